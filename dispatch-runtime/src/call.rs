@@ -1,0 +1,276 @@
+//! The door for generated code: everything that `#[op_def]` and `#[op_impl]` expand to, and nothing else.
+//!
+//! Not public API. The hot path is [`keys`], then [`kernel`], then a jump through the pointer that it gives.
+
+use crate::convert::{Argument, Output};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::explain;
+use crate::guard;
+use crate::key::Key;
+use crate::key_set::KeySet;
+use crate::operation::Operation;
+use crate::operator::{self, Operator};
+use crate::stack::Stack;
+use crate::table::{Code, Entry, Table};
+use crate::tensor::Tensor;
+use crate::value::Value;
+
+/// The keys of a call whose arguments carry `carried`.
+#[inline(always)]
+#[must_use]
+pub fn keys(carried: KeySet) -> KeySet {
+    guard::call_keys(carried)
+}
+
+/// The keys that one argument carries.
+#[inline(always)]
+pub fn carried<'a>(argument: &impl Argument<'a>) -> KeySet {
+    argument.keys()
+}
+
+/// The keys of a call that is to land on `key`.
+#[must_use]
+pub fn keys_for(carried: KeySet, key: Key) -> KeySet {
+    operator::lowered(guard::call_keys(carried), key)
+}
+
+/// Where a call with these keys goes.
+#[inline(always)]
+#[must_use]
+pub fn kernel<O: Operation>(keys: KeySet) -> O::Kernel {
+    // SAFETY: the slots of an operator that has types hold kernels of its type: `KernelRecord::typed` and `Typed` say so.
+    unsafe { O::operator().code(keys).to() }
+}
+
+/// Erases one of an operator's own functions.
+#[must_use]
+pub const fn code<O: Operation>(kernel: O::Kernel) -> Code {
+    Code::of(kernel)
+}
+
+/// What the code of a slot does that is not a kernel: binds the operator, passes over a layer, chooses between kernels, or says why
+/// there is none. Gives the kernel to go on with, and its keys.
+#[cold]
+pub fn slow<O: Operation>(
+    keys: KeySet,
+    holds: &mut dyn FnMut(O::Predicate) -> bool,
+    carried: &dyn Fn() -> Vec<KeySet>,
+) -> Result<(O::Kernel, KeySet)> {
+    // SAFETY: `Condition`s are made by `KernelRecord::when`, which takes the operator's own predicate type.
+    let mut holds = |code: Code| holds(unsafe { code.to() });
+    let (code, keys) = find(O::operator(), keys, &mut holds, carried)?;
+    // SAFETY: as in `kernel`.
+    Ok((unsafe { code.to() }, keys))
+}
+
+fn find(
+    operator: &Operator,
+    mut keys: KeySet,
+    holds: &mut dyn FnMut(Code) -> bool,
+    carried: &dyn Fn() -> Vec<KeySet>,
+) -> Result<(Code, KeySet)> {
+    loop {
+        let table = operator.bound_table()?;
+        let (slot, code, entry) = table.slot(keys);
+        match entry {
+            Entry::Typed | Entry::Boxed(_) => return Ok((code, keys)),
+            Entry::Skip => keys = Table::below(keys, slot),
+            Entry::Refuse => return Err(explain::refusal(operator, keys, &carried())),
+            Entry::Choose(at) => {
+                let fit = table.choices[usize::from(at)].iter().find(|choice| choice.condition.is_none_or(|when| holds(when.holds)));
+                return match fit {
+                    Some(choice) => Ok((choice.kernel, keys)),
+                    None => Err(explain::none_fits(operator, slot, table, at)),
+                };
+            }
+        }
+    }
+}
+
+/// Runs the boxed kernel of a slot over arguments that were just pushed.
+#[inline]
+pub fn run_boxed<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
+    O::operator().redispatch_boxed(keys, stack)
+}
+
+/// The arguments of a boxed call.
+#[inline]
+pub fn arguments<O: Operation, const N: usize>(stack: &mut Stack) -> Result<&mut [Value; N]> {
+    if stack.len() < N {
+        return Err(stack.too_short(O::operator()));
+    }
+    match stack.top_mut(N).and_then(|values| values.try_into().ok()) {
+        Some(values) => Ok(values),
+        None => Err(Stack::new().too_short(O::operator())),
+    }
+}
+
+/// One argument of a boxed call, as the kernel takes it.
+#[inline]
+pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, position: usize) -> Result<T> {
+    let found = value.kind();
+    match T::from_value(value) {
+        Some(argument) => Ok(argument),
+        None => Err(wrong_argument(O::operator(), position, T::KIND, found)),
+    }
+}
+
+#[cold]
+fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: &'static str) -> Error {
+    let argument = operator.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default();
+    ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found }.into()
+}
+
+/// Takes a written argument off a stack of `count` arguments, to be returned.
+#[inline]
+pub fn take_written(stack: &mut Stack, count: usize, position: usize) -> Value {
+    stack.top_mut(count).and_then(|values| values.get_mut(position)).map(std::mem::take).unwrap_or_default()
+}
+
+/// The result of a boxed kernel.
+#[inline]
+pub fn result<O: Operation, T: Output>(stack: &mut Stack) -> Result<T> {
+    let value = stack.pop();
+    let found = value.as_ref().map(Value::kind);
+    match value.and_then(T::from_value) {
+        Some(result) => Ok(result),
+        None => Err(ErrorKind::WrongResult { operator: O::operator().name(), expected: T::KIND, found }.into()),
+    }
+}
+
+/// An argument that a boxed kernel writes to: the handle that comes back may be another one.
+pub trait Written {
+    /// Takes the handle that came back.
+    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()>;
+}
+
+impl Written for &mut Tensor {
+    #[inline]
+    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
+        *self = result::<O, Tensor>(stack)?;
+        Ok(())
+    }
+}
+
+impl Written for Option<&mut Tensor> {
+    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
+        match (result::<O, Option<Tensor>>(stack)?, self) {
+            (Some(result), Some(tensor)) => *tensor = result,
+            (None, _) | (_, None) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Written for &mut [Tensor] {
+    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
+        let results = result::<O, Vec<Tensor>>(stack)?;
+        self.iter_mut().zip(results).for_each(|(tensor, result)| *tensor = result);
+        Ok(())
+    }
+}
+
+/// What a kernel may return: the operator's result, alone or with an error of any type.
+///
+/// The parameter names the operator, so that the compiler's message can.
+#[diagnostic::on_unimplemented(
+    message = "a kernel of operator `{O}` must return `{T}` or `Result<{T}>`, found `{Self}`",
+    label = "expected `{T}` or `Result<{T}>`"
+)]
+pub trait Returns<O, T> {
+    /// The result.
+    fn returned(self) -> Result<T>;
+}
+
+impl<O, T> Returns<O, T> for T {
+    #[inline(always)]
+    fn returned(self) -> Result<T> {
+        Ok(self)
+    }
+}
+
+impl<O: Operation, T, E: Into<Error>> Returns<O, T> for Result<T, E> {
+    #[inline(always)]
+    fn returned(self) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(error) => Err(failed::<O>(error.into())),
+        }
+    }
+}
+
+#[cold]
+fn failed<O: Operation>(error: Error) -> Error {
+    error.in_operator(O::operator().name())
+}
+
+/// What a kernel may ask for where the operator passes a `T`: a `T`. Arguments are counted from 1.
+#[diagnostic::on_unimplemented(
+    message = "argument {I} of operator `{O}` is passed as `{T}`, but the kernel takes `{Self}`",
+    label = "write `{T}`"
+)]
+pub trait Takes<O, const I: usize, T> {
+    /// The argument.
+    fn taken(argument: T) -> Self;
+}
+
+impl<O, const I: usize, T> Takes<O, I, T> for T {
+    #[inline(always)]
+    fn taken(argument: T) -> Self {
+        argument
+    }
+}
+
+/// The dtype that a kernel over several is chosen by.
+pub trait HasDType {
+    /// None for a list without tensors, or a tensor that was not given.
+    fn dtype_of(&self) -> Option<DType>;
+}
+
+impl HasDType for &Tensor {
+    fn dtype_of(&self) -> Option<DType> {
+        Some(self.dtype())
+    }
+}
+
+impl HasDType for &mut Tensor {
+    fn dtype_of(&self) -> Option<DType> {
+        Some(self.dtype())
+    }
+}
+
+impl HasDType for Option<&Tensor> {
+    fn dtype_of(&self) -> Option<DType> {
+        self.map(Tensor::dtype)
+    }
+}
+
+impl HasDType for &[Tensor] {
+    fn dtype_of(&self) -> Option<DType> {
+        self.first().map(Tensor::dtype)
+    }
+}
+
+impl HasDType for DType {
+    fn dtype_of(&self) -> Option<DType> {
+        Some(*self)
+    }
+}
+
+impl HasDType for Option<DType> {
+    fn dtype_of(&self) -> Option<DType> {
+        *self
+    }
+}
+
+/// The error of a kernel over several dtypes that met another one.
+#[cold]
+#[must_use]
+pub fn unsupported_dtype<O: Operation>(argument: &'static str, dtype: Option<DType>, supported: &'static [DType]) -> Error {
+    let operator = O::operator().name();
+    match dtype {
+        Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),
+        None => Error::kernel(format!("`{argument}` holds no tensor to tell the dtype by")).in_operator(operator),
+    }
+}

@@ -1,0 +1,139 @@
+//! A value that can be taken away while others use it.
+//!
+//! Users enter and leave; taking the value away shuts the door, and whoever leaves last drops it. Nobody waits.
+
+use std::mem::ManuallyDrop;
+
+use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
+
+/// A value, the number of its users, and whether it was taken away.
+pub(crate) struct Counted<T> {
+    state: AtomicUsize,
+    value: UnsafeCell<ManuallyDrop<T>>,
+}
+
+/// Set in `state` once the value is taken away. The other bits count users.
+const RETIRED: usize = 1 << (usize::BITS - 1);
+
+// SAFETY: the value is shared between its users, and dropped by any one of them.
+unsafe impl<T: Send + Sync> Send for Counted<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Counted<T> {}
+
+impl<T> Counted<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { state: AtomicUsize::new(0), value: UnsafeCell::new(ManuallyDrop::new(value)) }
+    }
+
+    /// Uses the value; none where it was taken away.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
+        let _inside = self.enter()?;
+        // SAFETY: the value is dropped only by the last user to leave after it was taken away, and `_inside` has not left.
+        Some(self.value.with(|value| f(unsafe { &*value })))
+    }
+
+    /// Takes the value away. Doing so twice is doing so once.
+    pub(crate) fn retire(&self) {
+        if self.state.fetch_or(RETIRED, Ordering::AcqRel) == 0 {
+            self.drop_value();
+        }
+    }
+
+    fn enter(&self) -> Option<Inside<'_, T>> {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state & RETIRED == 0 {
+            match self.state.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Acquire) {
+                Ok(_) => return Some(Inside(self)),
+                Err(now) => state = now,
+            }
+        }
+        // What was published before the value was taken away is seen by whoever finds it gone.
+        self.state.load(Ordering::Acquire);
+        None
+    }
+
+    fn drop_value(&self) {
+        // SAFETY: nobody can enter a retired value, and the count was zero: no user is left, and this happens once.
+        self.value.with_mut(|value| unsafe { ManuallyDrop::drop(&mut *value) });
+    }
+}
+
+/// Leaves when it is dropped, during a panic too.
+struct Inside<'a, T>(&'a Counted<T>);
+
+impl<T> Drop for Inside<'_, T> {
+    fn drop(&mut self) {
+        if self.0.state.fetch_sub(1, Ordering::AcqRel) == RETIRED | 1 {
+            self.0.drop_value();
+        }
+    }
+}
+
+impl<T> Drop for Counted<T> {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_value_outlives_a_user_who_is_inside() {
+        let alive = Arc::new(());
+        let counted = Counted::new(alive.clone());
+        counted.with(|_| {
+            counted.retire();
+            assert_eq!(Arc::strong_count(&alive), 2);
+        });
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert!(counted.with(|_| ()).is_none());
+    }
+
+    #[test]
+    fn a_user_who_panics_leaves() {
+        let alive = Arc::new(());
+        let counted = Counted::new(alive.clone());
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| counted.with(|_| panic!("inside"))));
+        assert!(panicked.is_err());
+        counted.retire();
+        counted.retire();
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicUsize as Count;
+
+    struct DropCounter(Arc<Count>);
+
+    impl Drop for DropCounter {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_retired_value_is_dropped_exactly_once_and_never_used_after() {
+        loom::model(|| {
+            let drops = Arc::new(Count::new(0));
+            let counted = Arc::new(Counted::new(DropCounter(drops.clone())));
+            let users: Vec<_> = (0..2)
+                .map(|_| {
+                    let counted = counted.clone();
+                    loom::thread::spawn(move || counted.with(|value| assert_eq!(value.0.load(Ordering::SeqCst), 0)))
+                })
+                .collect();
+            counted.retire();
+            for user in users {
+                user.join().unwrap();
+            }
+            assert_eq!(drops.load(Ordering::SeqCst), 1);
+        });
+    }
+}

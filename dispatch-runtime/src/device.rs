@@ -1,0 +1,125 @@
+//! Where a tensor lives.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::key::{BACKENDS, DENSE, Key, Slot, backend_name};
+
+/// A backend and, where it has several devices, which one.
+///
+/// ```
+/// use dispatch_runtime::Device;
+///
+/// assert_eq!("cuda:1".parse::<Device>().unwrap().to_string(), "cuda:1");
+/// assert_eq!(Device::CPU.to_string(), "cpu");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Device {
+    backend: u8,
+    index: u8,
+}
+
+/// The index of a device that was named by its backend alone.
+const CURRENT: u8 = u8::MAX;
+
+impl Device {
+    /// The CPU.
+    pub const CPU: Self = Self { backend: 0, index: CURRENT };
+
+    /// The device without memory, on which operators compute only shapes.
+    pub const META: Self = Self { backend: 15, index: CURRENT };
+
+    /// The current device of a backend, given the backend's key. None where `backend` is not one.
+    #[must_use]
+    pub fn new(backend: Key) -> Option<Self> {
+        backend.backend().map(|backend| Self { backend, index: CURRENT })
+    }
+
+    /// The same backend's device number `index`.
+    #[must_use]
+    pub const fn with_index(self, index: u8) -> Self {
+        Self { index, ..self }
+    }
+
+    /// The number of the device, if one was named.
+    #[must_use]
+    pub const fn index(self) -> Option<u8> {
+        if self.index == CURRENT { None } else { Some(self.index) }
+    }
+
+    /// The key of the backend.
+    #[must_use]
+    pub fn key(self) -> Key {
+        Key::of_slot(Slot::on_backend(DENSE, self.backend))
+    }
+
+    pub(crate) const fn backend(self) -> u8 {
+        self.backend
+    }
+}
+
+/// A text does not name a device.
+///
+/// ```
+/// let error = "cdua:0".parse::<dispatch_runtime::Device>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown device `cdua:0`; did you mean `cuda`?");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownDevice {
+    /// The text.
+    pub name: String,
+    /// The backend that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl fmt::Display for UnknownDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown device `{}`", self.name)?;
+        match &self.suggestion {
+            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
+            None => f.write_str("; write a backend, or a backend and a number, such as `cpu` or `cuda:0`"),
+        }
+    }
+}
+
+impl std::error::Error for UnknownDevice {}
+
+impl FromStr for Device {
+    type Err = UnknownDevice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
+        let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
+        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion };
+        #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
+        let found = (0..BACKENDS as u8).find(|&backend| lower_name(backend) == name);
+        let Some(backend) = found else {
+            #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
+            let names: Vec<String> = (0..BACKENDS as u8).map(lower_name).collect();
+            return Err(unknown(dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned)));
+        };
+        let index = match index.map(str::parse) {
+            None => CURRENT,
+            Some(Ok(index)) if index != CURRENT => index,
+            Some(_) => return Err(unknown(None)),
+        };
+        Ok(Self { backend, index })
+    }
+}
+
+fn lower_name(backend: u8) -> String {
+    backend_name(backend).to_ascii_lowercase()
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&lower_name(self.backend))?;
+        self.index().map_or(Ok(()), |index| write!(f, ":{index}"))
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+

@@ -1,0 +1,236 @@
+//! What a tensor is made of.
+//!
+//! The list at the bottom is the one place that knows every dtype; the kernel macros read it through [`Element`] and the
+//! `dtypes(..)` words.
+
+use std::fmt;
+use std::str::FromStr;
+
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+/// A Rust type that tensors can hold.
+///
+/// # Safety
+///
+/// Every bit pattern of `Self` is a valid value, and `DTYPE` describes it.
+///
+/// ```
+/// use dispatch_runtime::{DType, Element};
+/// assert_eq!(f32::DTYPE, DType::F32);
+/// ```
+pub unsafe trait Element: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
+    /// The dtype of tensors of this type.
+    const DTYPE: DType;
+}
+
+/// One boolean of a tensor: a byte that is true unless it is zero, so that any memory holds valid ones.
+///
+/// ```
+/// use dispatch_runtime::Bool;
+/// assert!(bool::from(Bool(2)) && Bool::from(true) == Bool(1));
+/// ```
+#[derive(Clone, Copy, Default)]
+#[repr(transparent)]
+pub struct Bool(pub u8);
+
+impl From<bool> for Bool {
+    fn from(value: bool) -> Self {
+        Self(u8::from(value))
+    }
+}
+
+impl From<Bool> for bool {
+    fn from(value: Bool) -> Self {
+        value.0 != 0
+    }
+}
+
+impl PartialEq for Bool {
+    fn eq(&self, other: &Self) -> bool {
+        bool::from(*self) == bool::from(*other)
+    }
+}
+
+impl Eq for Bool {}
+
+impl fmt::Debug for Bool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&bool::from(*self), f)
+    }
+}
+
+/// A text does not name a dtype.
+///
+/// ```
+/// let error = "flaot32".parse::<dispatch_runtime::DType>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown dtype `flaot32`; did you mean `float32`?");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownDType {
+    /// The text.
+    pub name: String,
+    /// The dtype that was probably meant.
+    pub suggestion: Option<&'static str>,
+}
+
+impl fmt::Display for UnknownDType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown dtype `{}`", self.name)?;
+        self.suggestion.map_or(Ok(()), |suggestion| write!(f, "; did you mean `{suggestion}`?"))
+    }
+}
+
+impl std::error::Error for UnknownDType {}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DType {
+    type Err = UnknownDType;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDType> {
+        let by_name = Self::ALL.into_iter().find(|dtype| dtype.name() == name || dtype.short_name() == name);
+        by_name.ok_or_else(|| UnknownDType {
+            name: name.to_owned(),
+            suggestion: dispatch_schema::suggest(name, Self::ALL.map(Self::name)),
+        })
+    }
+}
+
+macro_rules! dtypes {
+    ($($(#[$doc:meta])* $variant:ident = $number:literal, $ty:ty, $name:literal, $short:literal, $class:ident;)*) => {
+        /// The type of a tensor's elements. The numbers are PyTorch's.
+        ///
+        /// ```
+        /// use dispatch_runtime::DType;
+        /// assert_eq!("float32".parse(), Ok(DType::F32));
+        /// assert_eq!(DType::BF16.size(), 2);
+        /// assert!(DType::BF16.is_floating() && !DType::I64.is_floating());
+        /// ```
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum DType {
+            $($(#[$doc])* $variant = $number,)*
+        }
+
+        impl DType {
+            /// Every dtype there is.
+            pub const ALL: [Self; [$($number),*].len()] = [$(Self::$variant),*];
+
+            /// The name that the dtype prints as, which is PyTorch's.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The name of the Rust type.
+            #[must_use]
+            pub const fn short_name(self) -> &'static str {
+                match self { $(Self::$variant => $short,)* }
+            }
+
+            /// How many bytes an element takes.
+            #[must_use]
+            pub const fn size(self) -> usize {
+                match self { $(Self::$variant => size_of::<$ty>(),)* }
+            }
+
+            const fn class(self) -> Class {
+                match self { $(Self::$variant => Class::$class,)* }
+            }
+        }
+
+        $(
+            // SAFETY: the list pairs a type that allows every bit pattern with its own dtype.
+            unsafe impl Element for $ty {
+                const DTYPE: DType = DType::$variant;
+            }
+        )*
+    };
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Boolean,
+    Integral,
+    Floating,
+    Complex,
+}
+
+impl DType {
+    /// The dtype that schemas and PyTorch write as this number.
+    #[must_use]
+    pub fn from_number(number: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|&dtype| i64::from(dtype as u8) == number)
+    }
+
+    /// Whether elements are real numbers with a fraction.
+    #[must_use]
+    pub fn is_floating(self) -> bool {
+        self.class() == Class::Floating
+    }
+
+    /// Whether elements are whole numbers; booleans are not.
+    #[must_use]
+    pub fn is_integral(self) -> bool {
+        self.class() == Class::Integral
+    }
+
+    /// Whether elements are complex numbers.
+    #[must_use]
+    pub fn is_complex(self) -> bool {
+        self.class() == Class::Complex
+    }
+}
+
+dtypes! {
+    /// Unsigned bytes.
+    U8 = 0, u8, "uint8", "u8", Integral;
+    /// Signed bytes.
+    I8 = 1, i8, "int8", "i8", Integral;
+    /// 16-bit integers.
+    I16 = 2, i16, "int16", "i16", Integral;
+    /// 32-bit integers.
+    I32 = 3, i32, "int32", "i32", Integral;
+    /// 64-bit integers.
+    I64 = 4, i64, "int64", "i64", Integral;
+    /// IEEE half precision.
+    F16 = 5, f16, "float16", "f16", Floating;
+    /// Single precision.
+    F32 = 6, f32, "float32", "f32", Floating;
+    /// Double precision.
+    F64 = 7, f64, "float64", "f64", Floating;
+    /// Complex numbers of two single-precision parts.
+    C64 = 9, Complex32, "complex64", "c64", Complex;
+    /// Complex numbers of two double-precision parts.
+    C128 = 10, Complex64, "complex128", "c128", Complex;
+    /// Booleans, a byte each.
+    Bool = 11, Bool, "bool", "bool", Boolean;
+    /// The upper half of a single-precision number.
+    BF16 = 15, bf16, "bfloat16", "bf16", Floating;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_names_of_every_dtype_parse_and_its_number_finds_it() {
+        for dtype in DType::ALL {
+            assert_eq!(dtype.name().parse(), Ok(dtype));
+            assert_eq!(dtype.short_name().parse(), Ok(dtype));
+            assert_eq!(DType::from_number(i64::from(dtype as u8)), Some(dtype));
+        }
+    }
+
+    #[test]
+    fn any_byte_but_zero_is_true() {
+        assert!(bool::from(Bool(255)));
+        assert!(!bool::from(Bool(0)));
+        assert_eq!(Bool(3), Bool(1));
+    }
+}

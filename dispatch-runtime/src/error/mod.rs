@@ -1,0 +1,280 @@
+//! What can go wrong, as one type.
+//!
+//! A variant per cause, with typed fields; the words are in one place, `render.rs`. A kernel of a backend or a layer brings its
+//! own error type, which is kept whole as the source.
+
+mod render;
+
+use std::fmt;
+
+use dispatch_schema::SyntaxErrors;
+
+use crate::explain::Explanation;
+use crate::key::{Key, LandingFull, UnknownKey};
+use crate::location::Location;
+use crate::name::Name;
+use crate::tensor::{AccessError, OutOfStorage};
+
+/// The result of everything that can go wrong here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call or a registration failed. One word, so that results stay in registers.
+///
+/// ```
+/// use dispatch_runtime::{ErrorKind, Operator};
+///
+/// let error = Operator::find("aten::ad").unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::UnknownOperator { .. }));
+/// ```
+pub struct Error(Box<ErrorKind>);
+
+/// The cause of an [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No kernel serves the call's keys.
+    NoKernel(Box<Explanation>),
+    /// An implicit composite and a kernel of a storage both could serve `AutogradOther`.
+    Ambiguous(Box<Explanation>),
+    /// Several kernels were registered for one key of one operator, and none says `override`.
+    DuplicateKernel {
+        /// The operator.
+        operator: Name<'static>,
+        /// The key.
+        key: Key,
+        /// The kernels: their names and where they are.
+        kernels: Vec<(&'static str, Location)>,
+    },
+    /// Several kernels carry conditions for one key, and none is fit for the call.
+    NoneFits {
+        /// The operator.
+        operator: Name<'static>,
+        /// The key.
+        key: Key,
+        /// The conditions that did not hold, and where their kernels are.
+        conditions: Vec<(&'static str, Location)>,
+    },
+    /// Several crates define one operator.
+    DuplicateOperator {
+        /// The operator.
+        operator: Name<'static>,
+        /// The definitions.
+        locations: Vec<Location>,
+    },
+    /// Several fallbacks were registered for one key.
+    DuplicateFallback {
+        /// The key.
+        key: Key,
+        /// The fallbacks: their names and where they are.
+        fallbacks: Vec<(&'static str, Location)>,
+    },
+    /// No operator has this name.
+    UnknownOperator {
+        /// The name.
+        name: String,
+        /// The name that was probably meant.
+        suggestion: Option<String>,
+    },
+    /// Kernels were registered for a name that no crate defines.
+    NotDefined {
+        /// The name.
+        operator: Name<'static>,
+        /// The kernels.
+        kernels: Vec<Location>,
+    },
+    /// A boxed call with too few values on the stack.
+    TooFewArguments {
+        /// The operator.
+        operator: Name<'static>,
+        /// How many it takes.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// A value of the wrong kind in a boxed call.
+    WrongArgument {
+        /// The operator.
+        operator: Name<'static>,
+        /// The argument, counted from 0.
+        position: usize,
+        /// Its name.
+        argument: String,
+        /// The kind that the schema asks for.
+        expected: &'static str,
+        /// The kind that was found.
+        found: &'static str,
+    },
+    /// A boxed kernel left the wrong results on the stack.
+    WrongResult {
+        /// The operator.
+        operator: Name<'static>,
+        /// The kind that the schema promises.
+        expected: &'static str,
+        /// What was found; none where there were too few values.
+        found: Option<&'static str>,
+    },
+    /// A kernel over several dtypes met another one.
+    UnsupportedDType {
+        /// The operator.
+        operator: Name<'static>,
+        /// The argument that decides.
+        argument: &'static str,
+        /// Its dtype.
+        dtype: crate::dtype::DType,
+        /// The dtypes that the kernel supports.
+        supported: &'static [crate::dtype::DType],
+    },
+    /// A schema has mistakes.
+    Schema {
+        /// The schema.
+        text: String,
+        /// All of them.
+        errors: SyntaxErrors,
+    },
+    /// A schema cannot be an operator's.
+    UnfitSchema {
+        /// The schema.
+        text: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A name belongs to another namespace than its registrar's.
+    WrongNamespace {
+        /// The name.
+        name: String,
+        /// The registrar's namespace.
+        namespace: String,
+    },
+    /// A fallback was registered for a key that is not one runtime key.
+    NotARuntimeKey {
+        /// The key.
+        key: Key,
+    },
+    /// A kernel was taken away before it was called through its handle.
+    KernelRemoved {
+        /// The operator.
+        operator: Name<'static>,
+    },
+    /// A key has no place.
+    Key(LandingFull),
+    /// A word is not a key.
+    UnknownKey(UnknownKey),
+    /// A tensor's elements cannot be lent.
+    Access(AccessError),
+    /// A geometry does not fit its storage.
+    OutOfStorage(OutOfStorage),
+    /// A kernel failed for a reason of its own.
+    Kernel {
+        /// The operator, where it is known.
+        operator: Option<Name<'static>>,
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// An error of a kernel's own: any error type, or a plain text.
+    ///
+    /// ```
+    /// use dispatch_runtime::Error;
+    /// assert_eq!(Error::kernel("sizes differ").to_string(), "sizes differ");
+    /// ```
+    #[cold]
+    pub fn kernel(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        ErrorKind::Kernel { operator: None, source: source.into() }.into()
+    }
+
+    /// The cause.
+    #[must_use]
+    pub const fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// Says which operator's kernel failed, where that is not known yet.
+    #[cold]
+    #[must_use]
+    pub fn in_operator(mut self, name: Name<'static>) -> Self {
+        if let ErrorKind::Kernel { operator: operator @ None, .. } = &mut *self.0 {
+            *operator = Some(name);
+        }
+        self
+    }
+}
+
+impl From<ErrorKind> for Error {
+    #[cold]
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+macro_rules! from {
+    ($($ty:ty => $variant:ident;)*) => {$(
+        impl From<$ty> for Error {
+            #[cold]
+            fn from(error: $ty) -> Self {
+                ErrorKind::$variant(error).into()
+            }
+        }
+    )*};
+}
+
+from! {
+    LandingFull => Key;
+    UnknownKey => UnknownKey;
+    AccessError => Access;
+    OutOfStorage => OutOfStorage;
+}
+
+impl From<String> for Error {
+    #[cold]
+    fn from(message: String) -> Self {
+        Self::kernel(message)
+    }
+}
+
+impl From<&str> for Error {
+    #[cold]
+    fn from(message: &str) -> Self {
+        Self::kernel(message)
+    }
+}
+
+impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
+    #[cold]
+    fn from(source: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        Self::kernel(source)
+    }
+}
+
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self.kind() {
+            ErrorKind::Kernel { source, .. } => Some(&**source),
+            ErrorKind::Key(source) => Some(source),
+            ErrorKind::UnknownKey(source) => Some(source),
+            ErrorKind::Access(source) => Some(source),
+            ErrorKind::OutOfStorage(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        render::render(self.kind(), f)
+    }
+}
+
+/// What `unwrap` shows: the message as it is meant to be read.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,82 @@
+//! The words of every error.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::ErrorKind;
+use crate::location::Location;
+
+pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
+    match kind {
+        ErrorKind::NoKernel(explanation) | ErrorKind::Ambiguous(explanation) => explanation.fmt_refusal(f),
+        ErrorKind::DuplicateKernel { operator, key, kernels } => {
+            write!(f, "several kernels of `{operator}` for {key}:{}", sites(kernels))?;
+            f.write_str("\n  Link only one of them, or write `override` on the one that should win.")
+        }
+        ErrorKind::NoneFits { operator, key, conditions } => {
+            write!(f, "no kernel of `{operator}` for {key} is fit for this call; each asks for something else:")?;
+            conditions.iter().try_for_each(|(condition, location)| write!(f, "\n  when {condition}    {location}"))
+        }
+        ErrorKind::DuplicateOperator { operator, locations } => {
+            write!(f, "`{operator}` is defined more than once:{}", list(locations))?;
+            f.write_str("\n  Rename one of them, or link only one of the crates.")
+        }
+        ErrorKind::DuplicateFallback { key, fallbacks } => {
+            write!(f, "several fallbacks for {key}:{}", sites(fallbacks))?;
+            f.write_str("\n  A key has one fallback: link only one of them.")
+        }
+        ErrorKind::UnknownOperator { name, suggestion } => {
+            write!(f, "no operator is called `{name}`")?;
+            match suggestion {
+                Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
+                None => f.write_str("; if a crate defines it, link it: `use that_crate as _;`"),
+            }
+        }
+        ErrorKind::NotDefined { operator, kernels } => {
+            write!(f, "`{operator}` has no definition")?;
+            if !kernels.is_empty() {
+                write!(f, ", only kernels:{}", list(kernels))?;
+            }
+            f.write_str("\n  Link the crate that defines it, or define it with `Registrar::define`.")
+        }
+        ErrorKind::TooFewArguments { operator, expected, found } => {
+            write!(f, "`{operator}` takes {expected} arguments, but the stack holds {found}; push all of them, left to right")
+        }
+        ErrorKind::WrongArgument { operator, position, argument, expected, found } => {
+            write!(f, "argument `{argument}` (number {}) of `{operator}` must be {expected}, found {found}", position + 1)
+        }
+        ErrorKind::WrongResult { operator, expected, found: Some(found) } => {
+            write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left {found}")
+        }
+        ErrorKind::WrongResult { operator, expected, found: None } => {
+            write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left nothing")
+        }
+        ErrorKind::UnsupportedDType { operator, argument, dtype, supported } => {
+            let supported: Vec<&str> = supported.iter().map(|dtype| dtype.name()).collect();
+            write!(f, "this kernel of `{operator}` does not support `{argument}` of {dtype}; it supports {}", supported.join(", "))
+        }
+        ErrorKind::Schema { text, errors } => f.write_str(&errors.render(text)),
+        ErrorKind::UnfitSchema { text, reason } => write!(f, "`{text}` cannot be an operator's schema: {reason}"),
+        ErrorKind::WrongNamespace { name, namespace } => {
+            write!(f, "`{name}` is outside the namespace `{namespace}` of this registrar; leave the namespace out, or use another registrar")
+        }
+        ErrorKind::NotARuntimeKey { key } => {
+            write!(f, "a fallback needs one runtime key, and `{key}` is not one; name the keys it should cover one by one")
+        }
+        ErrorKind::KernelRemoved { operator } => write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again"),
+        ErrorKind::Key(error) => error.fmt(f),
+        ErrorKind::UnknownKey(error) => error.fmt(f),
+        ErrorKind::Access(error) => error.fmt(f),
+        ErrorKind::OutOfStorage(error) => error.fmt(f),
+        ErrorKind::Kernel { operator: Some(operator), source } => write!(f, "`{operator}`: {source}"),
+        ErrorKind::Kernel { operator: None, source } => source.fmt(f),
+    }
+}
+
+
+fn sites(sites: &[(&'static str, Location)]) -> String {
+    sites.iter().map(|(name, location)| format!("\n  `{name}`    {location}")).collect()
+}
+
+fn list(locations: &[Location]) -> String {
+    locations.iter().map(|location| format!("\n  {location}")).collect()
+}

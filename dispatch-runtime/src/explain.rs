@@ -1,0 +1,309 @@
+//! Why a call goes where it goes.
+//!
+//! [`Operator::explain`] replays the arithmetic of one call and says what every argument and every guard contributed, what was passed
+//! over, which kernel won and why the others lost. The error for a call without kernel is the same account, cut short.
+
+use std::fmt::{self, Formatter, Write};
+
+use crate::error::{Error, ErrorKind};
+use crate::guard;
+use crate::key::{Key, SLOTS, Slot, Target, layer_bit};
+use crate::key_set::KeySet;
+use crate::location::Location;
+use crate::name::Name;
+use crate::operator::Operator;
+use crate::registry::{self, Active, Registered, Registry, Row};
+use crate::rule::{Provenance, resolve};
+use crate::table::{Entry, Table};
+use crate::value::Value;
+
+/// The account of one call. It prints as text made to be read.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("halve(Tensor self) -> Tensor")]
+/// pub fn halve(this: &Tensor) -> Result<Tensor>;
+///
+/// #[op_impl(halve, CPU)]
+/// fn halve_cpu(this: &Tensor) -> Tensor { this.clone() }
+///
+/// let account = halve::operator().explain(&[Tensor::from_slice(&[1.0_f32]).into()]);
+/// assert_eq!(account.winner.unwrap().kernel, "halve_cpu");
+/// ```
+#[derive(Debug)]
+pub struct Explanation {
+    /// The operator.
+    pub operator: Name<'static>,
+    /// Its schema after the name.
+    pub signature: String,
+    /// Where it is defined.
+    pub location: Location,
+    /// The arguments that can carry keys, and the keys that they do carry.
+    pub arguments: Vec<(String, KeySet)>,
+    /// What the thread adds to every call.
+    pub included: KeySet,
+    /// What the thread's guards took from this call.
+    pub removed: KeySet,
+    /// Where the innermost guard was entered.
+    pub entered: Option<Location>,
+    /// The keys of the call.
+    pub keys: KeySet,
+    /// Whether a layer chose the keys when it handed the call on.
+    pub redispatched: bool,
+    /// The keys that were passed over because this operator has nothing to do there.
+    pub masked: KeySet,
+    /// The key that is left on top; none for a call without keys.
+    pub key: Option<Key>,
+    /// Why the kernel of that key fills its cell.
+    pub provenance: Provenance,
+    /// The kernel that runs, if one does.
+    pub winner: Option<Site>,
+    /// Every other kernel of the operator, and why it does not run.
+    pub losers: Vec<(Site, String)>,
+    /// Whether any crate registered anything for the key's backend.
+    pub backend_is_linked: bool,
+}
+
+/// A kernel and where it was registered.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The key that it was registered for.
+    pub key: Key,
+    /// The name of its function.
+    pub kernel: &'static str,
+    /// Where it is.
+    pub location: Location,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}` ({})", self.key, self.kernel, self.location)
+    }
+}
+
+impl Operator {
+    /// Says where a call with these arguments would go on this thread, and why. Nothing is called.
+    #[must_use]
+    pub fn explain(&self, arguments: &[Value]) -> Explanation {
+        let carried: Vec<KeySet> =
+            (0..arguments.len()).map(|i| if self.carries(i) { arguments[i].keys() } else { KeySet::EMPTY }).collect();
+        let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
+        explain(&registry::lock(), self, keys, &carried)
+    }
+}
+
+/// The error of a call that no kernel serves.
+#[cold]
+pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
+    let registry = registry::lock();
+    let explanation = explain(&registry, operator, keys, carried);
+    let Ok(row) = registry.row_of(operator) else {
+        return ErrorKind::NoKernel(Box::new(explanation)).into();
+    };
+    let slot = explanation.key.and_then(|key| key.target().ok());
+    let slot = if let Some(Target::Slot(slot)) = slot { slot } else { Slot::UNDEFINED };
+    match active(&registry, row, slot) {
+        (_, Active::Conflict(kernels), Some(target)) => registry::duplicate_kernels(row.name, target, &kernels),
+        (_, Active::Conflict(fallbacks), None) => {
+            ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks: registry::sites(&fallbacks) }.into()
+        }
+        (Provenance::AmbiguousAutogradOther, ..) => ErrorKind::Ambiguous(Box::new(explanation)).into(),
+        _ => ErrorKind::NoKernel(Box::new(explanation)).into(),
+    }
+}
+
+/// The error of a call for which none of several kernels is fit.
+#[cold]
+pub(crate) fn none_fits(operator: &Operator, slot: Slot, table: &Table, choices: u8) -> Error {
+    let registry = registry::lock();
+    let texts: Vec<_> = table.choices[usize::from(choices)].iter().filter_map(|choice| choice.condition).map(|c| c.text).collect();
+    let kernels = registry.row_of(operator).into_iter().flat_map(|row| &row.cells).flat_map(|(_, cell)| &cell.kernels);
+    let conditions = kernels
+        .filter_map(|kernel| Some((kernel.condition?.text, kernel.location)))
+        .filter(|(text, _)| texts.contains(text))
+        .collect();
+    ErrorKind::NoneFits { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
+}
+
+/// What fills a cell, and the key that it was registered for unless it is the fallback.
+pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (Provenance, Active<'a>, Option<Target>) {
+    let fallback = &registry.fallbacks[slot.position()];
+    let (provenance, target) = resolve(&row.direct(), !fallback.kernels.is_empty(), slot);
+    let active = match (provenance, target) {
+        (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => Active::None,
+        (Provenance::BackendFallback, _) => fallback.active(),
+        (_, Some(target)) => row.cell(target).map_or(Active::None, |cell| cell.active()),
+        (_, None) => Active::None,
+    };
+    (provenance, active, target)
+}
+
+fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Explanation {
+    let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
+    let schema = operator.schema();
+    let names = schema.arguments.iter().map(|argument| argument.name.clone());
+    let arguments = names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.carries(*i)).map(|(_, pair)| pair);
+    let mut explanation = Explanation {
+        operator: operator.name(),
+        signature: operator.signature().to_owned(),
+        location: operator.location(),
+        arguments: arguments.collect(),
+        included: guard::included(),
+        removed: (union | guard::included()).without(guard::call_keys(union)),
+        entered: guard::entered_at(),
+        keys,
+        redispatched: keys != guard::call_keys(union),
+        masked: KeySet::EMPTY,
+        key: None,
+        provenance: Provenance::Missing,
+        winner: None,
+        losers: Vec::new(),
+        backend_is_linked: true,
+    };
+    let Ok(row) = registry.row_of(operator) else {
+        return explanation;
+    };
+    let table = registry::table_of(registry, row);
+    let (slot, masked) = landing(&table, keys);
+    explanation.masked = masked;
+    explanation.key = slot.key().map(|_| Key::of_slot(slot));
+    let (provenance, active, target) = active(registry, row, slot);
+    explanation.provenance = provenance;
+    if let Active::One(kernel) = active {
+        let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
+        explanation.winner = Some(Site { key, kernel: kernel.name, location: kernel.location });
+    }
+    explanation.losers = losers(row, keys, slot, &active, target);
+    explanation.backend_is_linked = slot.key().is_none() || registry.serves(slot);
+    explanation
+}
+
+/// The slot where a call ends, and all that it passed over.
+fn landing(table: &Table, keys: KeySet) -> (Slot, KeySet) {
+    let mut left = keys;
+    loop {
+        let (slot, _, entry) = table.slot(left);
+        if entry == Entry::Skip {
+            left = Table::below(left, slot);
+        } else {
+            let reached = slot.key().map_or(KeySet::EMPTY, |(layer, _)| KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1)));
+            return (slot, keys.without(reached));
+        }
+    }
+}
+
+fn losers(row: &Row, keys: KeySet, slot: Slot, active: &Active<'_>, winner: Option<Target>) -> Vec<(Site, String)> {
+    let mut losers = Vec::new();
+    for (target, cell) in &row.cells {
+        let key = Key::of_target(*target);
+        for kernel in &cell.kernels {
+            if matches!(active, Active::One(one) if std::ptr::eq(*one, kernel)) {
+                continue;
+            }
+            let site = Site { key, kernel: kernel.name, location: kernel.location };
+            losers.push((site, reason(keys, slot, *target, winner, kernel)));
+        }
+    }
+    losers
+}
+
+fn reason(keys: KeySet, slot: Slot, target: Target, winner: Option<Target>, kernel: &Registered) -> String {
+    let here = Key::of_slot(slot);
+    if winner == Some(target) {
+        return match kernel.condition {
+            Some(condition) => format!("runs when {}", condition.text),
+            None => "displaced by another kernel for the same key".to_owned(),
+        };
+    }
+    match target {
+        Target::Slot(own) if !keys.has(Key::of_slot(own)) => "the call does not have this key".to_owned(),
+        Target::Slot(own) if own < slot => format!("comes after {here}"),
+        Target::Slot(_) => format!("passed over on the way to {here}"),
+        Target::Alias(alias) if alias.covers(slot) || slot == Slot::UNDEFINED => "something more specific is registered".to_owned(),
+        Target::Alias(_) => format!("does not stand for {here}"),
+    }
+}
+
+impl Registry {
+    /// Whether any operator or fallback of the program has a kernel for exactly this key.
+    fn serves(&self, slot: Slot) -> bool {
+        let direct = self.rows.iter().any(|row| row.cell(Target::Slot(slot)).is_some());
+        direct || !self.fallbacks[slot.position()].kernels.is_empty()
+    }
+}
+
+impl Explanation {
+    fn head(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let width = self.arguments.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("guards".len());
+        writeln!(f, "  {}{}    {}", self.operator, self.signature, self.location)?;
+        for (name, keys) in &self.arguments {
+            writeln!(f, "  {name:width$} -> {keys}")?;
+        }
+        let mut guards = format!("plus {}", self.included);
+        if self.removed != KeySet::EMPTY {
+            write!(guards, ", minus {}", self.removed)?;
+        }
+        let entered = self.entered.map_or_else(String::new, |location| format!("    entered at {location}"));
+        writeln!(f, "  {:width$} -> {guards}{entered}", "guards")?;
+        if self.redispatched {
+            writeln!(f, "  {:width$} -> {}    handed on by a layer", "keys", self.keys)?;
+        }
+        if self.masked != KeySet::EMPTY {
+            writeln!(f, "  {:width$} -> {}    nothing to do there", "passed", self.masked)?;
+        }
+        match self.key {
+            Some(key) => write!(f, "  {:width$} -> {key}", "left"),
+            None => write!(f, "  {:width$} -> no keys", "left"),
+        }
+    }
+
+    /// The account as the text of an error.
+    pub(crate) fn fmt_refusal(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = self.operator;
+        match (self.provenance, self.key) {
+            (Provenance::AmbiguousAutogradOther, _) => writeln!(f, "`{name}` is ambiguous for AutogradOther\n")?,
+            (_, Some(key)) => writeln!(f, "no kernel of `{name}` for {key}\n")?,
+            (_, None) => writeln!(f, "no kernel of `{name}` for a call without tensors\n")?,
+        }
+        self.head(f)?;
+        let kernels: Vec<String> = self.losers.iter().map(|(site, _)| format!("{} ({})", site.key, site.location)).collect();
+        let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
+        write!(f, "\n\n  kernels: {kernels}\n  {}", self.advice())
+    }
+
+    fn advice(&self) -> String {
+        match (self.provenance, self.key) {
+            (Provenance::AmbiguousAutogradOther, _) => {
+                "It has a composite kernel and a kernel of a storage whose autograd is AutogradOther, and a call could need either. \
+                 Register a kernel for AutogradOther."
+                    .to_owned()
+            }
+            (_, None) => {
+                "A call without tensors needs a kernel for BackendSelect, or a composite one: give the operator a body, or register for \
+                 CompositeExplicitAutograd."
+                    .to_owned()
+            }
+            (_, Some(key)) if !self.backend_is_linked => {
+                let backend = key.to_string().to_lowercase();
+                format!(
+                    "Nothing in this program registers kernels for {key}. If a crate provides that backend, link it: `use my_{backend} as _;`"
+                )
+            }
+            (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.head(f)?;
+        match &self.winner {
+            Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
+            None => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
+        }
+        self.losers.iter().try_for_each(|(site, reason)| write!(f, "\n  not  {site}: {reason}"))
+    }
+}
+
+const _: () = assert!(SLOTS < 256, "tables number their boxed kernels by bytes");

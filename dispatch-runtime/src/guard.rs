@@ -1,0 +1,357 @@
+//! What a thread adds to every call and takes away from it.
+//!
+//! Each thread has two sets: *include* is added to the keys of every call, *exclude* is then removed. They change through guards
+//! only, and a guard puts back what it changed when it is dropped, during a panic too. A kernel that calls operators below its own
+//! layer holds one for the length of its body; it costs a few instructions.
+//!
+//! `exclude` is stored inverted, so that a call is one `or` and one `and`: `(keys | include) & allow`.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::Location as Caller;
+
+use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, BACKEND_SELECT, layer_bit};
+use crate::key_set::KeySet;
+use crate::keys::{ADInplaceOrView, Autograd};
+use crate::location::Location;
+
+/// What a thread adds to and removes from every call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    include: KeySet,
+    /// Everything that is not excluded.
+    allow: KeySet,
+    /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
+    pub(crate) entered: Option<&'static Caller<'static>>,
+}
+
+impl Local {
+    /// Backend selection and view tracking see every call; autocast is switched on, not off.
+    const DEFAULT: Self = Self {
+        include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
+        allow: KeySet::from_bits(!layer_bit(AUTOCAST)),
+        entered: None,
+    };
+
+    fn exclude(self) -> KeySet {
+        (KeySet::FULL - self.allow).layers()
+    }
+}
+
+thread_local! {
+    static LOCAL: Cell<Local> = const { Cell::new(Local::DEFAULT) };
+}
+
+/// The keys of a call whose arguments carry `arguments`, on this thread.
+#[inline(always)]
+pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
+    let local = LOCAL.get();
+    (arguments | local.include) & local.allow
+}
+
+pub(crate) fn local() -> Local {
+    LOCAL.get()
+}
+
+/// The keys that this thread adds to every call.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// assert_eq!(guard::included(), BackendSelect | ADInplaceOrView);
+/// ```
+#[must_use]
+pub fn included() -> KeySet {
+    LOCAL.get().include
+}
+
+/// The layers that this thread removes from every call.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// assert!(guard::excluded().has(Autocast) && !guard::excluded().has(Autograd));
+/// ```
+#[must_use]
+pub fn excluded() -> KeySet {
+    LOCAL.get().exclude()
+}
+
+/// Undoes a change of the thread's sets when it is dropped.
+///
+/// A guard undoes only what it newly added, so guards nest, and it belongs to the thread that made it.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+///
+/// {
+///     let _below = guard::exclude(KeySet::layers_of(Tracer));
+///     assert!(guard::excluded().has(Tracer));
+/// }
+/// assert!(!guard::excluded().has(Tracer));
+/// ```
+#[must_use = "a guard that is not bound to a name is dropped at once"]
+#[derive(Debug)]
+pub struct Guard {
+    undo: Undo,
+    entered_before: Option<&'static Caller<'static>>,
+    /// Thread-local state must be undone on its own thread.
+    not_send: PhantomData<*const ()>,
+}
+
+#[derive(Debug)]
+enum Undo {
+    /// Bits that were not in the sets before.
+    Added { include: KeySet, exclude: KeySet },
+    Everything { include: KeySet, allow: KeySet },
+}
+
+/// Adds `keys` to every call of this thread.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+/// let _meta = guard::include(KeySet::from(Meta));
+/// assert!(guard::included().has(Meta));
+/// ```
+#[track_caller]
+#[inline]
+pub fn include(keys: KeySet) -> Guard {
+    change(keys, KeySet::EMPTY)
+}
+
+/// Removes the layers of `keys` from every call of this thread.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+/// let _no_views = guard::exclude(KeySet::from(ADInplaceOrView));
+/// assert!(guard::excluded().has(ADInplaceOrView));
+/// ```
+#[track_caller]
+#[inline]
+pub fn exclude(layers: KeySet) -> Guard {
+    change(KeySet::EMPTY, layers)
+}
+
+/// Replaces both sets.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+/// let _bare = guard::force(KeySet::EMPTY, KeySet::from(Tracer));
+/// assert!(guard::included().is_empty() && !guard::excluded().has(Autocast));
+/// ```
+#[track_caller]
+pub fn force(include: KeySet, exclude: KeySet) -> Guard {
+    let before = LOCAL.get();
+    LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()) });
+    Guard {
+        undo: Undo::Everything { include: before.include, allow: before.allow },
+        entered_before: before.entered,
+        not_send: PhantomData,
+    }
+}
+
+/// Calls go below autograd: what an autograd kernel holds while it computes.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _below = guard::below_autograd();
+/// assert!(guard::excluded().has(AutogradOther) && !guard::excluded().has(ADInplaceOrView));
+/// ```
+#[track_caller]
+pub fn below_autograd() -> Guard {
+    exclude(KeySet::layers_of(Autograd))
+}
+
+/// Calls go below view tracking and everything above it.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _below = guard::below_ad_inplace_or_view();
+/// assert!(guard::excluded().has(Autograd) && guard::excluded().has(ADInplaceOrView));
+/// ```
+#[track_caller]
+pub fn below_ad_inplace_or_view() -> Guard {
+    exclude(KeySet::layers_of(Autograd) | KeySet::layers_of(ADInplaceOrView))
+}
+
+/// Calls skip functionalization.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _skip = guard::skip_functionalize();
+/// assert!(guard::excluded().has(Functionalize));
+/// ```
+#[track_caller]
+pub fn skip_functionalize() -> Guard {
+    exclude(KeySet::layers_of(crate::keys::Functionalize))
+}
+
+/// Neither autograd nor view tracking sees any call. Tensors made meanwhile are inference tensors.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _fast = guard::inference_mode();
+/// assert!(guard::excluded().has(Autograd) && !guard::included().has(ADInplaceOrView));
+/// assert!(guard::is_inference_mode());
+/// ```
+#[track_caller]
+pub fn inference_mode() -> Guard {
+    let local = LOCAL.get();
+    let include = local.include - KeySet::from(ADInplaceOrView);
+    force(include, local.exclude() | KeySet::layers_of(Autograd))
+}
+
+/// Whether this thread is in [`inference_mode`].
+///
+/// ```
+/// assert!(!dispatch_runtime::guard::is_inference_mode());
+/// ```
+#[must_use]
+pub fn is_inference_mode() -> bool {
+    !LOCAL.get().include.has(ADInplaceOrView) && LOCAL.get().exclude().has(Autograd)
+}
+
+#[track_caller]
+#[inline]
+fn change(include: KeySet, exclude: KeySet) -> Guard {
+    let before = LOCAL.get();
+    let added_include = KeySet::from_bits(include.bits() & !before.include.bits());
+    let added_exclude = exclude.layers() & before.allow;
+    LOCAL.set(Local {
+        include: before.include | added_include,
+        allow: before.allow - added_exclude,
+        entered: Some(Caller::caller()),
+    });
+    Guard {
+        undo: Undo::Added { include: added_include, exclude: added_exclude },
+        entered_before: before.entered,
+        not_send: PhantomData,
+    }
+}
+
+impl Drop for Guard {
+    #[inline]
+    fn drop(&mut self) {
+        let now = LOCAL.get();
+        let (include, allow) = match self.undo {
+            Undo::Added { include, exclude } => (KeySet::from_bits(now.include.bits() & !include.bits()), now.allow | exclude),
+            Undo::Everything { include, allow } => (include, allow),
+        };
+        LOCAL.set(Local { include, allow, entered: self.entered_before });
+    }
+}
+
+/// The sets of one thread, to be taken to another.
+///
+/// ```
+/// use dispatch_runtime::guard::{self, ThreadState};
+///
+/// let _inference = guard::inference_mode();
+/// let state = ThreadState::capture();
+/// let worker = std::thread::spawn(move || state.run(guard::is_inference_mode));
+/// assert!(worker.join().unwrap());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadState {
+    local: Local,
+}
+
+impl ThreadState {
+    /// The state of this thread.
+    #[must_use]
+    pub fn capture() -> Self {
+        Self { local: LOCAL.get() }
+    }
+
+    /// Takes this state on until the guard is dropped.
+    pub fn enter(self) -> Guard {
+        let before = LOCAL.replace(self.local);
+        Guard {
+            undo: Undo::Everything { include: before.include, allow: before.allow },
+            entered_before: before.entered,
+            not_send: PhantomData,
+        }
+    }
+
+    /// Runs `f` in this state.
+    pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        let _state = self.enter();
+        f()
+    }
+}
+
+/// Starts a thread that inherits this thread's guards, which a plain `std::thread::spawn` does not.
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// let _inference = guard::inference_mode();
+/// assert!(guard::spawn(guard::is_inference_mode).join().unwrap());
+/// ```
+pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::thread::JoinHandle<R> {
+    let state = ThreadState::capture();
+    std::thread::spawn(move || state.run(f))
+}
+
+/// Where the innermost guard of this thread was entered.
+pub(crate) fn entered_at() -> Option<Location> {
+    local().entered.map(Location::of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_panic_puts_the_sets_back() {
+        let before = (included(), excluded());
+        let caught = std::panic::catch_unwind(|| {
+            let _inference = inference_mode();
+            let _meta = include(KeySet::from(Meta));
+            panic!("inside");
+        });
+        assert!(caught.is_err());
+        assert_eq!((included(), excluded()), before);
+    }
+
+    #[test]
+    fn an_inner_guard_for_the_same_layer_leaves_it_to_the_outer_one() {
+        let outer = exclude(KeySet::from(Tracer));
+        drop(exclude(KeySet::from(Tracer)));
+        assert!(excluded().has(Tracer));
+        drop(outer);
+        assert!(!excluded().has(Tracer));
+    }
+
+    #[test]
+    fn excluding_a_key_keeps_its_backend() {
+        let _no_sparse = exclude(KeySet::from(SparseCUDA));
+        assert_eq!(call_keys(KeySet::from(CUDA)) & KeySet::from(CUDA), KeySet::from(CUDA));
+    }
+
+    #[test]
+    fn exclude_beats_include() {
+        let _tracing = include(KeySet::from(Tracer));
+        let _not_here = exclude(KeySet::from(Tracer));
+        assert!(!call_keys(KeySet::from(CPU)).has(Tracer));
+    }
+
+    #[test]
+    fn another_thread_starts_with_the_defaults() {
+        let _inference = inference_mode();
+        assert!(!std::thread::spawn(is_inference_mode).join().unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn nested_guards_leave_no_trace(changes in prop::collection::vec((any::<u64>(), any::<bool>()), 0..8)) {
+            let before = (included(), excluded());
+            let mut guards = Vec::new();
+            for (bits, adds) in changes {
+                let keys = KeySet::from_bits(bits);
+                guards.push(if adds { include(keys) } else { exclude(keys) });
+            }
+            while guards.pop().is_some() {}
+            prop_assert_eq!((included(), excluded()), before);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Names for many runtime keys at once.
+//!
+//! A kernel registered for an alias key stands behind every runtime key that the alias expands to, wherever nothing more specific
+//! was registered. `rule.rs` says which alias wins where several apply.
+
+use super::layer::{
+    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKENDS, BATCHED, LAYERS, LAZY, NESTED_TENSOR, ORDER, SPARSE, XLA,
+};
+use super::slot::{SLOTS, Slot};
+
+/// An alias key. The order is that in which dumps list them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(crate) enum Alias {
+    Autograd,
+    CompositeImplicitAutograd,
+    FuncTorchBatchedDecomposition,
+    CompositeImplicitAutogradNestedTensor,
+    CompositeExplicitAutograd,
+    CompositeExplicitAutogradNonFunctional,
+    Autocast,
+}
+
+impl Alias {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Autograd,
+        Self::CompositeImplicitAutograd,
+        Self::FuncTorchBatchedDecomposition,
+        Self::CompositeImplicitAutogradNestedTensor,
+        Self::CompositeExplicitAutograd,
+        Self::CompositeExplicitAutogradNonFunctional,
+        Self::Autocast,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Autograd => "Autograd",
+            Self::CompositeImplicitAutograd => "CompositeImplicitAutograd",
+            Self::FuncTorchBatchedDecomposition => "FuncTorchBatchedDecomposition",
+            Self::CompositeImplicitAutogradNestedTensor => "CompositeImplicitAutogradNestedTensor",
+            Self::CompositeExplicitAutograd => "CompositeExplicitAutograd",
+            Self::CompositeExplicitAutogradNonFunctional => "CompositeExplicitAutogradNonFunctional",
+            Self::Autocast => "Autocast",
+        }
+    }
+
+    /// Whether a kernel for this alias serves this slot.
+    pub(crate) const fn covers(self, slot: Slot) -> bool {
+        COVERED_BY[slot.position()] & self.bit() != 0
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    const fn expands_to(self, layer: u8, backend: Option<u8>) -> bool {
+        let autograd = matches!(layer, AUTOGRAD | AUTOGRAD_OTHER | AUTOGRAD_NESTED_TENSOR);
+        let storage = ORDER[layer as usize].is_storage();
+        match self {
+            Self::Autograd => autograd,
+            Self::CompositeImplicitAutograd => storage || autograd,
+            Self::FuncTorchBatchedDecomposition => layer == BATCHED,
+            Self::CompositeImplicitAutogradNestedTensor => matches!(layer, NESTED_TENSOR | AUTOGRAD_NESTED_TENSOR),
+            Self::CompositeExplicitAutograd => storage && layer != NESTED_TENSOR,
+            Self::CompositeExplicitAutogradNonFunctional => {
+                storage && layer != NESTED_TENSOR && layer != SPARSE && !matches!(backend, Some(XLA | LAZY))
+            }
+            Self::Autocast => layer == AUTOCAST,
+        }
+    }
+}
+
+/// By slot, one bit per alias: the expansions, computed once by the compiler.
+const COVERED_BY: [u8; SLOTS] = {
+    let mut covered = [0; SLOTS];
+    let mut layer = 0;
+    while layer < LAYERS as u8 {
+        let mut backend = 0;
+        while backend < BACKENDS as u8 {
+            let at = Slot::on_backend(layer, backend).position();
+            let on = if ORDER[layer as usize].is_per_backend() { Some(backend) } else { None };
+            let mut alias = 0;
+            while alias < Alias::ALL.len() {
+                if Alias::ALL[alias].expands_to(layer, on) {
+                    covered[at] |= Alias::ALL[alias].bit();
+                }
+                alias += 1;
+            }
+            backend += 1;
+        }
+        layer += 1;
+    }
+    covered
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::layer::{BACKEND_SELECT, DENSE, QUANTIZED, SPARSE_CSR, TRACER};
+
+    fn size(alias: Alias) -> usize {
+        Slot::all().filter(|&slot| alias.covers(slot)).count()
+    }
+
+    #[test]
+    fn expansions_have_pytorchs_sizes() {
+        let (autograd, single_storages) = (2 + 16, 5);
+        assert_eq!(size(Alias::Autograd), autograd);
+        assert_eq!(size(Alias::CompositeImplicitAutograd), 5 * 16 + single_storages + autograd);
+        assert_eq!(size(Alias::CompositeImplicitAutogradNestedTensor), 16 + 1);
+        assert_eq!(size(Alias::CompositeExplicitAutograd), 4 * 16 + single_storages);
+        assert_eq!(size(Alias::CompositeExplicitAutogradNonFunctional), 3 * 14 + single_storages);
+        assert_eq!(size(Alias::FuncTorchBatchedDecomposition), 1);
+        assert_eq!(size(Alias::Autocast), 16);
+    }
+
+    #[test]
+    fn the_non_functional_alias_leaves_out_functional_backends_and_sparse() {
+        let alias = Alias::CompositeExplicitAutogradNonFunctional;
+        assert!(alias.covers(Slot::on_backend(SPARSE_CSR, 0)));
+        assert!(!alias.covers(Slot::on_backend(SPARSE, 0)));
+        assert!(!alias.covers(Slot::on_backend(QUANTIZED, XLA)));
+        assert!(!alias.covers(Slot::on_backend(SPARSE_CSR, LAZY)));
+    }
+
+    #[test]
+    fn no_alias_reaches_a_mode_or_the_undefined_slot() {
+        for alias in Alias::ALL {
+            for slot in [Slot::UNDEFINED, Slot::of_layer(BACKEND_SELECT), Slot::of_layer(TRACER)] {
+                assert!(!alias.covers(slot), "{}", alias.name());
+            }
+        }
+        assert!(Alias::CompositeImplicitAutograd.covers(Slot::on_backend(DENSE, 15)));
+    }
+}

@@ -1,0 +1,215 @@
+//! The columns of the dispatcher.
+//!
+//! An operator is a row, a key is a column, and a kernel fills a cell. A *runtime* key is one layer, on one backend where the layer
+//! is multiplied by backend; every cell belongs to one. An *alias* key names many runtime keys at once and exists for registration
+//! only. Built-in keys are constants in [`keys`]; a crate adds its own with `#[dispatch_key]`, and gets one of the free places.
+
+mod alias;
+pub mod keys;
+mod layer;
+mod parse;
+mod slot;
+mod user;
+
+use std::fmt;
+
+pub(crate) use alias::Alias;
+pub use layer::Landing;
+pub(crate) use layer::{
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_NAMES, BACKEND_SELECT, BACKENDS, DENSE,
+    LAYERS, NESTED_TENSOR, ORDER,
+};
+pub use parse::UnknownKey;
+pub(crate) use slot::Slot;
+pub use slot::{SLOTS, index};
+pub use user::{LandingFull, UserKey};
+
+/// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
+///
+/// ```
+/// use dispatch_runtime::keys::*;
+/// use dispatch_runtime::Key;
+///
+/// assert_eq!(Autograd.on(CUDA), AutogradCUDA);
+/// assert_eq!("SparseCPU".parse::<Key>(), Ok(SparseCPU));
+/// assert!(CompositeImplicitAutograd.is_alias());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Key(Repr);
+
+#[derive(Clone, Copy)]
+enum Repr {
+    Undefined,
+    /// A layer on its own; one that is multiplied by backend still wants [`Key::on`].
+    Layer(u8),
+    OnBackend(u8, u8),
+    Alias(Alias),
+    User(&'static UserKey),
+    OnUser(u8, &'static UserKey),
+}
+
+/// What a key means once users' keys have their places.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Target {
+    Slot(Slot),
+    Alias(Alias),
+}
+
+impl Key {
+    /// The key of calls that carry no tensor at all.
+    pub const UNDEFINED: Self = Self(Repr::Undefined);
+
+    pub(crate) const fn layer(layer: u8) -> Self {
+        Self(Repr::Layer(layer))
+    }
+
+    pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
+        Self(Repr::OnBackend(layer, backend))
+    }
+
+    pub(crate) const fn alias(alias: Alias) -> Self {
+        Self(Repr::Alias(alias))
+    }
+
+    /// Not public API: `#[dispatch_key]` expands to it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn user(key: &'static UserKey) -> Self {
+        Self(Repr::User(key))
+    }
+
+    pub(crate) fn of_slot(slot: Slot) -> Self {
+        match slot.key() {
+            None => Self::UNDEFINED,
+            Some((layer, None)) => user::tenant_of_layer(layer).map_or(Self::layer(layer), Self::user),
+            Some((layer, Some(backend))) => match user::tenant_of_backend(backend) {
+                None => Self::on_backend(layer, backend),
+                Some(user) if layer == DENSE => Self::user(user),
+                Some(user) => Self(Repr::OnUser(layer, user)),
+            },
+        }
+    }
+
+    pub(crate) fn of_target(target: Target) -> Self {
+        match target {
+            Target::Slot(slot) => Self::of_slot(slot),
+            Target::Alias(alias) => Self::alias(alias),
+        }
+    }
+
+    /// This layer on one backend: `Autograd.on(CUDA)` is `AutogradCUDA`, and works for backends from other crates too.
+    ///
+    /// Gives [`Key::UNDEFINED`] where this is not a layer that is multiplied by backend, or `backend` is not a backend.
+    #[must_use]
+    pub const fn on(self, backend: Self) -> Self {
+        let layer = match self.0 {
+            Repr::Layer(layer) if ORDER[layer as usize].is_per_backend() => layer,
+            Repr::Alias(Alias::Autograd) => AUTOGRAD,
+            Repr::Alias(Alias::Autocast) => AUTOCAST,
+            _ => return Self::UNDEFINED,
+        };
+        match backend.0 {
+            Repr::OnBackend(DENSE, backend) => Self(Repr::OnBackend(layer, backend)),
+            Repr::User(user) if user.is_backend() => Self(Repr::OnUser(layer, user)),
+            _ => Self::UNDEFINED,
+        }
+    }
+
+    /// Whether this names many runtime keys and therefore never appears in a key set.
+    #[must_use]
+    pub const fn is_alias(self) -> bool {
+        matches!(self.0, Repr::Alias(_))
+    }
+
+    /// The number of the backend that this key is, if it is a backend's own key.
+    pub(crate) fn backend(self) -> Option<u8> {
+        match self.0 {
+            Repr::OnBackend(DENSE, backend) => Some(backend),
+            Repr::User(user) if user.is_backend() => user.place().ok(),
+            _ => None,
+        }
+    }
+
+    /// The cell or cells that a kernel for this key fills. A catch-all registration is one for `CompositeImplicitAutograd`.
+    pub(crate) fn target(self) -> Result<Target, LandingFull> {
+        Ok(match self.0 {
+            Repr::Undefined => Target::Alias(Alias::CompositeImplicitAutograd),
+            Repr::Layer(layer) => Target::Slot(Slot::of_layer(layer)),
+            Repr::OnBackend(layer, backend) => Target::Slot(Slot::on_backend(layer, backend)),
+            Repr::Alias(alias) => Target::Alias(alias),
+            Repr::User(user) if user.is_backend() => Target::Slot(Slot::on_backend(DENSE, user.place()?)),
+            Repr::User(user) => Target::Slot(Slot::of_layer(user.place()?)),
+            Repr::OnUser(layer, user) => Target::Slot(Slot::on_backend(layer, user.place()?)),
+        })
+    }
+
+    /// The bits that this key sets in a key set: none for an alias key or for a user's key that found no free place.
+    pub(crate) fn bits(self) -> u64 {
+        match self.0 {
+            Repr::Undefined | Repr::Alias(_) => 0,
+            Repr::Layer(layer) => layer_bit(layer),
+            Repr::OnBackend(layer, backend) => layer_bit(layer) | 1 << backend,
+            Repr::User(user) if user.is_backend() => user.place().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
+            Repr::User(user) => user.place().map_or(0, layer_bit),
+            Repr::OnUser(layer, user) => user.place().map_or(0, |backend| layer_bit(layer) | 1 << backend),
+        }
+    }
+
+    /// The bits of every layer that this key touches, for aliases too, without any backend.
+    pub(crate) fn layer_bits(self) -> u64 {
+        match self.0 {
+            Repr::Alias(alias) => {
+                let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::key);
+                layers.fold(0, |bits, (layer, _)| bits | layer_bit(layer))
+            }
+            _ => self.bits() & LAYER_BITS,
+        }
+    }
+}
+
+/// The bits of a key set that stand for layers; the rest stand for backends.
+pub(crate) const LAYER_BITS: u64 = !0 << BACKENDS;
+
+pub(crate) const fn layer_bit(layer: u8) -> u64 {
+    1 << (BACKENDS as u32 + layer as u32)
+}
+
+/// Two keys are equal if they fill the same cells.
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.0, other.0) {
+            (Repr::Undefined, Repr::Undefined) => true,
+            (Repr::Layer(a), Repr::Layer(b)) => a == b,
+            (Repr::OnBackend(a, on_a), Repr::OnBackend(b, on_b)) => (a, on_a) == (b, on_b),
+            (Repr::Alias(a), Repr::Alias(b)) => a == b,
+            (Repr::User(a), Repr::User(b)) => std::ptr::eq(a, b),
+            (Repr::OnUser(a, on_a), Repr::OnUser(b, on_b)) => a == b && std::ptr::eq(on_a, on_b),
+            (Repr::Undefined, _) | (_, Repr::Undefined) => false,
+            _ => matches!((self.target(), other.target()), (Ok(a), Ok(b)) if a == b),
+        }
+    }
+}
+
+impl Eq for Key {}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Repr::Undefined => f.write_str("Undefined"),
+            Repr::Layer(layer) => f.write_str(user::layer_name(layer)),
+            Repr::OnBackend(DENSE, backend) => f.write_str(user::backend_name(backend)),
+            Repr::OnBackend(layer, backend) => write!(f, "{}{}", ORDER[layer as usize].name, user::backend_name(backend)),
+            Repr::Alias(alias) => f.write_str(alias.name()),
+            Repr::User(user) => f.write_str(user.name()),
+            Repr::OnUser(layer, user) => write!(f, "{}{}", ORDER[layer as usize].name, user.name()),
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+pub(crate) use user::{assign_places, backend_name, clashes};

@@ -1,0 +1,122 @@
+//! From a name to a key.
+//!
+//! Every key that prints also parses. The names of keys are derived from the list of layers and backends, so there is no second
+//! list to forget one in. PyTorch's old names are understood too.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Alias, Key, Repr, Slot, user};
+
+/// A word is not the name of a key.
+///
+/// ```
+/// let error = "AutogradCPUU".parse::<dispatch_runtime::Key>().unwrap_err();
+/// assert_eq!(error.suggestion.as_deref(), Some("AutogradCPU"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownKey {
+    /// The word.
+    pub name: String,
+    /// The key that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl fmt::Display for UnknownKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown dispatch key `{}`", self.name)?;
+        match &self.suggestion {
+            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
+            None => f.write_str("; keys are listed in `dispatch_runtime::keys`, and `#[dispatch_key]` makes new ones"),
+        }
+    }
+}
+
+impl std::error::Error for UnknownKey {}
+
+impl FromStr for Key {
+    type Err = UnknownKey;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKey> {
+        user::assign_places(crate::collect::user_keys());
+        let canonical = synonym(name).unwrap_or(name);
+        all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(|| {
+            let names: Vec<String> = all().map(|key| key.to_string()).collect();
+            let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
+            UnknownKey { name: name.to_owned(), suggestion }
+        })
+    }
+}
+
+/// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and keys that found no place.
+fn all() -> impl Iterator<Item = Key> {
+    let wanting_a_backend = [keys::Quantized, keys::Sparse, keys::SparseCsr, keys::NestedTensor];
+    std::iter::once(Key::UNDEFINED)
+        .chain(Slot::all().map(Key::of_slot))
+        .chain(wanting_a_backend)
+        .chain(Alias::ALL.map(Key::alias))
+        .chain(user::tenants().map(Key::user))
+}
+
+use super::keys;
+
+/// A backend slot that a user took over still answers to the name it has in PyTorch.
+fn built_in_name(key: Key) -> Option<String> {
+    let (layer, backend) = match key.0 {
+        Repr::User(user) if user.is_backend() => (super::DENSE, user.place().ok()?),
+        Repr::OnUser(layer, user) => (layer, user.place().ok()?),
+        _ => return None,
+    };
+    let backend = super::BACKEND_NAMES[backend as usize];
+    Some(if layer == super::DENSE { backend.to_owned() } else { format!("{}{backend}", super::ORDER[layer as usize].name) })
+}
+
+fn synonym(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "CatchAll" => "Undefined",
+        "DefaultBackend" => "CompositeExplicitAutograd",
+        "Math" => "CompositeImplicitAutograd",
+        "CPUTensorId" => "CPU",
+        "CUDATensorId" => "CUDA",
+        "PrivateUse1_PreAutograd" => "AutogradPrivateUse1",
+        "PrivateUse2_PreAutograd" => "AutogradPrivateUse2",
+        "PrivateUse3_PreAutograd" => "AutogradPrivateUse3",
+        // The first generation of batching, whose place the second one has taken.
+        "Batched" => "FuncTorchBatched",
+        "VmapMode" => "FuncTorchVmapMode",
+        // PyTorch's own places for experiments; here any crate may land there.
+        "DeferredInit" | "TESTING_ONLY_GenericWrapper" => "AboveEverything1",
+        "TESTING_ONLY_GenericMode" => "AboveEverything2",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_prints_parses_back() {
+        for key in all() {
+            assert_eq!(key.to_string().parse(), Ok(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn every_name_pytorch_knows_is_understood() {
+        let layers = ["", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd", "Autocast"];
+        for (layer, backend) in layers.iter().flat_map(|layer| super::super::BACKEND_NAMES.map(|backend| (layer, backend))) {
+            let name = format!("{layer}{backend}");
+            assert!(name.parse::<Key>().is_ok(), "{name}");
+        }
+        for name in ["FPGA", "MkldnnCPU", "CustomRNGKeyId", "Tracer", "Batched", "DeferredInit", "Math", "CatchAll", "Autocast"] {
+            assert!(name.parse::<Key>().is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_gets_the_one_that_was_meant() {
+        let error = "CompositeImplictAutograd".parse::<Key>().unwrap_err();
+        assert_eq!(error.to_string(), "unknown dispatch key `CompositeImplictAutograd`; did you mean `CompositeImplicitAutograd`?");
+    }
+}

@@ -1,0 +1,200 @@
+//! Keys from other crates.
+//!
+//! `#[dispatch_key]` makes a static [`UserKey`]. Its place in the order is not known to the compiler: it is given out when the
+//! first such key is used, to all keys of the program at once and sorted by name, so that the same program always gives the same
+//! places. A landing or the set of backends can be full; then the key has no place, and using it says who has them.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::layer::{FREE_BACKEND_SLOTS, Kind};
+use super::{BACKEND_NAMES, BACKENDS, LAYERS, Landing, ORDER};
+use crate::location::Location;
+
+/// A backend or a layer that some crate declared with `#[dispatch_key]`.
+///
+/// ```
+/// use dispatch_runtime::{Key, dispatch_key};
+///
+/// #[dispatch_key(backend)]
+/// pub static NPU: Key;
+///
+/// #[dispatch_key(layer, above = Autograd)]
+/// pub static Audit: Key;
+///
+/// assert_eq!(NPU.to_string(), "NPU");
+/// assert_eq!("Audit".parse(), Ok(Audit));
+/// ```
+pub struct UserKey {
+    name: &'static str,
+    kind: UserKind,
+    location: Location,
+    /// 0 until a place was given, then 1 + the number of the backend or layer, or [`NO_ROOM`].
+    place: AtomicU8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum UserKind {
+    Backend,
+    Layer(Landing),
+}
+
+const NO_ROOM: u8 = u8::MAX;
+
+impl UserKey {
+    /// Not public API: `#[dispatch_key(backend)]` expands to it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn backend(name: &'static str, location: Location) -> Self {
+        Self { name, kind: UserKind::Backend, location, place: AtomicU8::new(0) }
+    }
+
+    /// Not public API: `#[dispatch_key(layer, above = ..)]` expands to it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn layer(name: &'static str, above: Landing, location: Location) -> Self {
+        Self { name, kind: UserKind::Layer(above), location, place: AtomicU8::new(0) }
+    }
+
+    /// The name that the key prints and parses as.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it was declared.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.location
+    }
+
+    pub(super) const fn is_backend(&self) -> bool {
+        matches!(self.kind, UserKind::Backend)
+    }
+
+    /// The number of this backend or layer.
+    pub(super) fn place(&'static self) -> Result<u8, LandingFull> {
+        let place = match self.place.load(Ordering::Acquire) {
+            0 => assign_now(self),
+            place => place,
+        };
+        if place == NO_ROOM { Err(LandingFull::new(self)) } else { Ok(place - 1) }
+    }
+}
+
+impl fmt::Debug for UserKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.location)
+    }
+}
+
+/// No place is left for a key.
+///
+/// ```
+/// fn hint(error: &dispatch_runtime::LandingFull) -> String {
+///     error.to_string()   // names the keys that have the places
+/// }
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LandingFull {
+    /// The key that found no place.
+    pub key: &'static str,
+    /// Where it was declared.
+    pub location: Location,
+    /// The keys that have the places, and where they were declared.
+    pub tenants: Vec<(&'static str, Location)>,
+}
+
+impl LandingFull {
+    fn new(key: &'static UserKey) -> Self {
+        let tenants = places(key.kind).filter_map(|place| tenant(key.kind, place)).map(|tenant| (tenant.name, tenant.location));
+        Self { key: key.name, location: key.location, tenants: tenants.collect() }
+    }
+}
+
+impl fmt::Display for LandingFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no place is left for the key `{}` ({}); these keys have them all:", self.key, self.location)?;
+        for (name, location) in &self.tenants {
+            write!(f, " `{name}` ({location})")?;
+        }
+        f.write_str("; link fewer of these crates, or declare the key above another landing")
+    }
+}
+
+impl std::error::Error for LandingFull {}
+
+static BACKEND_TENANTS: [OnceLock<&'static UserKey>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
+static LAYER_TENANTS: [OnceLock<&'static UserKey>; LAYERS] = [const { OnceLock::new() }; LAYERS];
+static ASSIGNING: Mutex<()> = Mutex::new(());
+
+/// Gives places to these keys, in an order that does not depend on theirs. Keys that have one keep it.
+pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
+    keys.sort_by_key(|key| (key.name, key.location));
+    let _one_at_a_time = ASSIGNING.lock().unwrap_or_else(PoisonError::into_inner);
+    for key in keys {
+        if key.place.load(Ordering::Acquire) == 0 {
+            key.place.store(claim(key), Ordering::Release);
+        }
+    }
+}
+
+/// A key is used before the registry was: everything that is linked gets its place first, so that the order of use has no say.
+#[cold]
+fn assign_now(key: &'static UserKey) -> u8 {
+    assign_places(crate::collect::user_keys());
+    assign_places(vec![key]);
+    key.place.load(Ordering::Acquire)
+}
+
+fn claim(key: &'static UserKey) -> u8 {
+    let tenants: &[OnceLock<&'static UserKey>] = match key.kind {
+        UserKind::Backend => &BACKEND_TENANTS,
+        UserKind::Layer(_) => &LAYER_TENANTS,
+    };
+    places(key.kind).find(|&place| tenants[place as usize].set(key).is_ok()).map_or(NO_ROOM, |place| place + 1)
+}
+
+fn places(kind: UserKind) -> impl Iterator<Item = u8> {
+    #[expect(clippy::cast_possible_truncation, reason = "LAYERS is 48")]
+    let layers = (0..LAYERS as u8).filter(move |&layer| match (kind, ORDER[layer as usize].kind) {
+        (UserKind::Layer(above), Kind::Free(landing)) => above == landing,
+        _ => false,
+    });
+    let backends = FREE_BACKEND_SLOTS.into_iter().filter(move |_| kind == UserKind::Backend);
+    backends.chain(layers)
+}
+
+fn tenant(kind: UserKind, place: u8) -> Option<&'static UserKey> {
+    match kind {
+        UserKind::Backend => tenant_of_backend(place),
+        UserKind::Layer(_) => tenant_of_layer(place),
+    }
+}
+
+pub(super) fn tenant_of_backend(backend: u8) -> Option<&'static UserKey> {
+    BACKEND_TENANTS[backend as usize].get().copied()
+}
+
+pub(super) fn tenant_of_layer(layer: u8) -> Option<&'static UserKey> {
+    LAYER_TENANTS[layer as usize].get().copied()
+}
+
+pub(crate) fn backend_name(backend: u8) -> &'static str {
+    tenant_of_backend(backend).map_or(BACKEND_NAMES[backend as usize], UserKey::name)
+}
+
+pub(super) fn layer_name(layer: u8) -> &'static str {
+    tenant_of_layer(layer).map_or(ORDER[layer as usize].name, UserKey::name)
+}
+
+pub(super) fn tenants() -> impl Iterator<Item = &'static UserKey> {
+    BACKEND_TENANTS.iter().chain(&LAYER_TENANTS).filter_map(OnceLock::get).copied()
+}
+
+/// Pairs of different keys of one name.
+pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<(&'static UserKey, &'static UserKey)> {
+    keys.sort_by_key(|key| (key.name, key.location));
+    keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| (pair[0], pair[1])).collect()
+}

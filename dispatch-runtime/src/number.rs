@@ -1,0 +1,118 @@
+//! The elements that a generic kernel can compute with.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use half::{bf16, f16};
+
+use crate::dtype::Element;
+
+/// A real number: what `dtypes(floating, integral)` offers a generic kernel.
+///
+/// Integers wrap around, as in PyTorch.
+///
+/// ```
+/// use dispatch_runtime::Number;
+///
+/// fn square<T: Number>(x: T) -> T { x.times(x) }
+/// assert_eq!((square(1.5_f32), square(200_u8)), (2.25, 64));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a real number, so a kernel over `T: Number` cannot serve it",
+    label = "name only real dtypes in `dtypes(..)`, or bound `T` by `Element`"
+)]
+pub trait Number: Element + PartialOrd {
+    /// Zero.
+    const ZERO: Self;
+
+    /// One.
+    const ONE: Self;
+
+    /// The sum.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+
+    /// The difference.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+
+    /// The product.
+    #[must_use]
+    fn times(self, other: Self) -> Self;
+}
+
+/// A real number with a fraction: what `dtypes(floating)` offers a generic kernel.
+///
+/// ```
+/// use dispatch_runtime::Floating;
+///
+/// fn half<T: Floating>(x: T) -> T { x / (T::ONE + T::ONE) }
+/// assert_eq!(half(3.0_f64), 1.5);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no fraction, so a kernel over `T: Floating` cannot serve it",
+    label = "name only floating dtypes in `dtypes(..)`, or bound `T` by `Number`"
+)]
+pub trait Floating:
+    Number + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> + From<f32>
+{
+}
+
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($ty:ty, $zero:expr, $one:expr;)*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+        }
+    )*};
+}
+
+integers! { u8 i8 i16 i32 i64 }
+
+floats! {
+    f32, 0.0, 1.0;
+    f64, 0.0, 1.0;
+    f16, f16::ZERO, f16::ONE;
+    bf16, bf16::ZERO, bf16::ONE;
+}
+
+impl Floating for f32 {}
+impl Floating for f64 {}

@@ -1,0 +1,301 @@
+//! One row of the dispatcher: an operator, and the ways to call it.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use dispatch_schema::Schema;
+
+use crate::error::{Error, Result};
+use crate::guard;
+use crate::key::Key;
+use crate::key_set::KeySet;
+use crate::location::Location;
+use crate::name::Name;
+use crate::registry;
+use crate::stack::Stack;
+use crate::table::{Code, Entry, Head, Table, TableRef};
+use crate::value::Value;
+
+/// An operator: a name, a schema, and one table of kernels.
+///
+/// Operators are found by name with [`Operator::find`], or through the type that shares an operator's name:
+/// `myops::mymul::operator()`.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("twice(Tensor self) -> Tensor")]
+/// pub fn twice(this: &Tensor) -> Result<Tensor>;
+///
+/// let operator = twice::operator();
+/// assert_eq!(operator.schema().arguments[0].name, "self");
+/// assert_eq!(operator.argument_count(), 1);
+/// ```
+#[repr(C)]
+pub struct Operator {
+    table: AtomicPtr<Head>,
+    unbound: &'static Head,
+    definition: Definition,
+    schema: OnceLock<Schema>,
+}
+
+/// What `#[op_def]` says about an operator, in a form that costs nothing at start-up.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Definition {
+    pub name: Name<'static>,
+    /// The schema after the name.
+    pub signature: &'static str,
+    pub docs: &'static str,
+    pub location: Location,
+    pub arguments: usize,
+    /// Which arguments carry keys: one bit each.
+    pub carriers: u64,
+    pub typed: Option<Typed>,
+}
+
+/// The generated functions that know an operator's types.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Typed {
+    /// Has the kernel's type: whatever a slot cannot say by itself.
+    pub slow: Code,
+    /// Has the kernel's type: puts the arguments on a stack and runs the slot's boxed kernel.
+    pub boxed: Code,
+    /// Takes the arguments off the stack and calls a kernel.
+    pub unbox: fn(Code, KeySet, &mut Stack) -> Result<()>,
+}
+
+impl Operator {
+    /// Not public API: `#[op_def]` expands to it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(unbound: &'static Head, definition: Definition) -> Self {
+        let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
+        Self { table, unbound, definition, schema: OnceLock::new() }
+    }
+
+    /// The operator of this name, such as `aten::add.Tensor`.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none; the error suggests names that are close.
+    ///
+    /// ```
+    /// let error = dispatch_runtime::Operator::find("nowhere::add").unwrap_err();
+    /// assert!(error.to_string().contains("nowhere::add"));
+    /// ```
+    pub fn find(name: &str) -> Result<&'static Self> {
+        registry::find(name)
+    }
+
+    /// Every operator of the program, sorted by name.
+    ///
+    /// ```
+    /// let names = dispatch_runtime::Operator::all();
+    /// assert!(names.is_sorted_by_key(|operator| operator.name()));
+    /// ```
+    #[must_use]
+    pub fn all() -> Vec<&'static Self> {
+        registry::all()
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> Name<'static> {
+        self.definition.name
+    }
+
+    /// Its schema.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| {
+            let text = format!("{}{}", self.name(), self.definition.signature);
+            Schema::parse(&text).unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)))
+        })
+    }
+
+    /// What its author wrote about it.
+    #[must_use]
+    pub const fn docs(&self) -> &'static str {
+        self.definition.docs
+    }
+
+    /// Where it was defined.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.definition.location
+    }
+
+    /// How many arguments it takes.
+    #[must_use]
+    pub const fn argument_count(&self) -> usize {
+        self.definition.arguments
+    }
+
+    /// Calls it with the arguments on top of the stack, and leaves the results there.
+    ///
+    /// # Errors
+    ///
+    /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
+    pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(stack.too_short(self));
+        };
+        self.run_boxed(guard::call_keys(self.keys_of(arguments)), stack)
+    }
+
+    /// Calls it with exactly these keys: neither the arguments' nor the thread's have a say. This is how a layer hands a call on.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed).
+    pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        self.run_boxed(keys, stack)
+    }
+
+    /// Calls the kernel for one key, whatever the arguments' keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed).
+    pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(stack.too_short(self));
+        };
+        let keys = lowered(guard::call_keys(self.keys_of(arguments)), key);
+        self.run_boxed(keys, stack)
+    }
+
+    /// Calls it with these arguments, and gives the results.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed).
+    ///
+    /// ```
+    /// # use dispatch_runtime::prelude::*;
+    /// #[op_def("first(Tensor[] tensors) -> Tensor")]
+    /// pub fn first(tensors: &[Tensor]) -> Result<Tensor> { Ok(tensors[0].clone()) }
+    ///
+    /// let results = first::operator().call([vec![Tensor::from_slice(&[1_i64])].into()]).unwrap();
+    /// assert_eq!(results.len(), 1);
+    /// ```
+    pub fn call(&self, arguments: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
+        let mut stack: Stack = arguments.into_iter().collect();
+        self.call_boxed(&mut stack)?;
+        Ok(stack.into_values())
+    }
+
+    /// The keys that these arguments add to a call.
+    pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
+        let mut carriers = self.definition.carriers;
+        let mut keys = KeySet::EMPTY;
+        while carriers != 0 {
+            if let Some(value) = arguments.get(carriers.trailing_zeros() as usize) {
+                keys |= value.keys();
+            }
+            carriers &= carriers - 1;
+        }
+        keys
+    }
+
+    pub(crate) const fn typed(&self) -> Option<Typed> {
+        self.definition.typed
+    }
+
+    pub(crate) const fn signature(&self) -> &'static str {
+        self.definition.signature
+    }
+
+    /// Where a call with these keys goes.
+    #[inline(always)]
+    pub(crate) fn code(&self, keys: KeySet) -> Code {
+        self.table().code(keys)
+    }
+
+    #[inline(always)]
+    fn table(&self) -> TableRef {
+        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::publish`. Both live as long as the program.
+        unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(Ordering::Acquire))) }
+    }
+
+    /// The table, made now if this is the first call.
+    pub(crate) fn bound_table(&self) -> Result<&'static Table> {
+        match self.table().bound() {
+            Some(table) => Ok(table),
+            None => registry::bind(self),
+        }
+    }
+
+    pub(crate) fn publish(&self, table: NonNull<Head>) {
+        self.table.store(table.as_ptr(), Ordering::Release);
+    }
+
+    /// Makes the next call bind anew.
+    pub(crate) fn unbind(&self) {
+        self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), Ordering::Release);
+    }
+
+    fn run_boxed(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
+        loop {
+            let table = self.bound_table()?;
+            let (slot, code, entry) = table.slot(keys);
+            match entry {
+                Entry::Boxed(at) => match table.boxed[usize::from(at)].call(self, keys, stack) {
+                    Some(result) => return result,
+                    // It was taken away after the table was loaded; by now there is another.
+                    None => continue,
+                },
+                Entry::Typed | Entry::Choose(_) => {
+                    return match self.typed() {
+                        Some(typed) => (typed.unbox)(code, keys, stack),
+                        None => Err(self.refusal(keys, stack)),
+                    };
+                }
+                Entry::Skip => keys = Table::below(keys, slot),
+                Entry::Refuse => return Err(self.refusal(keys, stack)),
+            }
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
+        let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
+        let carried = arguments.iter().enumerate().map(|(i, value)| if self.carries(i) { value.keys() } else { KeySet::EMPTY });
+        crate::explain::refusal(self, keys, &carried.collect::<Vec<_>>())
+    }
+
+    pub(crate) const fn carries(&self, argument: usize) -> bool {
+        argument < 64 && self.definition.carriers & 1 << argument != 0
+    }
+}
+
+/// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.
+pub(crate) fn lowered(keys: KeySet, key: Key) -> KeySet {
+    let below = keys.below(key);
+    let own = KeySet::from(key);
+    if own.backends().is_empty() { below | own } else { below.layers() | own }
+}
+
+impl PartialEq for Operator {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Operator {}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.name(), f)
+    }
+}
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.name(), self.signature())
+    }
+}

@@ -1,0 +1,146 @@
+//! What the attribute macros submit.
+//!
+//! Every attribute becomes one static record. Records arrive in no particular order - through `inventory`, through `linkme`, or by an
+//! explicit [`register`](crate::register) - and the registry makes the same tables of them whatever the order was.
+
+use crate::boxed::BoxedFn;
+use crate::key::{Key, UserKey};
+use crate::location::Location;
+use crate::operation::Operation;
+use crate::operator::Operator;
+use crate::table::Code;
+
+/// One thing that some crate adds to the program.
+#[derive(Clone, Copy, Debug)]
+pub enum Record {
+    /// An operator.
+    Operator(&'static Operator),
+    /// A kernel of an operator, for one or more keys.
+    Kernel(&'static KernelRecord),
+    /// What a key does for operators that have no kernel for it.
+    Fallback(&'static FallbackRecord),
+    /// A backend or a layer.
+    Key(&'static UserKey),
+}
+
+impl Record {
+    /// What makes two records the same one, submitted twice.
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Self::Operator(record) => std::ptr::from_ref(record).addr(),
+            Self::Kernel(record) => std::ptr::from_ref(record).addr(),
+            Self::Fallback(record) => std::ptr::from_ref(record).addr(),
+            Self::Key(record) => std::ptr::from_ref(record).addr(),
+        }
+    }
+}
+
+/// What `#[op_impl]` makes. Not public API beyond being handed to [`register`](crate::register).
+#[derive(Debug)]
+pub struct KernelRecord {
+    pub(crate) operator: fn() -> &'static Operator,
+    pub(crate) keys: &'static [&'static Key],
+    pub(crate) kernel: StaticKernel,
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    pub(crate) overrides: bool,
+    pub(crate) condition: Option<Condition>,
+    pub(crate) priority: i32,
+}
+
+/// The code of a kernel that is part of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StaticKernel {
+    Typed(Code),
+    Boxed(BoxedFn),
+    Fallthrough,
+}
+
+/// When a kernel is fit for a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Condition {
+    pub(crate) holds: Code,
+    pub(crate) text: &'static str,
+}
+
+impl KernelRecord {
+    /// A kernel with the operator's own signature.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn typed<O: Operation>(kernel: O::Kernel, keys: &'static [&'static Key], name: &'static str, location: Location) -> Self {
+        Self::new(O::operator, StaticKernel::Typed(Code::of::<O::Kernel>(kernel)), keys, name, location)
+    }
+
+    /// A kernel that takes its arguments from the stack.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn boxed<O: Operation>(kernel: BoxedFn, keys: &'static [&'static Key], name: &'static str, location: Location) -> Self {
+        Self::new(O::operator, StaticKernel::Boxed(kernel), keys, name, location)
+    }
+
+    /// No kernel: calls go on below the key.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn fallthrough<O: Operation>(keys: &'static [&'static Key], location: Location) -> Self {
+        Self::new(O::operator, StaticKernel::Fallthrough, keys, "fallthrough", location)
+    }
+
+    const fn new(
+        operator: fn() -> &'static Operator,
+        kernel: StaticKernel,
+        keys: &'static [&'static Key],
+        name: &'static str,
+        location: Location,
+    ) -> Self {
+        Self { operator, keys, kernel, name, location, overrides: false, condition: None, priority: 0 }
+    }
+
+    /// The kernel replaces the one that another crate registered for the same key.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn overriding(mut self) -> Self {
+        self.overrides = true;
+        self
+    }
+
+    /// The kernel is one of several, and fit only where `holds` says so.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn when<O: Operation>(mut self, holds: O::Predicate, text: &'static str) -> Self {
+        self.condition = Some(Condition { holds: Code::of::<O::Predicate>(holds), text });
+        self
+    }
+
+    /// Of several kernels that are fit, the one with the highest priority runs.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+}
+
+/// What `#[op_fallback]` and `fallthrough!` make.
+#[derive(Debug)]
+pub struct FallbackRecord {
+    pub(crate) key: &'static Key,
+    pub(crate) kernel: StaticKernel,
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+}
+
+impl FallbackRecord {
+    /// A boxed kernel for every operator.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
+        Self { key, kernel: StaticKernel::Boxed(kernel), name, location }
+    }
+
+    /// Nothing to do for any operator.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
+        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location }
+    }
+}

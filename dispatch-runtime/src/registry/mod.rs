@@ -1,0 +1,248 @@
+//! All rows of the dispatcher, as they were registered.
+//!
+//! The registry is what tables are made from. It is filled from the collected records when it is first needed, and changes after
+//! that only through [`register`](crate::register) and [`Registrar`](crate::Registrar). Nobody needs it to call an operator that
+//! was called before: every change merely unbinds the operators it concerns, and their next call comes here to bind again.
+//!
+//! No code of a user's runs while it is locked: closures are dropped, and listeners run, after.
+
+mod build;
+mod row;
+
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::boxed::BoxedKernel;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Key, LandingFull, SLOTS, Slot, Target, UserKey, assign_places};
+use crate::name::Name;
+use crate::operator::Operator;
+use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
+use crate::table::Table;
+pub(crate) use row::{Active, Cell, Kernel, Registered, Row, Source, duplicate_kernels, sites};
+
+/// Every operator, kernel, fallback and key of the program.
+pub(crate) struct Registry {
+    pub(crate) rows: Vec<Row>,
+    by_name: FxHashMap<Name<'static>, usize>,
+    by_operator: FxHashMap<usize, usize>,
+    /// By slot: what a key does where an operator has no kernel for it.
+    pub(crate) fallbacks: Vec<Cell>,
+    pub(crate) keys: Vec<&'static UserKey>,
+    /// Records that could not be placed.
+    pub(crate) misplaced: Vec<Misplaced>,
+    seen: FxHashSet<usize>,
+    next_source: u64,
+}
+
+/// A record that fills no cell, and why.
+pub(crate) enum Misplaced {
+    Key(LandingFull),
+    Fallback(Key),
+}
+
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
+    let mut registry = Registry::empty();
+    registry.add(crate::collect::records());
+    Mutex::new(registry)
+});
+
+pub(crate) fn lock() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
+    lock().add(records);
+}
+
+pub(crate) fn find(text: &str) -> Result<&'static Operator> {
+    let registry = lock();
+    let row = Name::parse(text).and_then(|name| registry.row(name));
+    match row.map(|row| (row, row.definition())) {
+        Some((_, Some(operator))) => Ok(operator),
+        Some((row, None)) => Err(row.not_defined()),
+        None => {
+            let names: Vec<String> = registry.rows.iter().map(|row| row.name.to_string()).collect();
+            let suggestion = dispatch_schema::suggest(text, names.iter().map(String::as_str)).map(str::to_owned);
+            Err(ErrorKind::UnknownOperator { name: text.to_owned(), suggestion }.into())
+        }
+    }
+}
+
+pub(crate) fn all() -> Vec<&'static Operator> {
+    let registry = lock();
+    let mut operators: Vec<_> = registry.rows.iter().flat_map(|row| row.definitions.iter().copied()).collect();
+    operators.sort_by_key(|operator| operator.name());
+    operators
+}
+
+/// Makes and publishes the table of an operator that is called for the first time, or for the first time since a change.
+#[cold]
+pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
+    let registry = lock();
+    let row = registry.row_of(operator)?;
+    let table = build::table(row, &registry.fallbacks, operator.typed()).publish();
+    operator.publish(table);
+    // SAFETY: the table was just published and lives as long as the program.
+    Ok(unsafe { table.cast::<Table>().as_ref() })
+}
+
+/// The table that a row would have, unpublished.
+pub(crate) fn table_of(registry: &Registry, row: &Row) -> Table {
+    build::table(row, &registry.fallbacks, row.definition().and_then(Operator::typed))
+}
+
+/// Gives every operator its table now, which otherwise happens at its first call.
+///
+/// ```
+/// dispatch_runtime::assemble();
+/// ```
+pub fn assemble() {
+    for operator in all() {
+        // An operator that cannot be bound says so when it is called, and to `verify`.
+        drop(operator.bound_table());
+    }
+}
+
+impl Registry {
+    fn empty() -> Self {
+        Self {
+            rows: Vec::new(),
+            by_name: FxHashMap::default(),
+            by_operator: FxHashMap::default(),
+            fallbacks: (0..SLOTS).map(|_| Cell::default()).collect(),
+            keys: Vec::new(),
+            misplaced: Vec::new(),
+            seen: FxHashSet::default(),
+            next_source: 0,
+        }
+    }
+
+    fn add(&mut self, records: impl IntoIterator<Item = Record>) {
+        let fresh: Vec<Record> = records.into_iter().filter(|record| self.seen.insert(record.address())).collect();
+        let keys = fresh.iter().filter_map(|record| if let Record::Key(key) = record { Some(*key) } else { None });
+        let keys: Vec<&'static UserKey> = keys.collect();
+        assign_places(keys.clone());
+        self.keys.extend(keys);
+        for record in fresh {
+            match record {
+                Record::Operator(operator) => self.define(operator),
+                Record::Kernel(kernel) => self.add_kernel(kernel),
+                Record::Fallback(fallback) => self.add_fallback(fallback),
+                Record::Key(_) => {}
+            }
+        }
+    }
+
+    /// The row of this name.
+    pub(crate) fn row(&self, name: Name<'_>) -> Option<&Row> {
+        self.by_name.get(&name).map(|&at| &self.rows[at])
+    }
+
+    /// The row that an operator is the definition of.
+    pub(crate) fn row_of(&self, operator: &Operator) -> Result<&Row> {
+        let at = self.by_operator.get(&address(operator)).copied();
+        let row = at.map(|at| &self.rows[at]).filter(|row| row.definitions.contains(&operator));
+        match row {
+            Some(row) if row.definitions.len() > 1 => Err(row.duplicate_definitions()),
+            Some(row) => Ok(row),
+            None => Err(self.row(operator.name()).map_or_else(|| not_defined(operator.name()), Row::not_defined)),
+        }
+    }
+
+    fn row_mut(&mut self, name: Name<'_>) -> &mut Row {
+        let at = match self.by_name.get(&name) {
+            Some(&at) => at,
+            None => {
+                let name = name.leak();
+                self.by_name.insert(name, self.rows.len());
+                self.rows.push(Row::new(name));
+                self.rows.len() - 1
+            }
+        };
+        &mut self.rows[at]
+    }
+
+    /// Adds a definition, beside the one that is there if there is one: who calls either is told.
+    pub(crate) fn define(&mut self, operator: &'static Operator) {
+        let row = self.row_mut(operator.name());
+        row.definitions.push(operator);
+        row.unbind();
+        let at = self.by_name[&operator.name()];
+        self.by_operator.insert(address(operator), at);
+    }
+
+    pub(crate) fn undefine(&mut self, operator: &'static Operator) {
+        let row = self.row_mut(operator.name());
+        row.unbind();
+        row.definitions.retain(|&other| other != operator);
+        self.by_operator.remove(&address(operator));
+    }
+
+    fn add_kernel(&mut self, record: &'static KernelRecord) {
+        for key in record.keys {
+            match key.target() {
+                Ok(target) => self.row_mut((record.operator)().name()).add(target, Registered::from_record(record)),
+                Err(full) => self.misplaced.push(Misplaced::Key(full)),
+            }
+        }
+    }
+
+    fn add_fallback(&mut self, record: &'static FallbackRecord) {
+        let kernel = Registered::fallback(record.kernel, record.name, record.location);
+        match record.key.target() {
+            Ok(Target::Slot(slot)) if slot.key().is_some() => self.set_fallback(slot, kernel),
+            Ok(_) => self.misplaced.push(Misplaced::Fallback(*record.key)),
+            Err(full) => self.misplaced.push(Misplaced::Key(full)),
+        }
+    }
+
+    /// Adds a kernel while the program runs.
+    pub(crate) fn push_kernel(&mut self, name: Name<'_>, target: Target, kernel: Registered) {
+        self.row_mut(name).add(target, kernel);
+    }
+
+    pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: Registered) {
+        self.fallbacks[slot.position()].kernels.push(kernel);
+        self.unbind_all();
+    }
+
+    /// Removes what one registration added to a row, and gives it back to be dropped outside the lock.
+    pub(crate) fn remove_kernel(&mut self, name: Name<'_>, target: Target, source: Source) -> Option<BoxedKernel> {
+        self.row_mut(name).remove(target, source)
+    }
+
+    pub(crate) fn remove_fallback(&mut self, slot: Slot, source: Source) -> Option<BoxedKernel> {
+        let removed = self.fallbacks[slot.position()].remove(source);
+        self.unbind_all();
+        removed
+    }
+
+    pub(crate) fn next_source(&mut self) -> Source {
+        self.next_source += 1;
+        Source::Running(self.next_source)
+    }
+
+    fn unbind_all(&mut self) {
+        self.rows.iter().for_each(Row::unbind);
+    }
+}
+
+fn address(operator: &Operator) -> usize {
+    std::ptr::from_ref(operator).addr()
+}
+
+fn not_defined(operator: Name<'static>) -> Error {
+    ErrorKind::NotDefined { operator, kernels: Vec::new() }.into()
+}
+
+impl From<StaticKernel> for Kernel {
+    fn from(kernel: StaticKernel) -> Self {
+        match kernel {
+            StaticKernel::Typed(code) => Self::Typed(code),
+            StaticKernel::Boxed(function) => Self::Boxed(BoxedKernel::Function(function)),
+            StaticKernel::Fallthrough => Self::Fallthrough,
+        }
+    }
+}

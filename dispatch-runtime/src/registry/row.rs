@@ -1,0 +1,201 @@
+//! One operator's registrations: a row of cells, each with the kernels that were registered for it.
+
+use crate::boxed::BoxedKernel;
+use crate::error::{Error, ErrorKind};
+use crate::key::{Key, Target};
+use crate::location::Location;
+use crate::name::Name;
+use crate::operator::Operator;
+use crate::record::{Condition, KernelRecord, StaticKernel};
+use crate::rule::Direct;
+use crate::table::Code;
+
+/// An operator's definition and kernels. A row without definition has kernels that nobody can call.
+pub(crate) struct Row {
+    pub(crate) name: Name<'static>,
+    pub(crate) definitions: Vec<&'static Operator>,
+    /// Sorted by target.
+    pub(crate) cells: Vec<(Target, Cell)>,
+}
+
+/// The kernels that were registered for one key.
+#[derive(Default)]
+pub(crate) struct Cell {
+    pub(crate) kernels: Vec<Registered>,
+}
+
+/// One kernel that was registered.
+#[derive(Clone)]
+pub(crate) struct Registered {
+    pub(crate) kernel: Kernel,
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    pub(crate) source: Source,
+    overrides: bool,
+    pub(crate) condition: Option<Condition>,
+    priority: i32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kernel {
+    Typed(Code),
+    Boxed(BoxedKernel),
+    Fallthrough,
+}
+
+/// Who registered something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// The program, by an attribute.
+    Program,
+    /// A registrar, while the program runs.
+    Running(u64),
+}
+
+/// Which of a cell's kernels runs.
+pub(crate) enum Active<'a> {
+    None,
+    One(&'a Registered),
+    /// The first that is fit.
+    Choice(Vec<&'a Registered>),
+    Conflict(Vec<&'a Registered>),
+}
+
+impl Row {
+    pub(super) const fn new(name: Name<'static>) -> Self {
+        Self { name, definitions: Vec::new(), cells: Vec::new() }
+    }
+
+    pub(crate) fn definition(&self) -> Option<&'static Operator> {
+        self.definitions.first().copied()
+    }
+
+    pub(crate) fn cell(&self, target: Target) -> Option<&Cell> {
+        self.cells.binary_search_by_key(&target, |(target, _)| *target).ok().map(|at| &self.cells[at].1)
+    }
+
+    /// The keys that have kernels.
+    pub(crate) fn direct(&self) -> Direct {
+        let mut direct = Direct::default();
+        self.cells.iter().for_each(|(target, _)| direct.add(*target));
+        direct
+    }
+
+    pub(super) fn add(&mut self, target: Target, kernel: Registered) {
+        match self.cells.binary_search_by_key(&target, |(target, _)| *target) {
+            Ok(at) => self.cells[at].1.kernels.push(kernel),
+            Err(at) => self.cells.insert(at, (target, Cell { kernels: vec![kernel] })),
+        }
+        self.unbind();
+    }
+
+    pub(super) fn remove(&mut self, target: Target, source: Source) -> Option<BoxedKernel> {
+        let at = self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()?;
+        let removed = self.cells[at].1.remove(source);
+        if self.cells[at].1.kernels.is_empty() {
+            self.cells.remove(at);
+        }
+        self.unbind();
+        removed
+    }
+
+    pub(super) fn unbind(&self) {
+        self.definitions.iter().for_each(|operator| operator.unbind());
+    }
+
+    pub(crate) fn duplicate_definitions(&self) -> Error {
+        let mut locations: Vec<Location> = self.definitions.iter().map(|operator| operator.location()).collect();
+        locations.sort();
+        ErrorKind::DuplicateOperator { operator: self.name, locations }.into()
+    }
+
+    pub(crate) fn not_defined(&self) -> Error {
+        let mut kernels: Vec<_> = self.cells.iter().flat_map(|(_, cell)| &cell.kernels).map(|kernel| kernel.location).collect();
+        kernels.sort();
+        ErrorKind::NotDefined { operator: self.name, kernels }.into()
+    }
+}
+
+impl Cell {
+    /// The newest kernel that was registered while the program runs, or else the program's own: the one that overrides the others,
+    /// or the only one, or one of several with conditions.
+    pub(crate) fn active(&self) -> Active<'_> {
+        if let Some(newest) = self.kernels.iter().rev().find(|kernel| kernel.source != Source::Program) {
+            return Active::One(newest);
+        }
+        let overriding: Vec<&Registered> = self.kernels.iter().filter(|kernel| kernel.overrides).collect();
+        let mut candidates = if overriding.is_empty() { self.kernels.iter().collect() } else { overriding };
+        match candidates[..] {
+            [] => Active::None,
+            [one] if one.condition.is_none() => Active::One(one),
+            _ => {
+                candidates.sort_by_key(|kernel| (std::cmp::Reverse(kernel.priority), kernel.location));
+                let tie = candidates.windows(2).any(|pair| pair[0].priority == pair[1].priority);
+                let unreachable = candidates.iter().rev().skip(1).any(|kernel| kernel.condition.is_none());
+                if tie || unreachable { Active::Conflict(candidates) } else { Active::Choice(candidates) }
+            }
+        }
+    }
+
+    /// Everything in the order in which one displaces the next.
+    pub(crate) fn newest_first(&self) -> Vec<&Registered> {
+        let rank = |kernel: &Registered| match kernel.source {
+            Source::Running(order) => (0, u64::MAX - order),
+            Source::Program => (if kernel.overrides { 1 } else { 2 }, 0),
+        };
+        let mut kernels: Vec<&Registered> = self.kernels.iter().collect();
+        kernels.sort_by_key(|kernel| (rank(kernel), std::cmp::Reverse(kernel.priority), kernel.location));
+        kernels
+    }
+
+    pub(super) fn remove(&mut self, source: Source) -> Option<BoxedKernel> {
+        let at = self.kernels.iter().position(|kernel| kernel.source == source)?;
+        match self.kernels.remove(at).kernel {
+            Kernel::Boxed(kernel) => Some(kernel),
+            Kernel::Typed(_) | Kernel::Fallthrough => None,
+        }
+    }
+}
+
+impl Registered {
+    pub(super) fn from_record(record: &'static KernelRecord) -> Self {
+        Self {
+            kernel: record.kernel.into(),
+            name: record.name,
+            location: record.location,
+            source: Source::Program,
+            overrides: record.overrides,
+            condition: record.condition,
+            priority: record.priority,
+        }
+    }
+
+    pub(super) fn fallback(kernel: StaticKernel, name: &'static str, location: Location) -> Self {
+        Self {
+            kernel: kernel.into(),
+            name,
+            location,
+            source: Source::Program,
+            overrides: false,
+            condition: None,
+            priority: 0,
+        }
+    }
+
+    /// A kernel that was made while the program runs.
+    pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
+        Self { kernel, name, location, source, overrides: false, condition: None, priority: 0 }
+    }
+}
+
+/// The sites of kernels, for errors.
+pub(crate) fn sites(kernels: &[&Registered]) -> Vec<(&'static str, Location)> {
+    let mut sites: Vec<_> = kernels.iter().map(|kernel| (kernel.name, kernel.location)).collect();
+    sites.sort_by_key(|&(name, location)| (location, name));
+    sites
+}
+
+/// The error for a cell with several kernels and nothing to choose by.
+pub(crate) fn duplicate_kernels(operator: Name<'static>, target: Target, kernels: &[&Registered]) -> Error {
+    ErrorKind::DuplicateKernel { operator, key: Key::of_target(target), kernels: sites(kernels) }.into()
+}

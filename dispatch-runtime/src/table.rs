@@ -1,0 +1,213 @@
+//! One row of the dispatcher, ready to be called through.
+//!
+//! A table is made once, published through one atomic pointer, and never changed or freed after: whoever loaded it may use it as
+//! long as they like. Every slot holds code that can be jumped to, so a call checks nothing. An operator that was not called yet
+//! points at a table with an empty mask and one slot, the code that binds it.
+
+use std::ptr::NonNull;
+
+use crate::boxed::BoxedKernel;
+use crate::key::{SLOTS, Slot, index, layer_bit};
+use crate::key_set::KeySet;
+
+/// A pointer to a function whose type the operator knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Code(*const ());
+
+// SAFETY: it points to code.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Forgets the type of a function pointer.
+    pub(crate) const fn of<F: Copy>(function: F) -> Self {
+        const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
+        // SAFETY: the sizes agree; the callers, all generated, pass function pointers.
+        Self(unsafe { std::mem::transmute_copy(&function) })
+    }
+
+    /// Remembers it.
+    ///
+    /// # Safety
+    ///
+    /// The code was made from an `F`.
+    #[inline(always)]
+    pub(crate) const unsafe fn to<F: Copy>(self) -> F {
+        const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
+        // SAFETY: the sizes agree, and the caller vouches for the type.
+        unsafe { std::mem::transmute_copy(&self.0) }
+    }
+}
+
+/// What all tables begin with, and all that an unbound operator's has.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Head {
+    /// The layers that have something to do for this operator, and all backends.
+    mask: u64,
+    bound: bool,
+    first: Code,
+}
+
+impl Head {
+    /// The table of an operator that was not called yet: whatever the keys, `bind` runs.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn unbound(bind: Code) -> Self {
+        Self { mask: 0, bound: false, first: bind }
+    }
+}
+
+/// The table of an operator that was called.
+#[repr(C)]
+pub(crate) struct Table {
+    mask: u64,
+    bound: bool,
+    slots: [Code; SLOTS],
+    pub(crate) entries: [Entry; SLOTS],
+    pub(crate) boxed: Vec<BoxedKernel>,
+    pub(crate) choices: Vec<Vec<Choice>>,
+}
+
+/// What a slot is, for those who do not simply jump to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entry {
+    /// A kernel with the operator's signature.
+    Typed,
+    /// A boxed kernel, by its place in the table; the slot holds the operator's adapter.
+    Boxed(u8),
+    /// The first of several kernels that is fit.
+    Choose(u8),
+    /// Nothing to do here: the call goes on below.
+    Skip,
+    /// No kernel; the reason is looked up when somebody asks.
+    Refuse,
+}
+
+/// One of several kernels for a slot.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub(crate) kernel: Code,
+    pub(crate) condition: Option<crate::record::Condition>,
+}
+
+/// A table that was published, bound or not.
+#[derive(Clone, Copy)]
+pub(crate) struct TableRef(NonNull<Head>);
+
+impl TableRef {
+    /// # Safety
+    ///
+    /// `head` is a `Head` or the beginning of a `Table`, and lives as long as the program.
+    #[inline(always)]
+    pub(crate) const unsafe fn new(head: NonNull<Head>) -> Self {
+        Self(head)
+    }
+
+    /// Where a call with these keys goes.
+    #[inline(always)]
+    pub(crate) fn code(self, keys: KeySet) -> Code {
+        let head = self.0.as_ptr();
+        // SAFETY: both kinds of table begin with a mask. The slots begin at the same place in both, and `index` stays inside: below
+        // `SLOTS` for a bound table, and 0 for an unbound one, whose mask leaves no key.
+        unsafe {
+            let at = index(keys.bits() & (*head).mask);
+            *(&raw const (*head).first).add(at)
+        }
+    }
+
+    /// The whole table, once the operator is bound.
+    #[inline]
+    pub(crate) fn bound(self) -> Option<&'static Table> {
+        // SAFETY: both kinds of table begin with a `Head`; only a `Table` says that it is bound; tables are never freed.
+        unsafe { (*self.0.as_ptr()).bound.then(|| self.0.cast::<Table>().as_ref()) }
+    }
+}
+
+impl Table {
+    /// A table in which every call is refused, to be filled in.
+    pub(crate) fn new(refuse: Code) -> Self {
+        Self {
+            mask: !0,
+            bound: true,
+            slots: [refuse; SLOTS],
+            entries: [Entry::Refuse; SLOTS],
+            boxed: Vec::new(),
+            choices: Vec::new(),
+        }
+    }
+
+    pub(crate) fn set(&mut self, slot: Slot, code: Code, entry: Entry) {
+        self.slots[slot.position()] = code;
+        self.entries[slot.position()] = entry;
+    }
+
+    /// Makes calls pass over a layer as if their keys did not have it.
+    pub(crate) fn mask_out(&mut self, layer: u8) {
+        self.mask &= !layer_bit(layer);
+    }
+
+    pub(crate) fn masks_out(&self, layer: u8) -> bool {
+        self.mask & layer_bit(layer) == 0
+    }
+
+    /// The slot that a call with these keys goes to.
+    #[inline]
+    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
+        let at = index(keys.bits() & self.mask);
+        (Slot::of_bits(keys.bits() & self.mask), self.slots[at], self.entries[at])
+    }
+
+    /// The keys of a call that has nothing to do in `slot` and goes on below it.
+    pub(crate) fn below(keys: KeySet, slot: Slot) -> KeySet {
+        slot.key().map_or(KeySet::EMPTY, |(layer, _)| KeySet::from_bits(keys.bits() & (layer_bit(layer) - 1)))
+    }
+
+    /// Publishes the table: it lives as long as the program.
+    pub(crate) fn publish(self) -> NonNull<Head> {
+        NonNull::from(Box::leak(Box::new(self))).cast()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::mem::offset_of;
+
+    fn here() {}
+
+    #[test]
+    fn both_kinds_of_table_begin_alike() {
+        assert_eq!(offset_of!(Head, mask), offset_of!(Table, mask));
+        assert_eq!(offset_of!(Head, bound), offset_of!(Table, bound));
+        assert_eq!(offset_of!(Head, first), offset_of!(Table, slots));
+    }
+
+    proptest! {
+        #[test]
+        fn every_call_of_an_unbound_operator_binds_it(bits in any::<u64>()) {
+            static UNBOUND: Head = Head::unbound(Code(here as *const ()));
+            // SAFETY: a static head.
+            let table = unsafe { TableRef::new(NonNull::from(&UNBOUND)) };
+            prop_assert_eq!(table.code(KeySet::from_bits(bits)), Code(here as *const ()));
+            prop_assert!(table.bound().is_none());
+        }
+
+        #[test]
+        fn a_call_through_the_pointer_and_one_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
+            let mut table = Table::new(Code(here as *const ()));
+            for slot in Slot::all() {
+                table.set(slot, Code(std::ptr::without_provenance(slot.position() + 1)), Entry::Typed);
+            }
+            table.mask_out(layer);
+            let keys = KeySet::from_bits(bits);
+            let (_, code, _) = table.slot(keys);
+            // SAFETY: a published table.
+            let published = unsafe { TableRef::new(table.publish()) };
+            prop_assert_eq!(published.code(keys), code);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Reading and writing a tensor's elements.
+//!
+//! [`Tensor::read`] and [`Tensor::write`] lend the elements as a slice, for as long as the guard lives. The storage allows many
+//! readers or one writer, whichever handles they come through, so two views of the same memory cannot race; who comes second gets
+//! an error at once and never waits. Taking a write guard counts a new version.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::slice;
+
+use super::{Storage, Tensor};
+use crate::device::Device;
+use crate::dtype::{DType, Element};
+
+/// Why elements cannot be lent.
+///
+/// ```
+/// use dispatch_runtime::{AccessError, DType, Tensor};
+/// let error = Tensor::from_slice(&[1.0_f32]).read::<f64>().unwrap_err();
+/// assert_eq!(error, AccessError::WrongDType { tensor: DType::F32, asked: DType::F64 });
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// The elements are of another type.
+    WrongDType {
+        /// The tensor's.
+        tensor: DType,
+        /// The one asked for.
+        asked: DType,
+    },
+    /// The elements do not lie side by side.
+    NotContiguous {
+        /// The tensor's sizes.
+        sizes: Vec<i64>,
+        /// The tensor's strides.
+        strides: Vec<i64>,
+    },
+    /// The CPU cannot address the memory.
+    NotOnHost {
+        /// Where it is.
+        device: Device,
+    },
+    /// Somebody else writes to the memory, or, for a write, reads it.
+    InUse,
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongDType { tensor, asked } => write!(f, "the tensor holds {tensor}, not {asked}"),
+            Self::NotContiguous { sizes, strides } => {
+                write!(f, "the elements do not lie side by side (sizes {sizes:?}, strides {strides:?}); make it contiguous first")
+            }
+            Self::NotOnHost { device } => write!(f, "the memory of {device} cannot be addressed by the CPU; copy it to the CPU first"),
+            Self::InUse => f.write_str(
+                "the memory is in use by a guard, perhaps of another view of it; drop guards before taking others that conflict",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+/// Lends a tensor's elements for reading.
+#[derive(Debug)]
+pub struct Read<'a, T: Element> {
+    elements: &'a [T],
+    storage: &'a Storage,
+}
+
+/// Lends a tensor's elements for writing.
+#[derive(Debug)]
+pub struct Write<'a, T: Element> {
+    elements: &'a mut [T],
+    storage: &'a Storage,
+}
+
+impl Tensor {
+    /// Lends the elements for reading.
+    ///
+    /// # Errors
+    ///
+    /// Where they are of another type, not side by side, not in the CPU's reach, or being written.
+    pub fn read<T: Element>(&self) -> Result<Read<'_, T>, AccessError> {
+        let (start, count) = self.place::<T>()?;
+        let storage = self.storage();
+        if !storage.enter_read() {
+            return Err(AccessError::InUse);
+        }
+        // SAFETY: `place` checked that `count` elements from `start` are inside the storage, which `self` keeps alive; any bit pattern
+        // is a `T`; nobody writes until the guard leaves.
+        Ok(Read { elements: unsafe { slice::from_raw_parts(start.as_ptr(), count) }, storage })
+    }
+
+    /// Lends the elements for writing.
+    ///
+    /// # Errors
+    ///
+    /// Where they are of another type, not side by side, not in the CPU's reach, or being read or written.
+    pub fn write<T: Element>(&mut self) -> Result<Write<'_, T>, AccessError> {
+        let (start, count) = self.place::<T>()?;
+        let storage = self.storage();
+        if !storage.enter_write() {
+            return Err(AccessError::InUse);
+        }
+        // SAFETY: as in `read`, and nobody else reads or writes until the guard leaves.
+        Ok(Write { elements: unsafe { slice::from_raw_parts_mut(start.as_ptr(), count) }, storage })
+    }
+
+    fn place<T: Element>(&self) -> Result<(NonNull<T>, usize), AccessError> {
+        if self.dtype() != T::DTYPE {
+            return Err(AccessError::WrongDType { tensor: self.dtype(), asked: T::DTYPE });
+        }
+        let geometry = self.geometry();
+        if !geometry.is_contiguous() {
+            return Err(AccessError::NotContiguous { sizes: geometry.sizes().to_vec(), strides: geometry.strides().to_vec() });
+        }
+        let memory = self.storage().memory().ok_or(AccessError::NotOnHost { device: self.device() })?;
+        let (Ok(count), Ok(offset)) = (usize::try_from(geometry.count()), usize::try_from(geometry.offset())) else {
+            return Ok((NonNull::dangling(), 0));
+        };
+        if count == 0 {
+            return Ok((NonNull::dangling(), 0));
+        }
+        // SAFETY: a tensor's geometry ends inside its storage, so the first element is inside too. The block is aligned for every
+        // element type.
+        Ok((unsafe { memory.start().cast::<T>().add(offset) }, count))
+    }
+}
+
+/// Fills a fresh host storage.
+pub(super) fn fill<T: Element>(storage: &Storage, elements: &[T]) {
+    if let Some(memory) = storage.memory().filter(|memory| memory.size() >= size_of_val(elements)) {
+        // SAFETY: the block is large enough, and the caller made the storage, so nobody else reaches it yet.
+        unsafe { memory.start().cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
+    }
+}
+
+impl<T: Element> Deref for Read<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.elements
+    }
+}
+
+impl<T: Element> Drop for Read<'_, T> {
+    fn drop(&mut self) {
+        self.storage.leave_read();
+    }
+}
+
+impl<T: Element> Deref for Write<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.elements
+    }
+}
+
+impl<T: Element> DerefMut for Write<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.elements
+    }
+}
+
+impl<T: Element> Drop for Write<'_, T> {
+    fn drop(&mut self) {
+        self.storage.leave_write();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Geometry;
+
+    #[test]
+    fn a_writer_and_a_reader_of_one_storage_exclude_each_other() {
+        let mut a = Tensor::from_slice(&[1_u8, 2, 3]);
+        let mut b = a.clone();
+        let reading = a.read::<u8>().unwrap();
+        assert_eq!(b.write::<u8>().unwrap_err(), AccessError::InUse);
+        assert!(b.read::<u8>().is_ok());
+        drop(reading);
+        let writing = a.write::<u8>().unwrap();
+        assert_eq!(b.read::<u8>().unwrap_err(), AccessError::InUse);
+        drop(writing);
+        assert!(b.write::<u8>().is_ok());
+    }
+
+    #[test]
+    fn every_write_guard_is_a_new_version_and_no_read_is() {
+        let mut t = Tensor::from_slice(&[0.0_f32; 4]);
+        let before = t.storage().version();
+        drop(t.read::<f32>());
+        assert_eq!(t.storage().version(), before);
+        t.write::<f32>().unwrap().fill(1.0);
+        assert_eq!(t.storage().version(), before + 1);
+    }
+
+    #[test]
+    fn a_strided_view_is_not_lent_as_a_slice() {
+        let t = Tensor::from_slice(&[1_i64, 2, 3, 4]);
+        let every_other = t.view(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
+        assert!(matches!(every_other.read::<i64>(), Err(AccessError::NotContiguous { .. })));
+    }
+
+    #[test]
+    fn an_empty_tensor_lends_nothing() {
+        let mut t = Tensor::from_slice::<f64>(&[]);
+        assert!(t.read::<f64>().unwrap().is_empty());
+        assert!(t.write::<f64>().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,312 @@
+//! The tensor: a counted handle to geometry that never changes and memory that is shared.
+//!
+//! What a tensor *is* - sizes, strides, dtype, keys, storage - is fixed when it is made, so a key set can be read without a lock on
+//! every call. What happens *to* it lives elsewhere: data in its [`Storage`], history in its layers' extension slots, and two
+//! flags that every layer wants to read quickly.
+
+mod access;
+mod extension;
+mod geometry;
+mod storage;
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+pub use access::{AccessError, Read, Write};
+pub use geometry::{Dims, Geometry};
+pub use storage::{Buffer, Storage};
+
+use crate::device::Device;
+use crate::dtype::{DType, Element};
+use crate::guard;
+use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, layer_bit};
+use crate::key_set::KeySet;
+use extension::Extensions;
+
+/// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
+///
+/// ```
+/// use dispatch_runtime::{DType, Tensor};
+///
+/// let t = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
+/// assert_eq!((t.dtype(), t.sizes()), (DType::F32, &[3_i64][..]));
+/// assert_eq!(&*t.read::<f32>().unwrap(), [1.0, 2.0, 3.0]);
+/// ```
+#[derive(Clone)]
+#[repr(transparent)]
+pub struct Tensor(Arc<Body>);
+
+struct Body {
+    keys: KeySet,
+    flags: AtomicU8,
+    dtype: DType,
+    geometry: Geometry,
+    storage: Storage,
+    extensions: Extensions,
+}
+
+const REQUIRES_GRAD: u8 = 1;
+const INFERENCE: u8 = 2;
+
+/// A geometry does not fit its storage.
+///
+/// ```
+/// use dispatch_runtime::{DType, Geometry, Storage, Tensor};
+/// let error = Tensor::new(Storage::host(8), DType::F32, Geometry::contiguous(&[3])).unwrap_err();
+/// assert_eq!(error.to_string(), "sizes [3] with strides [1] from element 0 need 12 bytes of float32, but the storage has 8");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OutOfStorage {
+    /// The geometry.
+    pub geometry: Geometry,
+    /// The dtype.
+    pub dtype: DType,
+    /// How many bytes the storage has.
+    pub available: usize,
+}
+
+impl fmt::Display for OutOfStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { geometry, dtype, available } = self;
+        let (sizes, strides, offset) = (geometry.sizes(), geometry.strides(), geometry.offset());
+        write!(f, "sizes {sizes:?} with strides {strides:?} from element {offset} ")?;
+        match geometry.end().and_then(|end| bytes(end, *dtype)) {
+            Some(needed) => write!(f, "need {needed} bytes of {dtype}, but the storage has {available}"),
+            None => f.write_str("are not a place in memory: every size, stride and offset must be zero or more, and small enough"),
+        }
+    }
+}
+
+impl std::error::Error for OutOfStorage {}
+
+fn bytes(elements: i64, dtype: DType) -> Option<usize> {
+    usize::try_from(elements).ok()?.checked_mul(dtype.size())
+}
+
+impl Tensor {
+    /// A tensor over a storage, with the keys that its backend's tensors carry.
+    ///
+    /// # Errors
+    ///
+    /// Where the geometry reaches outside the storage.
+    pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
+        let inference = guard::is_inference_mode();
+        let keys = default_keys(storage.device(), inference);
+        Self::with_flags(storage, dtype, geometry, keys, if inference { INFERENCE } else { 0 })
+    }
+
+    fn with_flags(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Result<Self, OutOfStorage> {
+        // Meta tensors have a shape and no memory.
+        let fits = geometry.end().and_then(|end| bytes(end, dtype)).is_some_and(|needed| {
+            geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
+        });
+        if !fits {
+            return Err(OutOfStorage { geometry, dtype, available: storage.size() });
+        }
+        Ok(Self(Arc::new(Body {
+            keys,
+            flags: AtomicU8::new(flags),
+            dtype,
+            geometry,
+            storage,
+            extensions: Extensions::default(),
+        })))
+    }
+
+    /// A one-dimensional CPU tensor with a copy of these elements.
+    #[must_use]
+    pub fn from_slice<T: Element>(elements: &[T]) -> Self {
+        let storage = Storage::host(size_of_val(elements));
+        let geometry = Geometry::contiguous(&[i64::try_from(elements.len()).unwrap_or(i64::MAX)]);
+        access::fill(&storage, elements);
+        let inference = guard::is_inference_mode();
+        Self(Arc::new(Body {
+            keys: default_keys(Device::CPU, inference),
+            flags: AtomicU8::new(if inference { INFERENCE } else { 0 }),
+            dtype: T::DTYPE,
+            geometry,
+            storage,
+            extensions: Extensions::default(),
+        }))
+    }
+
+    /// Another walk through the same storage.
+    ///
+    /// # Errors
+    ///
+    /// Where the geometry reaches outside the storage.
+    pub fn view(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
+        let flags = self.0.flags.load(Ordering::Relaxed) & INFERENCE;
+        Self::with_flags(self.0.storage.clone(), self.0.dtype, geometry, self.0.keys, flags)
+    }
+
+    /// The same array under other keys: how a layer makes tensors of its own kind. History does not come along.
+    #[must_use]
+    pub fn with_keys(&self, keys: KeySet) -> Self {
+        let body = &self.0;
+        Self(Arc::new(Body {
+            keys,
+            flags: AtomicU8::new(body.flags.load(Ordering::Relaxed) & INFERENCE),
+            dtype: body.dtype,
+            geometry: body.geometry.clone(),
+            storage: body.storage.clone(),
+            extensions: Extensions::default(),
+        }))
+    }
+
+    /// The keys that this tensor adds to a call.
+    #[inline(always)]
+    #[must_use]
+    pub fn keys(&self) -> KeySet {
+        self.0.keys
+    }
+
+    /// The type of the elements.
+    #[inline]
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Where the memory is.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.0.storage.device()
+    }
+
+    /// Sizes, strides and offset.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.0.geometry
+    }
+
+    /// How many elements there are in each dimension.
+    #[must_use]
+    pub fn sizes(&self) -> &[i64] {
+        self.0.geometry.sizes()
+    }
+
+    /// How far apart neighbours are in each dimension.
+    #[must_use]
+    pub fn strides(&self) -> &[i64] {
+        self.0.geometry.strides()
+    }
+
+    /// The memory.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.0.storage
+    }
+
+    /// Whether both handles are of the same array, not only of equal ones.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether autograd records what is computed from this tensor.
+    #[must_use]
+    pub fn requires_grad(&self) -> bool {
+        self.0.flags.load(Ordering::Acquire) & REQUIRES_GRAD != 0
+    }
+
+    /// Sets [`requires_grad`](Self::requires_grad), on all handles at once.
+    pub fn set_requires_grad(&self, requires_grad: bool) {
+        if requires_grad {
+            self.0.flags.fetch_or(REQUIRES_GRAD, Ordering::Release);
+        } else {
+            self.0.flags.fetch_and(!REQUIRES_GRAD, Ordering::Release);
+        }
+    }
+
+    /// Whether the tensor was made in [`guard::inference_mode`]: autograd and view tracking do not know it.
+    #[must_use]
+    pub fn is_inference(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & INFERENCE != 0
+    }
+
+    /// What a layer remembers about this tensor, under a type of the layer's own.
+    ///
+    /// ```
+    /// # use dispatch_runtime::Tensor;
+    /// struct Label(&'static str);
+    ///
+    /// let t = Tensor::from_slice(&[0_i64]);
+    /// t.extension_or_init(|| Label("input"));
+    /// assert_eq!(t.clone().extension::<Label>().unwrap().0, "input");
+    /// ```
+    #[must_use]
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        self.0.extensions.get()
+    }
+
+    /// The same, made by `init` if there is nothing yet.
+    pub fn extension_or_init<T: Any + Send + Sync>(&self, init: impl FnOnce() -> T) -> &T {
+        self.0.extensions.get_or_init(init)
+    }
+}
+
+/// The keys of a tensor of this device: its data, its view tracking, its autograd and its autocast.
+fn default_keys(device: Device, inference: bool) -> KeySet {
+    let tracked = if inference { 0 } else { layer_bit(AD_INPLACE_OR_VIEW) | layer_bit(AUTOGRAD) };
+    KeySet::from_bits(layer_bit(DENSE) | layer_bit(AUTOCAST) | tracked | 1 << device.backend())
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({} {:?} on {})", self.dtype(), self.sizes(), self.device())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::*;
+
+    #[test]
+    fn a_tensor_carries_its_backend_and_the_layers_above_it() {
+        let t = Tensor::from_slice(&[1.0_f32]);
+        assert_eq!(t.keys(), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
+        let _inference = guard::inference_mode();
+        let t = Tensor::from_slice(&[1.0_f32]);
+        assert_eq!(t.keys(), CPU | AutocastCPU);
+        assert!(t.is_inference());
+    }
+
+    #[test]
+    fn a_meta_tensor_needs_no_memory() {
+        struct Nothing;
+        impl Buffer for Nothing {
+            fn device(&self) -> Device {
+                Device::META
+            }
+            fn size(&self) -> usize {
+                0
+            }
+        }
+        let t = Tensor::new(Storage::new(Nothing), DType::F32, Geometry::contiguous(&[1000, 1000])).unwrap();
+        assert!(t.keys().has(Meta));
+    }
+
+    #[test]
+    fn views_share_storage_and_version() {
+        let mut base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
+        let view = base.view(Geometry::strided(&[2], &[1], 2).unwrap()).unwrap();
+        base.write::<i32>().unwrap()[3] = 7;
+        assert_eq!(&*view.read::<i32>().unwrap(), [3, 7]);
+        assert_eq!(view.storage().version(), base.storage().version());
+        assert!(base.view(Geometry::contiguous(&[5])).is_err());
+    }
+
+    #[test]
+    fn clones_share_flags_and_extensions() {
+        let t = Tensor::from_slice(&[1.0_f64]);
+        let other = t.clone();
+        other.set_requires_grad(true);
+        assert!(t.requires_grad());
+        t.set_requires_grad(false);
+        assert!(!other.requires_grad());
+    }
+}

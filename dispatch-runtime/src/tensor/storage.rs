@@ -1,0 +1,228 @@
+//! The memory behind tensors.
+//!
+//! A [`Storage`] is shared by all views of the same memory. It carries what they must agree on: the version, which counts writes,
+//! and who is reading or writing just now. What the memory *is*, only the backend knows: it implements [`Buffer`].
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use crate::device::Device;
+
+/// A block of some backend's memory.
+///
+/// ```
+/// use dispatch_runtime::{Buffer, Device, Storage};
+///
+/// struct Simulated { on: Device, bytes: std::sync::Mutex<Vec<u8>> }
+///
+/// impl Buffer for Simulated {
+///     fn device(&self) -> Device { self.on }
+///     fn size(&self) -> usize { self.bytes.lock().unwrap().len() }
+/// }
+///
+/// let storage = Storage::new(Simulated { on: Device::META, bytes: vec![0; 16].into() });
+/// assert_eq!(storage.size(), 16);
+/// assert!(storage.buffer::<Simulated>().is_some());
+/// ```
+pub trait Buffer: Any + Send + Sync {
+    /// Where the memory is.
+    fn device(&self) -> Device;
+
+    /// How many bytes it has.
+    fn size(&self) -> usize;
+}
+
+/// Memory that the CPU can address: aligned for any vector instruction, and zero at first.
+///
+/// A storage owns it alone, so nobody reaches the bytes except through that storage's guards.
+pub(super) struct HostMemory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+/// A cache line, and the widest vector register there is.
+const ALIGNMENT: usize = 64;
+
+impl HostMemory {
+    /// `size` bytes of zeros. Aborts, as every Rust collection does, where the system has no memory left.
+    fn zeroed(size: usize) -> Self {
+        let layout = Layout::from_size_align(size.max(1), ALIGNMENT).unwrap_or_else(|_| handle_alloc_error(Layout::new::<u8>()));
+        // SAFETY: the layout has at least one byte.
+        let start = unsafe { alloc_zeroed(layout) };
+        let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
+        Self { start, layout: Layout::from_size_align(size, ALIGNMENT).unwrap_or(layout) }
+    }
+
+    pub(super) const fn size(&self) -> usize {
+        self.layout.size()
+    }
+
+    pub(super) const fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        let size = self.layout.size().max(1);
+        // SAFETY: `zeroed` allocated `start` with this size and alignment.
+        unsafe { dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(size, ALIGNMENT)) }
+    }
+}
+
+// SAFETY: the bytes are reached through the guards of a `Storage` only, which allow many readers or one writer.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+/// Memory with its version and its readers and writer. Cloning a storage shares it.
+///
+/// ```
+/// use dispatch_runtime::{Device, Storage};
+/// let storage = Storage::host(8);
+/// assert_eq!((storage.device(), storage.size(), storage.version()), (Device::CPU, 8, 0));
+/// ```
+#[derive(Clone)]
+pub struct Storage(Arc<Body>);
+
+struct Body {
+    version: AtomicU64,
+    /// How many guards read, or [`WRITING`].
+    users: AtomicI32,
+    memory: Memory,
+}
+
+enum Memory {
+    Host(HostMemory),
+    Backend(Box<dyn Buffer>),
+}
+
+const WRITING: i32 = -1;
+
+impl Storage {
+    /// Takes over a backend's memory.
+    #[must_use]
+    pub fn new(buffer: impl Buffer) -> Self {
+        Self::over(Memory::Backend(Box::new(buffer)))
+    }
+
+    /// `size` bytes of zeros on the CPU.
+    #[must_use]
+    pub fn host(size: usize) -> Self {
+        Self::over(Memory::Host(HostMemory::zeroed(size)))
+    }
+
+    fn over(memory: Memory) -> Self {
+        Self(Arc::new(Body { version: AtomicU64::new(0), users: AtomicI32::new(0), memory }))
+    }
+
+    /// Where the memory is.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        match &self.0.memory {
+            Memory::Host(_) => Device::CPU,
+            Memory::Backend(buffer) => buffer.device(),
+        }
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match &self.0.memory {
+            Memory::Host(memory) => memory.size(),
+            Memory::Backend(buffer) => buffer.size(),
+        }
+    }
+
+    /// How often it was written to.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.0.version.load(Ordering::Acquire)
+    }
+
+    /// The backend's own type, for its kernels.
+    #[must_use]
+    pub fn buffer<B: Buffer>(&self) -> Option<&B> {
+        match &self.0.memory {
+            Memory::Host(_) => None,
+            Memory::Backend(buffer) => {
+                let buffer: &dyn Any = &**buffer;
+                buffer.downcast_ref()
+            }
+        }
+    }
+
+    /// Whether both are the same memory.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Counts a write that no guard sees, such as one by a device.
+    pub fn bump_version(&self) {
+        self.0.version.fetch_add(1, Ordering::Release);
+    }
+
+    pub(super) fn memory(&self) -> Option<&HostMemory> {
+        match &self.0.memory {
+            Memory::Host(memory) => Some(memory),
+            Memory::Backend(_) => None,
+        }
+    }
+
+    /// Enters as a reader, unless somebody writes.
+    pub(super) fn enter_read(&self) -> bool {
+        self.0.users.try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1)).is_ok()
+    }
+
+    pub(super) fn leave_read(&self) {
+        self.0.users.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Enters as the writer, unless somebody reads or writes, and counts the write.
+    pub(super) fn enter_write(&self) -> bool {
+        let entered = self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        if entered {
+            // Only the one writer gets here, so nothing is lost between the load and the store.
+            self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Release);
+        }
+        entered
+    }
+
+    pub(super) fn leave_write(&self) {
+        self.0.users.store(0, Ordering::Release);
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Storage({} bytes on {}, version {})", self.size(), self.device(), self.version())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_read_or_one_writes() {
+        let storage = Storage::host(4);
+        assert!(storage.enter_read() && storage.enter_read());
+        assert!(!storage.enter_write());
+        storage.leave_read();
+        storage.leave_read();
+        assert!(storage.enter_write());
+        assert!(!storage.enter_read() && !storage.enter_write());
+        storage.leave_write();
+        assert_eq!(storage.version(), 1);
+    }
+
+    #[test]
+    fn an_empty_block_is_a_block() {
+        assert_eq!(Storage::host(0).size(), 0);
+    }
+}
