@@ -159,7 +159,7 @@ impl Schema {
     /// let old = Schema::parse("f(Tensor self, *, int a) -> Tensor?").unwrap();
     /// let new = Schema::parse("f(Tensor self, int? a=0, *, int b=1) -> Tensor").unwrap();
     /// assert!(new.check_backward_compatible(&old).is_ok());
-    /// assert_eq!(old.check_backward_compatible(&new).unwrap_err().len(), 4);
+    /// assert_eq!(old.check_backward_compatible(&new).unwrap_err().len(), 5);
     /// ```
     pub fn check_backward_compatible(&self, old: &Self) -> Result<(), Vec<Incompatibility>> {
         let mut reasons = self.compare_frame(old, Direction::Backward);

@@ -34,7 +34,7 @@ pub enum DefaultValue {
     /// A device by its name: `cpu`, `cuda:0`.
     Device(String),
     /// A list.
-    List(Vec<DefaultValue>),
+    List(Vec<Self>),
 }
 
 impl PartialEq for DefaultValue {

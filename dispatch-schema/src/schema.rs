@@ -98,10 +98,12 @@ impl Schema {
     /// let errors = Schema::parse(source).unwrap_err();
     /// assert_eq!(errors[0].span, 5..11);
     /// assert_eq!(
-    ///     errors.render(source),
-    ///     "unknown type `Tensro`; did you mean `Tensor`?\n  \
-    ///        relu(Tensro self) -> Tensor\n  \
-    ///             ^^^^^^\n"
+    ///     errors.render(source).lines().collect::<Vec<_>>(),
+    ///     [
+    ///         "unknown type `Tensro`; did you mean `Tensor`?",
+    ///         "  relu(Tensro self) -> Tensor",
+    ///         "       ^^^^^^",
+    ///     ],
     /// );
     /// ```
     pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {

@@ -76,8 +76,8 @@ pub(crate) fn lex_all(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
         errors: Vec::new(),
     };
     let mut tokens = Vec::new();
-    while let Some(kind) = lexer.skip_blank().and_then(|first| lexer.token(first)) {
-        tokens.push(kind);
+    while let Some(first) = lexer.skip_blank() {
+        tokens.push(lexer.token(first));
     }
     (tokens, lexer.errors)
 }
@@ -123,7 +123,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn token(&mut self, first: char) -> Option<Token> {
+    fn token(&mut self, first: char) -> Token {
         let start = self.at;
         let rest = self.rest();
         let kind = if begins_word(first) {
@@ -138,10 +138,10 @@ impl<'s> Lexer<'s> {
             self.at += first.len_utf8();
             TokenKind::Punct(first)
         };
-        Some(Token {
+        Token {
             kind,
             span: start..self.at,
-        })
+        }
     }
 
     fn string(&mut self) -> String {

@@ -291,7 +291,9 @@ impl Type {
                 value.visit_mut(visit);
             }
             TypeKind::Tuple(types) | TypeKind::Union(types) => {
-                types.iter_mut().for_each(|ty| ty.visit_mut(visit))
+                for ty in types {
+                    ty.visit_mut(visit);
+                }
             }
             _ => {}
         }

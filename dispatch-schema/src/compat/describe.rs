@@ -39,7 +39,7 @@ impl fmt::Display for Change {
             Self::Name { old, new } => {
                 let called = |name: &Option<String>| {
                     name.as_ref()
-                        .map_or("nothing".to_owned(), |name| format!("`{name}`"))
+                        .map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"))
                 };
                 write!(
                     f,

@@ -113,7 +113,7 @@ mod tests {
         let read = read(r#""\\\'\"\a\b\f\n\t\v\101\303\251" rest"#);
         assert!(read.problems.is_empty());
         assert_eq!(read.value, "\\'\"\u{7}\u{8}\u{c}\n\t\u{b}Aé");
-        assert_eq!(read.length, 33);
+        assert_eq!(read.length, 32);
     }
 
     #[test]
