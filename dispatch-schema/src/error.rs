@@ -257,6 +257,16 @@ pub enum StringProblem {
     NotUtf8,
 }
 
+impl SyntaxError {
+    /// Where the text goes on after a string that took what was not meant for it: errors from there on are no news.
+    pub(crate) fn swallows_to(&self) -> Option<usize> {
+        let open = SyntaxErrorKind::BadString {
+            problem: StringProblem::NotClosed,
+        };
+        (self.kind == open).then_some(self.span.end)
+    }
+}
+
 impl SyntaxErrors {
     /// The errors in the order of the text, or none if there are none.
     pub(crate) fn new(mut errors: Vec<SyntaxError>) -> Option<Self> {

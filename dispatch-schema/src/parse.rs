@@ -40,8 +40,8 @@ pub(crate) fn from_text<T>(
     text: &str,
     rule: fn(&mut Parser<'_>) -> Parsed<T>,
 ) -> Result<T, SyntaxErrors> {
-    let (tokens, errors) = token::lex_all(text);
-    run(&tokens, errors, rule)
+    let (tokens, mistakes) = token::lex_all(text);
+    run(&tokens, mistakes, rule)
 }
 
 /// Parses all of `tokens` with `rule`.
@@ -54,18 +54,23 @@ pub(crate) fn from_tokens<T>(
 
 fn run<T>(
     tokens: &[Token],
-    errors: Vec<SyntaxError>,
+    mistakes: Vec<SyntaxError>,
     rule: fn(&mut Parser<'_>) -> Parsed<T>,
 ) -> Result<T, SyntaxErrors> {
     let mut parser = Parser {
         tokens,
         at: 0,
-        errors,
+        errors: Vec::new(),
         depth: 0,
         anonymous_sets: 0,
     };
     let parsed = rule(&mut parser);
-    match (SyntaxErrors::new(parser.errors), parsed) {
+    let mut errors = parser.errors;
+    if let Some(end) = mistakes.iter().find_map(SyntaxError::swallows_to) {
+        errors.retain(|error| error.span.start < end);
+    }
+    errors.extend(mistakes);
+    match (SyntaxErrors::new(errors), parsed) {
         (None, Ok(value)) => Ok(value),
         (Some(errors), _) => Err(errors),
         (None, Err(Reported)) => unreachable!("whoever returns `Reported` has reported an error"),
@@ -257,18 +262,21 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Skips to the comma or closing parenthesis that ends the item of a list.
-    fn skip_item(&mut self) {
+    /// Skips to the comma or closing parenthesis that ends the item which began at `start`.
+    fn skip_item(&mut self, start: usize) {
         let mut open = 0_usize;
-        while let Some(kind) = self.peek() {
-            match kind {
-                TokenKind::Punct(',' | ')') if open == 0 => return,
+        for (at, token) in self.tokens.iter().enumerate().skip(start) {
+            match token.kind {
+                TokenKind::Punct(',' | ')') if open == 0 && at >= self.at => {
+                    self.at = at;
+                    return;
+                }
                 TokenKind::Punct('(' | '[') => open += 1,
                 TokenKind::Punct(')' | ']') => open = open.saturating_sub(1),
                 _ => {}
             }
-            self.at += 1;
         }
+        self.at = self.tokens.len();
     }
 }
 

@@ -129,7 +129,7 @@ impl<'s> Lexer<'s> {
         let kind = if begins_word(first) {
             self.at += rest.find(|c| !continues_word(c)).unwrap_or(rest.len());
             TokenKind::Ident(self.source[start..self.at].to_owned())
-        } else if number::begins(rest) {
+        } else if number::begins(rest) && !(first == '.' && self.follows_word()) {
             self.at += number::length(rest);
             TokenKind::Number(self.source[start..self.at].to_owned())
         } else if first == '"' || first == '\'' {
@@ -142,6 +142,11 @@ impl<'s> Lexer<'s> {
             kind,
             span: start..self.at,
         }
+    }
+
+    /// Whether a word ends here: the point in `add.2` is the one before an overload name.
+    fn follows_word(&self) -> bool {
+        self.source[..self.at].ends_with(continues_word)
     }
 
     fn string(&mut self) -> String {

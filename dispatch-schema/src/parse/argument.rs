@@ -59,6 +59,8 @@ impl Parser<'_> {
             return Ok(());
         }
         loop {
+            let start = self.at;
+            self.depth = 0;
             let read = if self.at(')') {
                 Err(self.report(SyntaxErrorKind::TrailingComma))
             } else {
@@ -67,7 +69,7 @@ impl Parser<'_> {
             if read.is_ok() && !self.at(',') && !self.at(')') {
                 self.expected(what);
             }
-            self.skip_item();
+            self.skip_item(start);
             if self.eat(')') {
                 return Ok(());
             }

@@ -3,6 +3,7 @@
 use super::union;
 use super::{Parsed, Parser, Reported};
 use crate::error::{AliasProblem, SyntaxErrorKind, TypeProblem};
+use crate::name::{is_identifier, is_reserved};
 use crate::suggest::suggest;
 use crate::token::TokenKind;
 use crate::ty::{ATOMS, Type, TypeKind};
@@ -249,7 +250,7 @@ impl Parser<'_> {
         let mut path = vec!["__torch__"];
         self.at += 1;
         while self.at('.') {
-            let Some(TokenKind::Ident(part)) = self.peek_at(1) else {
+            let Some(TokenKind::Ident(part)) = self.peek_at(1).filter(|kind| is_part(kind)) else {
                 break;
             };
             path.push(part);
@@ -267,6 +268,9 @@ impl Parser<'_> {
     /// A word that names no type: a type variable if it cannot be a mistake, else an error.
     fn variable(&mut self, word: &str) -> Parsed<TypeKind> {
         let found = word.to_owned();
+        if is_reserved(word) {
+            return Err(self.report(SyntaxErrorKind::ReservedWord { word: found }));
+        }
         if let Some((_, instead)) = FOREIGN_GENERIC.iter().find(|(foreign, _)| *foreign == word) {
             return Err(self.report(SyntaxErrorKind::ForeignType { found, instead }));
         }
@@ -279,7 +283,10 @@ impl Parser<'_> {
             .map(|(_, ours)| *ours);
         let known = ATOMS.iter().map(|(atom, _)| *atom).chain(CONSTRUCTORS);
         let suggestion = foreign.or_else(|| suggest(word, known)).map(str::to_owned);
-        if suggestion.is_none() && word.starts_with(|c: char| c.is_ascii_lowercase()) {
+        if suggestion.is_none()
+            && is_identifier(word)
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+        {
             return Ok(TypeKind::Variable(found));
         }
         let follows = self.peek_at(1);
@@ -307,8 +314,15 @@ impl Parser<'_> {
 
 /// `t`, `t1`, `tVal`: names that are surely meant as variables, however near to something else.
 fn is_variable(word: &str) -> bool {
-    word.strip_prefix('t')
-        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
+    is_identifier(word)
+        && word
+            .strip_prefix('t')
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
+}
+
+/// Whether a token can be part of a path.
+fn is_part(kind: &TokenKind) -> bool {
+    matches!(kind, TokenKind::Ident(word) if is_identifier(word))
 }
 
 fn dict(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
