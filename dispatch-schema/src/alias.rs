@@ -1,0 +1,101 @@
+//! Which memory a value may share, and whether the operator writes it.
+
+use std::fmt;
+
+/// An alias annotation: `(a)`, `(a!)`, `(a -> *)`, `(a! -> b|c)`.
+///
+/// The names are sets of memory, local to one schema: two values that name a common set may share storage. `*` is the
+/// wildcard, which may be anything. `before` holds on entry and `after` on exit; the text leaves `after` out where the
+/// two are equal. `!` says that the operator writes the memory.
+///
+/// ```
+/// use dispatch_schema::Schema;
+///
+/// let schema = Schema::parse("unbind(Tensor(a -> *) self) -> Tensor(a)[]").unwrap();
+/// let alias = schema.arguments[0].ty.alias.as_ref().unwrap();
+/// assert_eq!((alias.before.as_slice(), alias.after.as_slice()), (&["a".to_owned()][..], &["*".to_owned()][..]));
+/// assert!(!alias.write);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Alias {
+    /// The sets on entry, sorted, without duplicates.
+    pub before: Vec<String>,
+    /// Whether the operator writes the memory (`!`).
+    pub write: bool,
+    /// The sets on exit, sorted, without duplicates.
+    pub after: Vec<String>,
+}
+
+impl Alias {
+    /// The annotation `(name)`.
+    ///
+    /// ```
+    /// use dispatch_schema::Alias;
+    ///
+    /// assert_eq!(Alias::read("a").to_string(), "(a)");
+    /// ```
+    #[must_use]
+    pub fn read(name: &str) -> Self {
+        Self {
+            before: vec![name.to_owned()],
+            write: false,
+            after: vec![name.to_owned()],
+        }
+    }
+
+    /// The annotation `(name!)`.
+    ///
+    /// ```
+    /// use dispatch_schema::Alias;
+    ///
+    /// assert_eq!(Alias::written("a").to_string(), "(a!)");
+    /// ```
+    #[must_use]
+    pub fn written(name: &str) -> Self {
+        Self {
+            write: true,
+            ..Self::read(name)
+        }
+    }
+
+    /// Whether one of the sets is the wildcard.
+    ///
+    /// ```
+    /// use dispatch_schema::Alias;
+    ///
+    /// assert!(Alias::read("*").is_wildcard());
+    /// ```
+    #[must_use]
+    pub fn is_wildcard(&self) -> bool {
+        self.sets().any(|set| set == "*")
+    }
+
+    /// Whether both name a common set, on entry or exit. The wildcard is no name.
+    ///
+    /// ```
+    /// use dispatch_schema::Alias;
+    ///
+    /// assert!(Alias::read("a").shares_set(&Alias::written("a")));
+    /// assert!(!Alias::read("*").shares_set(&Alias::read("*")));
+    /// ```
+    #[must_use]
+    pub fn shares_set(&self, other: &Self) -> bool {
+        self.sets()
+            .any(|set| set != "*" && other.sets().any(|theirs| theirs == set))
+    }
+
+    fn sets(&self) -> impl Iterator<Item = &str> {
+        self.before.iter().chain(&self.after).map(String::as_str)
+    }
+}
+
+impl fmt::Display for Alias {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write = if self.write { "!" } else { "" };
+        write!(f, "({}{write}", self.before.join("|"))?;
+        if self.after != self.before {
+            write!(f, " -> {}", self.after.join("|"))?;
+        }
+        f.write_str(")")
+    }
+}

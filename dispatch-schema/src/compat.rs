@@ -1,0 +1,357 @@
+//! Whether a changed schema still serves those who know the old one.
+//!
+//! *Backward compatible*: programs written for the old schema run with the new one. *Forward compatible*: programs
+//! written for the new schema run where only the old one is known, provided that they leave new arguments at their
+//! defaults. The rules are PyTorch's; unlike there, every reason is reported.
+
+mod describe;
+mod subtype;
+
+use crate::default::DefaultValue;
+use crate::schema::{Argument, Return, Schema};
+use crate::ty::Type;
+use subtype::is_subtype;
+
+/// One reason why a new schema cannot stand in for an old one.
+///
+/// ```
+/// use dispatch_schema::{Incompatibility, Schema};
+///
+/// let old = Schema::parse("f(Tensor self) -> Tensor").unwrap();
+/// let new = Schema::parse("f(Tensor self, int n) -> Tensor").unwrap();
+/// let reasons = new.check_backward_compatible(&old).unwrap_err();
+/// assert_eq!(reasons, [Incompatibility::NewArgumentWithoutDefault { name: "n".into() }]);
+/// assert_eq!(reasons[0].to_string(), "the new argument `n` has no default");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Incompatibility {
+    /// The operator is called something else.
+    Name {
+        /// What it was called.
+        old: String,
+        /// What it is called.
+        new: String,
+    },
+    /// `...` came or went in the arguments.
+    Varargs,
+    /// `...` came or went in the returns.
+    VarReturns,
+    /// The number of returns changed.
+    ReturnCount {
+        /// How many there were.
+        old: usize,
+        /// How many there are.
+        new: usize,
+    },
+    /// A return changed.
+    Return {
+        /// Which one.
+        index: usize,
+        /// In what way.
+        change: Change,
+    },
+    /// An argument is gone.
+    ArgumentRemoved {
+        /// Its name.
+        name: String,
+    },
+    /// Another argument stands where an old one stood.
+    ArgumentReplaced {
+        /// The old one.
+        old: String,
+        /// What stands there now.
+        new: String,
+    },
+    /// An argument changed.
+    Argument {
+        /// Which one.
+        name: String,
+        /// In what way.
+        change: Change,
+    },
+    /// An argument that callers do not know has to be given.
+    NewArgumentWithoutDefault {
+        /// Its name.
+        name: String,
+    },
+    /// A new argument has a list as its default, which older readers do not leave out.
+    NewContainerDefault {
+        /// Its name.
+        name: String,
+    },
+    /// The number of out arguments changed.
+    OutCount {
+        /// How many there were.
+        old: usize,
+        /// How many there are.
+        new: usize,
+    },
+}
+
+/// What changed about an argument or return.
+///
+/// ```
+/// use dispatch_schema::{Change, Incompatibility, Schema, TypeKind};
+///
+/// let old = Schema::parse("f(int? n) -> ()").unwrap();
+/// let new = Schema::parse("f(int n) -> ()").unwrap();
+/// let change = Change::Type { old: old.arguments[0].ty.clone(), new: TypeKind::Int.into() };
+/// let reason = Incompatibility::Argument { name: "n".into(), change };
+/// assert_eq!(new.check_backward_compatible(&old), Err(vec![reason]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Change {
+    /// Its name.
+    Name {
+        /// The old name.
+        old: Option<String>,
+        /// The new name.
+        new: Option<String>,
+    },
+    /// Its type, and not to one that serves.
+    Type {
+        /// The old type.
+        old: Type,
+        /// The new type.
+        new: Type,
+    },
+    /// Its alias annotation.
+    Alias {
+        /// The old type.
+        old: Type,
+        /// The new type.
+        new: Type,
+    },
+    /// It can only be given by name now.
+    KeywordOnly,
+    /// Its default is gone.
+    DefaultRemoved,
+    /// It has a default now, which older readers do not know.
+    DefaultAdded,
+    /// Its default is another value.
+    Default {
+        /// The old default.
+        old: DefaultValue,
+        /// The new default.
+        new: DefaultValue,
+    },
+}
+
+/// Which way compatibility is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Backward,
+    Forward,
+}
+
+impl Schema {
+    /// Whether calls written for `old` work with this schema, or every reason why not.
+    ///
+    /// The name, `...` and the number of returns stay. Old arguments keep name and place; their types may widen and they
+    /// may gain defaults. New arguments have defaults and stand after the old ones, before the out arguments. The types
+    /// of returns may narrow.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let old = Schema::parse("f(Tensor self, *, int a) -> Tensor?").unwrap();
+    /// let new = Schema::parse("f(Tensor self, int? a=0, *, int b=1) -> Tensor").unwrap();
+    /// assert!(new.check_backward_compatible(&old).is_ok());
+    /// assert_eq!(old.check_backward_compatible(&new).unwrap_err().len(), 5);
+    /// ```
+    pub fn check_backward_compatible(&self, old: &Self) -> Result<(), Vec<Incompatibility>> {
+        let mut reasons = self.compare_frame(old, Direction::Backward);
+        let (args, outs) = split_outs(&self.arguments);
+        let (old_args, old_outs) = split_outs(&old.arguments);
+        compare_arguments(args, old_args, Direction::Backward, &mut reasons);
+        require_defaults(args.get(old_args.len()..).unwrap_or(&[]), &mut reasons);
+        // Out arguments that follow the old ones are for callers who know them.
+        compare_arguments(outs, old_outs, Direction::Backward, &mut reasons);
+        finish(reasons)
+    }
+
+    /// Whether calls written for this schema work with `old`, as long as they leave new arguments out, or every reason
+    /// why not.
+    ///
+    /// Beyond what backward compatibility asks: types of arguments do not widen, no default appears on an old argument,
+    /// new arguments have plain defaults, and there are as many out arguments as before. Arguments with defaults may go.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let old = Schema::parse("f(Tensor self, int a, int b=1) -> Tensor").unwrap();
+    /// let new = Schema::parse("f(Tensor self, int a, int b=1, int c=1) -> Tensor").unwrap();
+    /// assert!(new.check_forward_compatible(&old).is_ok());
+    /// let lists = Schema::parse("f(Tensor self, int a, int b=1, int[2] c=1) -> Tensor").unwrap();
+    /// assert!(lists.check_forward_compatible(&old).is_err());
+    /// ```
+    pub fn check_forward_compatible(&self, old: &Self) -> Result<(), Vec<Incompatibility>> {
+        let mut reasons = self.compare_frame(old, Direction::Forward);
+        let (args, outs) = split_outs(&self.arguments);
+        let (old_args, old_outs) = split_outs(&old.arguments);
+        if outs.len() != old_outs.len() {
+            reasons.push(Incompatibility::OutCount {
+                old: old_outs.len(),
+                new: outs.len(),
+            });
+        }
+        compare_arguments(args, old_args, Direction::Forward, &mut reasons);
+        let added = args.get(old_args.len()..).unwrap_or(&[]);
+        require_defaults(added, &mut reasons);
+        for argument in added
+            .iter()
+            .filter(|argument| matches!(argument.default, Some(DefaultValue::List(_))))
+        {
+            reasons.push(Incompatibility::NewContainerDefault {
+                name: argument.name.clone(),
+            });
+        }
+        if outs.len() == old_outs.len() {
+            compare_arguments(outs, old_outs, Direction::Forward, &mut reasons);
+        }
+        finish(reasons)
+    }
+
+    /// Everything but the arguments.
+    fn compare_frame(&self, old: &Self, direction: Direction) -> Vec<Incompatibility> {
+        let mut reasons = Vec::new();
+        if self.name != old.name {
+            reasons.push(Incompatibility::Name {
+                old: old.name.to_string(),
+                new: self.name.to_string(),
+            });
+        }
+        if self.varargs != old.varargs {
+            reasons.push(Incompatibility::Varargs);
+        }
+        if self.varreturns != old.varreturns {
+            reasons.push(Incompatibility::VarReturns);
+        }
+        if self.returns.len() != old.returns.len() {
+            reasons.push(Incompatibility::ReturnCount {
+                old: old.returns.len(),
+                new: self.returns.len(),
+            });
+            return reasons;
+        }
+        for (index, (new, old)) in self.returns.iter().zip(&old.returns).enumerate() {
+            reasons.extend(
+                return_changes(new, old, direction)
+                    .into_iter()
+                    .map(|change| Incompatibility::Return { index, change }),
+            );
+        }
+        reasons
+    }
+}
+
+fn finish(reasons: Vec<Incompatibility>) -> Result<(), Vec<Incompatibility>> {
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(reasons)
+    }
+}
+
+/// The arguments before the first out argument, and those from it on.
+fn split_outs(arguments: &[Argument]) -> (&[Argument], &[Argument]) {
+    let outs = arguments
+        .iter()
+        .position(Argument::is_out)
+        .unwrap_or(arguments.len());
+    arguments.split_at(outs)
+}
+
+fn require_defaults(added: &[Argument], reasons: &mut Vec<Incompatibility>) {
+    for argument in added.iter().filter(|argument| argument.default.is_none()) {
+        reasons.push(Incompatibility::NewArgumentWithoutDefault {
+            name: argument.name.clone(),
+        });
+    }
+}
+
+/// Compares arguments that stand at the same place. Keyword arguments keep theirs too, as in PyTorch, where serialised
+/// calls rely on it.
+fn compare_arguments(
+    new: &[Argument],
+    old: &[Argument],
+    direction: Direction,
+    reasons: &mut Vec<Incompatibility>,
+) {
+    for (new, old) in new.iter().zip(old) {
+        if new.name == old.name {
+            let changes = argument_changes(new, old, direction);
+            reasons.extend(changes.into_iter().map(|change| Incompatibility::Argument {
+                name: new.name.clone(),
+                change,
+            }));
+        } else {
+            reasons.push(Incompatibility::ArgumentReplaced {
+                old: old.name.clone(),
+                new: new.name.clone(),
+            });
+        }
+    }
+    for gone in old.get(new.len()..).unwrap_or(&[]) {
+        if direction == Direction::Backward || gone.default.is_none() {
+            reasons.push(Incompatibility::ArgumentRemoved {
+                name: gone.name.clone(),
+            });
+        }
+    }
+}
+
+fn argument_changes(new: &Argument, old: &Argument, direction: Direction) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let fits = match direction {
+        Direction::Backward => is_subtype(&old.ty, &new.ty),
+        Direction::Forward => is_subtype(&new.ty, &old.ty),
+    };
+    changes.extend(type_change(&new.ty, &old.ty, fits));
+    if new.keyword_only && !old.keyword_only {
+        changes.push(Change::KeywordOnly);
+    }
+    match (&new.default, &old.default) {
+        (None, Some(_)) => changes.push(Change::DefaultRemoved),
+        (Some(_), None) if direction == Direction::Forward => changes.push(Change::DefaultAdded),
+        (Some(new), Some(old)) if new != old => changes.push(Change::Default {
+            old: old.clone(),
+            new: new.clone(),
+        }),
+        _ => {}
+    }
+    changes
+}
+
+fn return_changes(new: &Return, old: &Return, direction: Direction) -> Vec<Change> {
+    let fits = match direction {
+        Direction::Backward => is_subtype(&new.ty, &old.ty),
+        Direction::Forward => is_subtype(&old.ty, &new.ty),
+    };
+    let mut changes: Vec<_> = type_change(&new.ty, &old.ty, fits).into_iter().collect();
+    if new.name != old.name {
+        changes.push(Change::Name {
+            old: old.name.clone(),
+            new: new.name.clone(),
+        });
+    }
+    changes
+}
+
+fn type_change(new: &Type, old: &Type, fits: bool) -> Option<Change> {
+    if !fits {
+        Some(Change::Type {
+            old: old.clone(),
+            new: new.clone(),
+        })
+    } else if new.aliases() != old.aliases() {
+        Some(Change::Alias {
+            old: old.clone(),
+            new: new.clone(),
+        })
+    } else {
+        None
+    }
+}

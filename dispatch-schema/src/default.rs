@@ -1,0 +1,72 @@
+//! The defaults of arguments.
+
+use std::hash::{Hash, Hasher};
+
+/// The default of an argument, already checked against the argument's type.
+///
+/// Words such as `Mean`, `long` or `contiguous_format` are numbers here, as they are in canonical text. A single value for
+/// a sized list (`int[2] stride=1`) is the whole list. Floats are equal when their bits are, so that a schema can be a key
+/// and `-0.` stays apart from `0.`.
+///
+/// ```
+/// use dispatch_schema::{DefaultValue, Schema};
+///
+/// let schema = Schema::parse("f(int[2] stride=1, float eps=1, int reduction=Mean) -> ()").unwrap();
+/// let default = |i: usize| schema.arguments[i].default.clone().unwrap();
+/// assert_eq!(default(0), DefaultValue::List(vec![DefaultValue::Int(1), DefaultValue::Int(1)]));
+/// assert_eq!(default(1), DefaultValue::Float(1.0));
+/// assert_eq!(default(2), DefaultValue::Int(1));
+/// ```
+#[derive(Clone, Debug)]
+pub enum DefaultValue {
+    /// `None`.
+    None,
+    /// `True` or `False`.
+    Bool(bool),
+    /// A whole number, also for a `Scalar`, a `ScalarType`, a `Layout` or a `MemoryFormat`.
+    Int(i64),
+    /// A number with a point or an exponent; `inf`, `-inf`, `nan`.
+    Float(f64),
+    /// The real and the imaginary part.
+    Complex(f64, f64),
+    /// A string.
+    Str(String),
+    /// A device by its name: `cpu`, `cuda:0`.
+    Device(String),
+    /// A list.
+    List(Vec<Self>),
+}
+
+impl PartialEq for DefaultValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::None, Self::None) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Complex(a, b), Self::Complex(c, d)) => {
+                (a.to_bits(), b.to_bits()) == (c.to_bits(), d.to_bits())
+            }
+            (Self::Str(a), Self::Str(b)) | (Self::Device(a), Self::Device(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for DefaultValue {}
+
+impl Hash for DefaultValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Self::None => {}
+            Self::Bool(value) => value.hash(state),
+            Self::Int(value) => value.hash(state),
+            Self::Float(value) => value.to_bits().hash(state),
+            Self::Complex(re, im) => (re.to_bits(), im.to_bits()).hash(state),
+            Self::Str(value) | Self::Device(value) => value.hash(state),
+            Self::List(values) => values.hash(state),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Errors beside the lines they speak of.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::SyntaxErrors;
+
+pub(super) fn render(errors: &SyntaxErrors, source: &str) -> String {
+    let mut text = String::new();
+    for error in errors {
+        let (line, columns) = locate(source, &error.span);
+        // Tabs are kept, so that the caret stands right at any tab width.
+        let blank: String = line
+            .chars()
+            .take(columns.start)
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        let carets = "^".repeat(columns.len().max(1));
+        writeln!(text, "{error}\n  {line}\n  {blank}{carets}").expect("a string takes any text");
+    }
+    text
+}
+
+/// The line in which `span` begins, and the columns of its part of `span`, in characters.
+fn locate<'s>(source: &'s str, span: &Range<usize>) -> (&'s str, Range<usize>) {
+    let start = floor(source, span.start);
+    let begin = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = source[begin..].lines().next().unwrap_or("");
+    let columns = |to: usize| {
+        line.get(..floor(line, to - begin))
+            .unwrap_or(line)
+            .chars()
+            .count()
+    };
+    (
+        line,
+        columns(start)..columns(floor(source, span.end).max(start)),
+    )
+}
+
+/// The nearest boundary between characters at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Schema;
+
+    fn rendered(source: &str) -> String {
+        Schema::parse(source).unwrap_err().render(source)
+    }
+
+    #[test]
+    fn columns_are_characters_and_tabs_stay() {
+        let text = rendered("f(\n\tstr é, tensor x) -> ()");
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[2], "  \t    ^");
+        assert_eq!(lines[4], "  \tstr é, tensor x) -> ()");
+        assert_eq!(lines[5], "  \t       ^^^^^^");
+    }
+
+    #[test]
+    fn the_end_of_the_text_has_one_caret_after_it() {
+        let text = rendered("f(Tensor x) ->");
+        assert_eq!(
+            text.lines().collect::<Vec<_>>()[1..],
+            ["  f(Tensor x) ->", "                ^"]
+        );
+    }
+
+    #[test]
+    fn a_span_over_several_lines_is_marked_in_its_first() {
+        let text = rendered("f(str x='''\n\\q''') -> ()");
+        assert!(text.lines().any(|line| line == "  ^^"), "{text}");
+    }
+
+    #[test]
+    fn spans_of_another_text_do_no_harm() {
+        let errors = Schema::parse("f(Tensor x, tensor y, Tensro z) -> ()").unwrap_err();
+        assert_eq!(errors.render("é").lines().count(), 6);
+        assert_eq!(errors.render("").lines().count(), 6);
+    }
+}

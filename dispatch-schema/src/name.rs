@@ -1,0 +1,105 @@
+//! What an operator is called.
+
+use std::fmt;
+
+use crate::error::SyntaxErrors;
+use crate::{parse, token};
+
+/// `namespace::base.overload`. The namespace may be left to whoever registers the operator.
+///
+/// ```
+/// use dispatch_schema::OperatorName;
+///
+/// let name = OperatorName::parse("aten::add.Tensor").unwrap();
+/// assert_eq!(name.namespace.as_deref(), Some("aten"));
+/// assert_eq!((name.base.as_str(), name.overload.as_str()), ("add", "Tensor"));
+/// assert_eq!(name.to_string(), "aten::add.Tensor");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OperatorName {
+    /// What stands before `::`.
+    pub namespace: Option<String>,
+    /// The name proper.
+    pub base: String,
+    /// What stands after `.`; empty for the operator without an overload name.
+    pub overload: String,
+}
+
+impl OperatorName {
+    /// Parses a name with nothing after it.
+    ///
+    /// ```
+    /// use dispatch_schema::OperatorName;
+    ///
+    /// assert!(OperatorName::parse("aten::add").is_ok());
+    /// assert!(OperatorName::parse("aten::add.default").is_err()); // `default` is what having none is called
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {
+        parse::from_text(text, parse::whole_name)
+    }
+
+    /// The name of the operator's function in Rust: the base, and the overload in lower case.
+    ///
+    /// Whether an overload may be dropped depends on the operator's siblings, which a name does not know.
+    ///
+    /// ```
+    /// use dispatch_schema::OperatorName;
+    ///
+    /// assert_eq!(OperatorName::parse("aten::sum.dim_IntList").unwrap().rust_name(), "sum_dim_intlist");
+    /// assert_eq!(OperatorName::parse("aten::relu").unwrap().rust_name(), "relu");
+    /// ```
+    #[must_use]
+    pub fn rust_name(&self) -> String {
+        if self.overload.is_empty() {
+            self.base.clone()
+        } else {
+            format!("{}_{}", self.base, self.overload.to_ascii_lowercase())
+        }
+    }
+}
+
+impl std::str::FromStr for OperatorName {
+    type Err = SyntaxErrors;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxErrors> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for OperatorName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}::")?;
+        }
+        f.write_str(&self.base)?;
+        if self.overload.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ".{}", self.overload)
+        }
+    }
+}
+
+/// Whether `text` is a word that can be a name: ASCII letters, digits and `_`, not beginning with a digit, not reserved.
+///
+/// ```
+/// use dispatch_schema::is_identifier;
+///
+/// assert!(is_identifier("from"));
+/// assert!(!is_identifier("while"));
+/// assert!(!is_identifier("2d"));
+/// ```
+#[must_use]
+pub fn is_identifier(text: &str) -> bool {
+    token::is_word(text) && !is_reserved(text)
+}
+
+/// The words that PyTorch's script language keeps for itself: a schema that uses one could never be read there.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    const RESERVED: [&str; 28] = [
+        "def", "if", "else", "elif", "while", "return", "is", "not", "and", "or", "for", "in",
+        "True", "False", "None", "NoneType", "pass", "break", "continue", "del", "class", "import",
+        "with", "as", "global", "raise", "assert", "Ellipsis",
+    ];
+    RESERVED.contains(&word)
+}

@@ -1,0 +1,340 @@
+//! The parser: tokens in, schema out, every mistake reported.
+//!
+//! One function per rule of the grammar, in the submodules. A function that cannot go on reports its error and returns
+//! [`Reported`]; the lists of arguments and returns catch it, skip to the next comma and go on. A mistake that leaves the
+//! shape intact (an unknown type, a default that does not fit) is reported without giving up.
+
+mod alias;
+mod argument;
+mod fit;
+mod literal;
+mod number;
+mod ty;
+mod union;
+
+use std::ops::Range;
+
+use crate::error::{SyntaxError, SyntaxErrorKind, SyntaxErrors};
+use crate::name::{OperatorName, is_reserved};
+use crate::schema::{Declaration, Schema};
+use crate::token::{self, Token, TokenKind};
+use crate::ty::Type;
+
+/// An error that has been reported; whoever gets it has only to find a place to go on.
+pub(crate) struct Reported;
+
+pub(crate) type Parsed<T> = Result<T, Reported>;
+
+/// A position in the tokens, and the errors so far.
+pub(crate) struct Parser<'t> {
+    tokens: &'t [Token],
+    at: usize,
+    errors: Vec<SyntaxError>,
+    depth: usize,
+    /// How many sets `Tensor!` has made so far.
+    anonymous_sets: usize,
+}
+
+/// Parses all of `text` with `rule`.
+pub(crate) fn from_text<T>(
+    text: &str,
+    rule: fn(&mut Parser<'_>) -> Parsed<T>,
+) -> Result<T, SyntaxErrors> {
+    let (tokens, mistakes) = token::lex_all(text);
+    run(&tokens, mistakes, rule)
+}
+
+/// Parses all of `tokens` with `rule`.
+pub(crate) fn from_tokens<T>(
+    tokens: &[Token],
+    rule: fn(&mut Parser<'_>) -> Parsed<T>,
+) -> Result<T, SyntaxErrors> {
+    run(tokens, Vec::new(), rule)
+}
+
+fn run<T>(
+    tokens: &[Token],
+    mistakes: Vec<SyntaxError>,
+    rule: fn(&mut Parser<'_>) -> Parsed<T>,
+) -> Result<T, SyntaxErrors> {
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        errors: Vec::new(),
+        depth: 0,
+        anonymous_sets: 0,
+    };
+    let parsed = rule(&mut parser);
+    let mut errors = parser.errors;
+    if let Some(end) = mistakes.iter().find_map(SyntaxError::swallows_to) {
+        errors.retain(|error| error.span.start < end);
+    }
+    errors.extend(mistakes);
+    match (SyntaxErrors::new(errors), parsed) {
+        (None, Ok(value)) => Ok(value),
+        (Some(errors), _) => Err(errors),
+        (None, Err(Reported)) => unreachable!("whoever returns `Reported` has reported an error"),
+    }
+}
+
+pub(crate) fn whole_name(parser: &mut Parser<'_>) -> Parsed<OperatorName> {
+    let name = parser.name()?;
+    parser.end()?;
+    Ok(name)
+}
+
+pub(crate) fn whole_type(parser: &mut Parser<'_>) -> Parsed<Type> {
+    let mut ty = parser.outer_type()?;
+    parser.end()?;
+    alias::name_anonymous_sets([&mut ty]);
+    Ok(ty)
+}
+
+pub(crate) fn whole_schema(parser: &mut Parser<'_>) -> Parsed<Schema> {
+    match whole_declaration(parser)? {
+        Declaration::Schema(schema) => Ok(schema),
+        Declaration::Name(_) => Err(parser.report_at(parser.all(), SyntaxErrorKind::NameOnly)),
+    }
+}
+
+pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> {
+    let name = parser.name();
+    if name.is_err() {
+        parser.skip_to(|kind| *kind == TokenKind::Punct('('));
+    }
+    if parser.peek().is_none() {
+        return Ok(Declaration::Name(name?));
+    }
+    let (arguments, varargs) = parser.arguments()?;
+    parser.expect_joined("->", "`->` and the returns")?;
+    let (returns, varreturns) = parser.returns()?;
+    parser.end()?;
+    let mut schema = Schema {
+        name: name?,
+        arguments,
+        returns,
+        varargs,
+        varreturns,
+    };
+    if parser.anonymous_sets > 0 {
+        let arguments = schema.arguments.iter_mut().map(|argument| &mut argument.ty);
+        alias::name_anonymous_sets(
+            arguments.chain(schema.returns.iter_mut().map(|ret| &mut ret.ty)),
+        );
+    }
+    Ok(Declaration::Schema(schema))
+}
+
+/// Names.
+impl Parser<'_> {
+    fn name(&mut self) -> Parsed<OperatorName> {
+        let first = self.identifier("the operator's name")?;
+        let (namespace, base) = if self.eat_joined("::") {
+            (
+                Some(first),
+                self.identifier("the operator's name after `::`")?,
+            )
+        } else {
+            (None, first)
+        };
+        if self.at_joined("::") {
+            return Err(self.expected("one namespace at most"));
+        }
+        let overload = if self.eat('.') {
+            self.overload()?
+        } else {
+            String::new()
+        };
+        if self.at('.') {
+            return Err(self.expected("one overload name at most"));
+        }
+        Ok(OperatorName {
+            namespace,
+            base,
+            overload,
+        })
+    }
+
+    fn overload(&mut self) -> Parsed<String> {
+        let span = self.here();
+        let overload = self.identifier("an overload name after `.`")?;
+        if overload == "default" || overload.starts_with("__") {
+            self.report_at(
+                span,
+                SyntaxErrorKind::BadOverload {
+                    overload: overload.clone(),
+                },
+            );
+        }
+        Ok(overload)
+    }
+
+    fn identifier(&mut self, what: &'static str) -> Parsed<String> {
+        let Some(TokenKind::Ident(word)) = self.peek() else {
+            return Err(self.expected(what));
+        };
+        let word = word.clone();
+        if is_reserved(&word) {
+            self.report(SyntaxErrorKind::ReservedWord { word: word.clone() });
+        } else if !token::is_word(&word) {
+            // Macros have wider words, such as `é` and `r#type`.
+            return Err(self.expected("a name of ASCII letters, digits and `_`"));
+        }
+        self.at += 1;
+        Ok(word)
+    }
+}
+
+/// Looking at tokens and taking them.
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Option<&'t TokenKind> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<&'t TokenKind> {
+        self.tokens.get(self.at + ahead).map(|token| &token.kind)
+    }
+
+    fn at(&self, c: char) -> bool {
+        self.peek() == Some(&TokenKind::Punct(c))
+    }
+
+    fn eat(&mut self, c: char) -> bool {
+        let found = self.at(c);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, c: char, what: &'static str) -> Parsed<()> {
+        if self.eat(c) {
+            Ok(())
+        } else {
+            Err(self.expected(what))
+        }
+    }
+
+    /// Whether the characters of `joined` stand here with nothing between them.
+    fn at_joined(&self, joined: &str) -> bool {
+        let here = self.tokens.get(self.at..).unwrap_or(&[]);
+        here.len() >= joined.len()
+            && joined
+                .chars()
+                .zip(here)
+                .all(|(c, token)| token.kind == TokenKind::Punct(c))
+            && here[..joined.len()]
+                .windows(2)
+                .all(|pair| touch(&pair[0], &pair[1]))
+    }
+
+    fn eat_joined(&mut self, joined: &str) -> bool {
+        let found = self.at_joined(joined);
+        if found {
+            self.at += joined.len();
+        }
+        found
+    }
+
+    fn expect_joined(&mut self, joined: &str, what: &'static str) -> Parsed<()> {
+        if self.eat_joined(joined) {
+            Ok(())
+        } else {
+            Err(self.expected(what))
+        }
+    }
+
+    /// Whether the token before the next `ahead` ones and the one after it touch.
+    fn touches_next(&self, ahead: usize) -> bool {
+        let pair = self.tokens.get(self.at + ahead..self.at + ahead + 2);
+        pair.is_some_and(|pair| touch(&pair[0], &pair[1]))
+    }
+
+    fn end(&mut self) -> Parsed<()> {
+        let Some(found) = self.found() else {
+            return Ok(());
+        };
+        let rest = self.here().start..self.all().end;
+        Err(self.report_at(rest, SyntaxErrorKind::TrailingText { found }))
+    }
+
+    fn skip_to(&mut self, stop: impl Fn(&TokenKind) -> bool) {
+        while self.peek().is_some_and(|kind| !stop(kind)) {
+            self.at += 1;
+        }
+    }
+
+    /// Skips to the comma or closing parenthesis that ends the item which began at `start`.
+    fn skip_item(&mut self, start: usize) {
+        let mut open = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(start) {
+            match token.kind {
+                TokenKind::Punct(',' | ')') if open == 0 && at >= self.at => {
+                    self.at = at;
+                    return;
+                }
+                TokenKind::Punct('(' | '[') => open += 1,
+                TokenKind::Punct(')' | ']') => open = open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        self.at = self.tokens.len();
+    }
+}
+
+/// Places and errors.
+impl Parser<'_> {
+    /// The span of the next token, or the empty one after the last.
+    fn here(&self) -> Range<usize> {
+        match self.tokens.get(self.at) {
+            Some(token) => token.span.clone(),
+            None => self.all().end..self.all().end,
+        }
+    }
+
+    /// The span from `start` to the token that was taken last.
+    fn since(&self, start: usize) -> Range<usize> {
+        start
+            ..self.tokens[..self.at]
+                .last()
+                .map_or(start, |token| token.span.end.max(start))
+    }
+
+    fn all(&self) -> Range<usize> {
+        match self.tokens {
+            [first, .., last] => first.span.start..last.span.end,
+            [only] => only.span.clone(),
+            [] => 0..0,
+        }
+    }
+
+    /// The next token as the text spells it.
+    fn found(&self) -> Option<String> {
+        for joined in ["->", "::", "..."] {
+            if self.at_joined(joined) {
+                return Some(joined.to_owned());
+            }
+        }
+        self.peek().map(|kind| match kind {
+            TokenKind::Ident(text) | TokenKind::Number(text) => text.clone(),
+            TokenKind::Str(text) => crate::print::Quoted(text).to_string(),
+            TokenKind::Punct(c) => c.to_string(),
+        })
+    }
+
+    fn expected(&mut self, what: &'static str) -> Reported {
+        let found = self.found();
+        self.report(SyntaxErrorKind::Expected { what, found })
+    }
+
+    fn report(&mut self, kind: SyntaxErrorKind) -> Reported {
+        self.report_at(self.here(), kind)
+    }
+
+    fn report_at(&mut self, span: Range<usize>, kind: SyntaxErrorKind) -> Reported {
+        self.errors.push(SyntaxError { kind, span });
+        Reported
+    }
+}
+
+fn touch(first: &Token, second: &Token) -> bool {
+    first.span.end == second.span.start
+}

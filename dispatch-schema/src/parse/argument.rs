@@ -1,0 +1,169 @@
+//! Lists of arguments and returns.
+
+use std::collections::HashSet;
+
+use super::{Parsed, Parser};
+use crate::error::SyntaxErrorKind;
+use crate::schema::{Argument, Return};
+use crate::token::TokenKind;
+use crate::ty::TypeKind;
+
+/// The arguments read so far, and what matters for those to come.
+#[derive(Default)]
+struct Arguments {
+    list: Vec<Argument>,
+    names: HashSet<String>,
+    keyword_only: bool,
+    varargs: bool,
+    /// The first default: with `...` it is a mistake, and its place is known before `...` is.
+    first_default: Option<(String, std::ops::Range<usize>)>,
+}
+
+impl Parser<'_> {
+    /// `( args )`; the second value says whether they end in `...`.
+    pub(super) fn arguments(&mut self) -> Parsed<(Vec<Argument>, bool)> {
+        let mut read = Arguments::default();
+        self.expect('(', "`(` and the arguments")?;
+        self.list("`,` or `)` after the argument", |parser| {
+            parser.argument_item(&mut read)
+        })?;
+        if let Some((name, span)) = read.first_default.filter(|_| read.varargs) {
+            self.report_at(span, SyntaxErrorKind::DefaultWithVarargs { name });
+        }
+        Ok((read.list, read.varargs))
+    }
+
+    /// `...`, one return, or a list of them in parentheses; the second value says whether they end in `...`.
+    pub(super) fn returns(&mut self) -> Parsed<(Vec<Return>, bool)> {
+        if self.eat_joined("...") {
+            return Ok((Vec::new(), true));
+        }
+        let (mut list, mut varreturns) = (Vec::new(), false);
+        if self.eat('(') {
+            self.list("`,` or `)` after the return", |parser| {
+                parser.return_item(&mut list, &mut varreturns)
+            })?;
+        } else {
+            list.push(self.single_return()?);
+        }
+        Ok((list, varreturns))
+    }
+
+    /// Items between commas up to `)`. A broken item costs its own error and no more.
+    fn list(
+        &mut self,
+        what: &'static str,
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        if self.eat(')') {
+            return Ok(());
+        }
+        loop {
+            let start = self.at;
+            self.depth = 0;
+            let read = if self.at(')') {
+                Err(self.report(SyntaxErrorKind::TrailingComma))
+            } else {
+                item(self)
+            };
+            if read.is_ok() && !self.at(',') && !self.at(')') {
+                self.expected(what);
+            }
+            self.skip_item(start);
+            if self.eat(')') {
+                return Ok(());
+            }
+            if !self.eat(',') {
+                // The text is over: said already, unless the item before it was broken.
+                return Err(if self.errors.is_empty() {
+                    self.expected(what)
+                } else {
+                    super::Reported
+                });
+            }
+        }
+    }
+
+    fn argument_item(&mut self, read: &mut Arguments) -> Parsed<()> {
+        if read.varargs {
+            return Err(self.report(SyntaxErrorKind::VarargsNotLast));
+        }
+        if self.eat_joined("...") {
+            read.varargs = true;
+        } else if self.eat('*') {
+            read.keyword_only = true;
+        } else {
+            self.argument(read)?;
+        }
+        Ok(())
+    }
+
+    fn argument(&mut self, read: &mut Arguments) -> Parsed<()> {
+        let errors = self.errors.len();
+        let ty = self.outer_type()?;
+        let sound = self.errors.len() == errors;
+        let span = self.here();
+        let name = self.argument_name()?;
+        let default = if self.eat('=') {
+            let start = self.here().start;
+            let literal = self.literal()?;
+            read.first_default
+                .get_or_insert_with(|| (name.clone(), self.since(start)));
+            // A type that is wrong itself has no say in what fits it.
+            if sound { self.fit(literal, &ty) } else { None }
+        } else {
+            let follows_default = !read.keyword_only && read.first_default.is_some();
+            if follows_default && sound && !matches!(ty.kind, TypeKind::List(..)) {
+                self.report_at(
+                    span.clone(),
+                    SyntaxErrorKind::PositionalAfterDefault { name: name.clone() },
+                );
+            }
+            None
+        };
+        if !read.names.insert(name.clone()) {
+            self.report_at(
+                span,
+                SyntaxErrorKind::DuplicateArgument { name: name.clone() },
+            );
+        }
+        read.list.push(Argument {
+            name,
+            ty,
+            default,
+            keyword_only: read.keyword_only,
+        });
+        Ok(())
+    }
+
+    fn argument_name(&mut self) -> Parsed<String> {
+        if let Some(TokenKind::Ident(_)) = self.peek() {
+            return self.identifier("the argument's name");
+        }
+        let found = self.found();
+        Err(self.report(SyntaxErrorKind::MissingArgumentName { found }))
+    }
+
+    fn return_item(&mut self, list: &mut Vec<Return>, varreturns: &mut bool) -> Parsed<()> {
+        if *varreturns {
+            return Err(self.report(SyntaxErrorKind::VarargsNotLast));
+        }
+        if self.eat_joined("...") {
+            *varreturns = true;
+        } else {
+            list.push(self.single_return()?);
+        }
+        Ok(())
+    }
+
+    fn single_return(&mut self) -> Parsed<Return> {
+        let ty = self.outer_type()?;
+        let named = matches!(self.peek(), Some(TokenKind::Ident(_)));
+        let name = if named {
+            Some(self.identifier("the return's name")?)
+        } else {
+            None
+        };
+        Ok(Return { name, ty })
+    }
+}

@@ -1,0 +1,199 @@
+//! Which defaults a type can have, and what they mean for it.
+
+use super::Parser;
+use super::literal::{Literal, LiteralKind};
+use super::number::{Number, float, is_hex_integer, number};
+use crate::default::DefaultValue;
+use crate::error::{NumberProblem, SyntaxErrorKind};
+use crate::suggest::suggest;
+use crate::ty::{Type, TypeKind};
+
+/// The words that stand for numbers, with the types they are for. `int` takes them all, as PyTorch's operators do that
+/// say `int reduction=Mean`.
+const WORDS: [(&str, i64, Option<TypeKind>); 7] = [
+    ("float", 6, Some(TypeKind::ScalarType)),
+    ("double", 7, Some(TypeKind::ScalarType)),
+    ("long", 4, Some(TypeKind::ScalarType)),
+    ("complex", 9, Some(TypeKind::ScalarType)),
+    ("strided", 0, Some(TypeKind::Layout)),
+    ("contiguous_format", 0, Some(TypeKind::MemoryFormat)),
+    ("Mean", 1, None),
+];
+
+/// Why a literal is not a value of a type.
+enum Misfit {
+    /// It is a value of other types.
+    Type,
+    Number(String, NumberProblem),
+    Word(String),
+    Length(usize),
+}
+
+impl Parser<'_> {
+    /// The value of `literal` for an argument of type `ty`; reports what does not fit.
+    pub(super) fn fit(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
+        let misfit = match fit(&literal.kind, ty) {
+            Ok(value) => return Some(value),
+            Err(misfit) => misfit,
+        };
+        let kind = match misfit {
+            Misfit::Type => SyntaxErrorKind::DefaultDoesNotFit {
+                ty: ty.clone(),
+                default: spell(&literal.kind),
+            },
+            Misfit::Number(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
+            Misfit::Length(found) => SyntaxErrorKind::DefaultLength {
+                ty: ty.clone(),
+                found,
+            },
+            Misfit::Word(word) => {
+                let known = WORDS
+                    .iter()
+                    .map(|(known, ..)| *known)
+                    .chain(["True", "False", "None", "inf", "nan"]);
+                let suggestion = suggest(&word, known).map(str::to_owned);
+                SyntaxErrorKind::UnknownDefault { word, suggestion }
+            }
+        };
+        self.report_at(literal.span, kind);
+        None
+    }
+}
+
+fn fit(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
+    match &ty.kind {
+        TypeKind::Optional(_) if is_none(literal) => Ok(DefaultValue::None),
+        TypeKind::Optional(inner) => fit(literal, inner),
+        TypeKind::List(element, size) => fit_list(literal, element, *size),
+        _ => fit_constant(literal, &ty.kind),
+    }
+}
+
+fn is_none(literal: &LiteralKind) -> bool {
+    matches!(literal, LiteralKind::Word(word) if word == "None")
+}
+
+fn fit_list(
+    literal: &LiteralKind,
+    element: &Type,
+    size: Option<u32>,
+) -> Result<DefaultValue, Misfit> {
+    if !can_be_listed(&element.kind) {
+        return Err(Misfit::Type);
+    }
+    let LiteralKind::List(literals) = literal else {
+        // One value stands for all elements, where their number is known.
+        let size = size.ok_or(Misfit::Type)?;
+        let value = fit_constant(literal, &element.kind)?;
+        return Ok(DefaultValue::List(vec![value; size as usize]));
+    };
+    let values = literals
+        .iter()
+        .map(|literal| fit_constant(&literal.kind, &element.kind))
+        .collect::<Result<Vec<_>, _>>()?;
+    // `int[1]` says that one value will do, not that only one is possible; an empty list means "not given".
+    match size {
+        Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
+            Err(Misfit::Length(values.len()))
+        }
+        _ => Ok(DefaultValue::List(values)),
+    }
+}
+
+/// Whether PyTorch has list defaults with such elements.
+fn can_be_listed(kind: &TypeKind) -> bool {
+    use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
+    matches!(
+        kind,
+        Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat
+    )
+}
+
+fn fit_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+    match (literal, kind) {
+        (LiteralKind::Word(word), _) => fit_word(word, kind),
+        (LiteralKind::Str(text), TypeKind::Str) => Ok(DefaultValue::Str(text.clone())),
+        (LiteralKind::Str(text), TypeKind::Device) if is_device(text) => {
+            Ok(DefaultValue::Device(text.clone()))
+        }
+        (LiteralKind::Number(text), _) => fit_number(text, kind),
+        (LiteralKind::Sum(re, im), TypeKind::Complex | TypeKind::Scalar) => fit_sum(re, im),
+        _ => Err(Misfit::Type),
+    }
+}
+
+fn fit_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+    match (word, kind) {
+        ("True" | "False", TypeKind::Bool | TypeKind::Scalar) => {
+            return Ok(DefaultValue::Bool(word == "True"));
+        }
+        ("True" | "False" | "None", _) => return Err(Misfit::Type),
+        _ => {}
+    }
+    let Some((_, value, only)) = WORDS.iter().find(|(known, ..)| *known == word) else {
+        return Err(Misfit::Word(word.to_owned()));
+    };
+    if *kind == TypeKind::Int || only.as_ref() == Some(kind) {
+        Ok(DefaultValue::Int(*value))
+    } else {
+        Err(Misfit::Type)
+    }
+}
+
+fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+    use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
+    let bad = |problem| Misfit::Number(text.to_owned(), problem);
+    match (kind, number(text)) {
+        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, _) if is_hex_integer(text) => {
+            Err(bad(NumberProblem::HexInteger))
+        }
+        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
+            Ok(DefaultValue::Int(value))
+        }
+        (Scalar, Ok(Number::Float(value))) => Ok(DefaultValue::Float(value)),
+        (Float, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
+            float(text).map(DefaultValue::Float).map_err(bad)
+        }
+        (Complex, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
+            float(text)
+                .map(|re| DefaultValue::Complex(re, 0.0))
+                .map_err(bad)
+        }
+        (Complex | Scalar, Ok(Number::Imaginary(im))) => Ok(DefaultValue::Complex(0.0, im)),
+        (_, Ok(_)) => Err(Misfit::Type),
+        (_, Err(problem)) => Err(bad(problem)),
+    }
+}
+
+fn fit_sum(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
+    let read = |text: &str| float(text).map_err(|problem| Misfit::Number(text.to_owned(), problem));
+    let imaginary = im
+        .strip_suffix('j')
+        .ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
+    Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
+}
+
+/// `cpu`, `cuda:0`.
+fn is_device(text: &str) -> bool {
+    let (kind, index) = text.split_once(':').unwrap_or((text, "0"));
+    crate::token::is_word(kind)
+        && index.len() <= 3
+        && !index.is_empty()
+        && index.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The literal as an error quotes it.
+fn spell(literal: &LiteralKind) -> String {
+    match literal {
+        LiteralKind::Number(text) | LiteralKind::Word(text) => text.clone(),
+        LiteralKind::Sum(re, im) => format!("{re}{im}"),
+        LiteralKind::Str(text) => crate::print::Quoted(text).to_string(),
+        LiteralKind::List(elements) => {
+            let elements: Vec<_> = elements
+                .iter()
+                .map(|element| spell(&element.kind))
+                .collect();
+            format!("[{}]", elements.join(", "))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Defaults as they are written, before anything is known of the type they are for.
+
+use std::ops::Range;
+
+use super::{Parsed, Parser};
+use crate::token::TokenKind;
+
+/// A literal and its place.
+#[derive(Clone)]
+pub(super) struct Literal {
+    pub(super) kind: LiteralKind,
+    pub(super) span: Range<usize>,
+}
+
+#[derive(Clone)]
+pub(super) enum LiteralKind {
+    /// A number with its sign: `-1.5e3`, `inf`, `2j`.
+    Number(String),
+    /// Two numbers, the second with an explicit sign: `1.` and `+2.j`.
+    Sum(String, String),
+    Str(String),
+    /// `True`, `None`, `Mean`.
+    Word(String),
+    List(Vec<Literal>),
+}
+
+impl Parser<'_> {
+    /// A constant or a list of constants.
+    pub(super) fn literal(&mut self) -> Parsed<Literal> {
+        let start = self.here().start;
+        if !self.eat('[') {
+            return self.constant();
+        }
+        let mut elements = Vec::new();
+        if !self.eat(']') {
+            loop {
+                elements.push(self.constant()?);
+                if self.eat(']') {
+                    break;
+                }
+                self.expect(',', "`,` or `]` after the element")?;
+            }
+        }
+        Ok(Literal {
+            kind: LiteralKind::List(elements),
+            span: self.since(start),
+        })
+    }
+
+    fn constant(&mut self) -> Parsed<Literal> {
+        let start = self.here().start;
+        let kind = match self.peek() {
+            Some(TokenKind::Str(text)) => {
+                self.at += 1;
+                LiteralKind::Str(text.clone())
+            }
+            Some(TokenKind::Ident(word)) if !is_special_number(word) => {
+                self.at += 1;
+                LiteralKind::Word(word.clone())
+            }
+            _ => self.numeric()?,
+        };
+        Ok(Literal {
+            kind,
+            span: self.since(start),
+        })
+    }
+
+    /// A number, or the sum that a complex number is.
+    fn numeric(&mut self) -> Parsed<LiteralKind> {
+        let sign = if self.eat('-') { "-" } else { "" };
+        let first = format!("{sign}{}", self.unsigned()?);
+        let sign = if self.eat('+') {
+            '+'
+        } else if self.eat('-') {
+            '-'
+        } else {
+            return Ok(LiteralKind::Number(first));
+        };
+        Ok(LiteralKind::Sum(
+            first,
+            format!("{sign}{}", self.unsigned()?),
+        ))
+    }
+
+    /// A number without a sign. Rust's own tokens split `.5`, `1.e3` and `1.j`, so the pieces are put together here.
+    fn unsigned(&mut self) -> Parsed<String> {
+        let mut text = String::new();
+        if self.at('.')
+            && matches!(self.peek_at(1), Some(TokenKind::Number(_)))
+            && self.touches_next(0)
+        {
+            self.at += 1;
+            text.push('.');
+        }
+        match self.peek() {
+            Some(TokenKind::Number(digits)) => text.push_str(digits),
+            Some(TokenKind::Ident(word)) if is_special_number(word) => text.push_str(word),
+            _ => {
+                return Err(self.expected(
+                    "a default: a literal such as `1`, `\"text\"`, `True`, `None` or `[0, 1]`",
+                ));
+            }
+        }
+        self.at += 1;
+        self.fraction(&mut text);
+        Ok(text)
+    }
+
+    fn fraction(&mut self, text: &mut String) {
+        let whole = text.bytes().all(|byte| byte.is_ascii_digit());
+        if !(whole
+            && self.at('.')
+            && self.at > 0
+            && super::touch(&self.tokens[self.at - 1], &self.tokens[self.at]))
+        {
+            return;
+        }
+        let follows = match self.peek_at(1) {
+            Some(TokenKind::Ident(word) | TokenKind::Number(word)) if self.touches_next(0) => {
+                word.as_str()
+            }
+            _ => "",
+        };
+        text.push('.');
+        text.push_str(follows);
+        self.at += if follows.is_empty() { 1 } else { 2 };
+    }
+}
+
+fn is_special_number(word: &str) -> bool {
+    matches!(word, "inf" | "nan" | "infj" | "nanj")
+}

@@ -1,0 +1,347 @@
+//! Types.
+
+use super::union;
+use super::{Parsed, Parser, Reported};
+use crate::error::{AliasProblem, SyntaxErrorKind, TypeProblem};
+use crate::name::{is_identifier, is_reserved};
+use crate::suggest::suggest;
+use crate::token::TokenKind;
+use crate::ty::{ATOMS, Type, TypeKind};
+
+/// How deep types nest. Everything that walks a type recurses, so there has to be an end.
+const MAX_DEPTH: usize = 32;
+
+/// The largest size of a list. A default that stands for all elements is that many values.
+const MAX_SIZE: u32 = 1 << 16;
+
+/// Words of other languages, and of PyTorch's own C++ and Python, with what they are called here.
+const FOREIGN: [(&str, &str); 39] = [
+    ("at", "Tensor"),
+    ("boolean", "bool"),
+    ("byte", "int"),
+    ("c10", "Tensor"),
+    ("char", "str"),
+    ("complex64", "complex"),
+    ("complex128", "complex"),
+    ("dict", "Dict(str, Tensor)"),
+    ("double", "float"),
+    ("dtype", "ScalarType"),
+    ("f32", "float"),
+    ("f64", "float"),
+    ("float32", "float"),
+    ("float64", "float"),
+    ("i32", "int"),
+    ("i64", "int"),
+    ("int32", "int"),
+    ("int32_t", "int"),
+    ("int64", "int"),
+    ("int64_t", "int"),
+    ("integer", "int"),
+    ("isize", "int"),
+    ("list", "Tensor[]"),
+    ("long", "int"),
+    ("optional", "Tensor?"),
+    ("short", "int"),
+    ("size_t", "int"),
+    ("string", "str"),
+    ("string_view", "str"),
+    ("torch", "Tensor"),
+    ("tuple", "(Tensor, Tensor)"),
+    ("u64", "int"),
+    ("uint64_t", "int"),
+    ("unsigned", "int"),
+    ("usize", "int"),
+    ("vec", "Tensor[]"),
+    ("vector", "Tensor[]"),
+    ("void", "()"),
+    ("String", "str"),
+];
+
+/// Generic types of other languages: after them comes a bracket that would only be misread.
+const FOREIGN_GENERIC: [(&str, &str); 9] = [
+    ("List", "a list as `T[]`"),
+    ("Vec", "a list as `T[]`"),
+    ("ArrayRef", "a list as `T[]`"),
+    ("Optional", "an optional as `T?`"),
+    ("Option", "an optional as `T?`"),
+    ("Tuple", "a tuple as `(A, B)`"),
+    ("TensorList", "a list of tensors as `Tensor[]`"),
+    ("IntArrayRef", "a list of integers as `int[]`"),
+    (
+        "OptionalTensorList",
+        "a list of optional tensors as `Tensor?[]`",
+    ),
+];
+
+const CONSTRUCTORS: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
+
+impl Parser<'_> {
+    /// The type of an argument or return: the only place for `T[N]`.
+    pub(super) fn outer_type(&mut self) -> Parsed<Type> {
+        let (ty, sized) = self.type_and_size()?;
+        if sized && (self.at('?') || self.at('[')) {
+            return Err(self.bad_type(TypeProblem::SizedInside));
+        }
+        Ok(ty)
+    }
+
+    /// A type inside another.
+    pub(super) fn inner_type(&mut self) -> Parsed<Type> {
+        let start = self.here().start;
+        let (ty, sized) = self.type_and_size()?;
+        if sized {
+            let kind = SyntaxErrorKind::BadType {
+                problem: TypeProblem::SizedInside,
+            };
+            return Err(self.report_at(self.since(start), kind));
+        }
+        Ok(ty)
+    }
+
+    /// A base with its suffixes. A size ends them, but for one `?`.
+    fn type_and_size(&mut self) -> Parsed<(Type, bool)> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.bad_type(TypeProblem::TooDeep));
+        }
+        let mut ty = self.base()?;
+        ty.alias = self.alias()?;
+        let mut sized = false;
+        for suffixes in 0.. {
+            if suffixes > MAX_DEPTH {
+                return Err(self.bad_type(TypeProblem::TooDeep));
+            }
+            if self.at('[') && !sized {
+                (ty, sized) = self.list_suffix(ty)?;
+            } else if self.at('?') {
+                ty = self.optional_suffix(ty)?;
+                if sized {
+                    break;
+                }
+            } else {
+                break;
+            }
+        }
+        self.depth -= 1;
+        Ok((ty, sized))
+    }
+
+    fn list_suffix(&mut self, element: Type) -> Parsed<(Type, bool)> {
+        self.at += 1;
+        let size = if self.at(']') {
+            None
+        } else {
+            Some(self.size()?)
+        };
+        self.expect(']', "`]`")?;
+        let alias = self.alias()?;
+        Ok((
+            Type {
+                kind: TypeKind::List(Box::new(element), size),
+                alias,
+            },
+            size.is_some(),
+        ))
+    }
+
+    fn size(&mut self) -> Parsed<u32> {
+        let size = match self.peek() {
+            Some(TokenKind::Number(text)) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                text.parse().ok()
+            }
+            _ => None,
+        };
+        match size.filter(|&size| size <= MAX_SIZE) {
+            Some(size) => {
+                self.at += 1;
+                Ok(size)
+            }
+            None => Err(self.bad_type(TypeProblem::Size)),
+        }
+    }
+
+    fn optional_suffix(&mut self, ty: Type) -> Parsed<Type> {
+        if ty.kind == TypeKind::NoneType {
+            return Err(self.bad_type(TypeProblem::OptionalNone));
+        }
+        self.at += 1;
+        if self.at('(') || self.at('!') {
+            return Err(self.bad_alias(AliasProblem::AfterOptional));
+        }
+        Ok(match ty.kind {
+            TypeKind::Optional(_) => ty,
+            _ => TypeKind::Optional(Box::new(ty)).into(),
+        })
+    }
+
+    fn base(&mut self) -> Parsed<Type> {
+        if self.at('(') {
+            return Ok(TypeKind::Tuple(self.types()?).into());
+        }
+        let Some(TokenKind::Ident(word)) = self.peek() else {
+            let found = self.found();
+            return Err(self.report(SyntaxErrorKind::ExpectedType { found }));
+        };
+        if word == "__torch__" {
+            return self.class();
+        }
+        if CONSTRUCTORS.contains(&word.as_str()) {
+            return self.constructor(word);
+        }
+        let kind = match ATOMS.iter().find(|(atom, _)| atom == word) {
+            Some((_, kind)) => kind.clone(),
+            None => self.variable(word)?,
+        };
+        self.at += 1;
+        Ok(kind.into())
+    }
+
+    /// `( T, .. )`.
+    fn types(&mut self) -> Parsed<Vec<Type>> {
+        let mut types = Vec::new();
+        self.expect('(', "`(` and the types inside")?;
+        if self.eat(')') {
+            return Ok(types);
+        }
+        loop {
+            types.push(self.inner_type()?);
+            if self.eat(')') {
+                return Ok(types);
+            }
+            self.expect(',', "`,` or `)` after the type")?;
+        }
+    }
+
+    fn constructor(&mut self, word: &str) -> Parsed<Type> {
+        let start = self.here().start;
+        self.at += 1;
+        let what = match word {
+            "Dict" => "`(K, V)` after `Dict`, as in `Dict(str, Tensor)`",
+            "Union" => "`(A, B)` after `Union`, as in `Union(int, str)`",
+            _ => "`(T)` with the type inside, as in `Future(Tensor)`",
+        };
+        if !self.at('(') {
+            return Err(self.expected(what));
+        }
+        let (open, types) = (self.at, self.types()?);
+        let kind = match (word, <[Type; 1]>::try_from(types)) {
+            ("Union", types) => {
+                let types = types.map_or_else(|several| several, Vec::from);
+                union::union(types).ok_or(TypeProblem::SmallUnion)
+            }
+            ("Future", Ok([inner])) => Ok(TypeKind::Future(Box::new(inner))),
+            ("Await", Ok([inner])) => Ok(TypeKind::Await(Box::new(inner))),
+            ("RRef", Ok([inner])) => Ok(TypeKind::RRef(Box::new(inner))),
+            ("Dict", Err(types)) if types.len() == 2 => dict(types),
+            _ => {
+                self.at = open;
+                return Err(self.expected(what));
+            }
+        };
+        kind.map(Type::from).map_err(|problem| {
+            let span = self.since(start);
+            self.report_at(span, SyntaxErrorKind::BadType { problem })
+        })
+    }
+
+    /// `__torch__.torch.classes.ns.Name`.
+    fn class(&mut self) -> Parsed<Type> {
+        let start = self.here().start;
+        let mut path = vec!["__torch__"];
+        self.at += 1;
+        while self.at('.') {
+            let Some(TokenKind::Ident(part)) = self.peek_at(1).filter(|kind| is_part(kind)) else {
+                break;
+            };
+            path.push(part);
+            self.at += 2;
+        }
+        if path.len() == 5 && path[..3] == ["__torch__", "torch", "classes"] && !self.at('.') {
+            return Ok(TypeKind::Class(path.join(".")).into());
+        }
+        let kind = SyntaxErrorKind::BadType {
+            problem: TypeProblem::ClassPath,
+        };
+        Err(self.report_at(self.since(start), kind))
+    }
+
+    /// A word that names no type: a type variable if it cannot be a mistake, else an error.
+    fn variable(&mut self, word: &str) -> Parsed<TypeKind> {
+        let found = word.to_owned();
+        if is_reserved(word) {
+            return Err(self.report(SyntaxErrorKind::ReservedWord { word: found }));
+        }
+        if let Some((_, instead)) = FOREIGN_GENERIC.iter().find(|(foreign, _)| *foreign == word) {
+            return Err(self.report(SyntaxErrorKind::ForeignType { found, instead }));
+        }
+        if is_variable(word) {
+            return Ok(TypeKind::Variable(found));
+        }
+        let foreign = FOREIGN
+            .iter()
+            .find(|(foreign, _)| *foreign == word)
+            .map(|(_, ours)| *ours);
+        let known = ATOMS.iter().map(|(atom, _)| *atom).chain(CONSTRUCTORS);
+        let suggestion = foreign.or_else(|| suggest(word, known)).map(str::to_owned);
+        if suggestion.is_none()
+            && is_identifier(word)
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+        {
+            return Ok(TypeKind::Variable(found));
+        }
+        let follows = self.peek_at(1);
+        let reported = self.report(SyntaxErrorKind::UnknownType { found, suggestion });
+        // What follows `std::` or `Matrix<` would only be misread; after a plain word the argument goes on as usual.
+        let goes_on = matches!(
+            follows,
+            Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')'))
+        );
+        if goes_on || follows.is_none() {
+            Ok(TypeKind::Any)
+        } else {
+            Err(reported)
+        }
+    }
+
+    fn bad_type(&mut self, problem: TypeProblem) -> Reported {
+        self.report(SyntaxErrorKind::BadType { problem })
+    }
+
+    pub(super) fn bad_alias(&mut self, problem: AliasProblem) -> Reported {
+        self.report(SyntaxErrorKind::BadAlias { problem })
+    }
+}
+
+/// `t`, `t1`, `tVal`: names that are surely meant as variables, however near to something else.
+fn is_variable(word: &str) -> bool {
+    is_identifier(word)
+        && word
+            .strip_prefix('t')
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
+}
+
+/// Whether a token can be part of a path.
+fn is_part(kind: &TokenKind) -> bool {
+    matches!(kind, TokenKind::Ident(word) if is_identifier(word))
+}
+
+fn dict(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
+    let Ok([key, value]) = <[Type; 2]>::try_from(types) else {
+        return Err(TypeProblem::DictKey);
+    };
+    let hashable = matches!(
+        key.kind,
+        TypeKind::Int
+            | TypeKind::Bool
+            | TypeKind::Float
+            | TypeKind::Complex
+            | TypeKind::Str
+            | TypeKind::Device
+            | TypeKind::Tensor
+    );
+    if hashable {
+        Ok(TypeKind::Dict(Box::new(key), Box::new(value)))
+    } else {
+        Err(TypeProblem::DictKey)
+    }
+}

@@ -1,0 +1,70 @@
+//! Floats as C prints them with 17 significant digits, and with a point where that would leave an integer.
+
+/// The canonical text of a float.
+pub(super) fn canonical(value: f64) -> String {
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    let mut text = general(value);
+    if !text.contains(['.', 'e']) {
+        text.push('.');
+    }
+    text
+}
+
+/// `%.17g`.
+fn general(value: f64) -> String {
+    let scientific = format!("{value:.16e}");
+    let (mantissa, exponent) = scientific
+        .split_once('e')
+        .expect("scientific notation has an exponent");
+    let exponent: i32 = exponent.parse().expect("the exponent of a float is small");
+    if (-4..17).contains(&exponent) {
+        let decimals =
+            usize::try_from(16 - exponent).expect("at most 16 digits stand before the point");
+        trim(&format!("{value:.decimals$}")).to_owned()
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
+    }
+}
+
+/// Without zeros at the end of the fraction, and without a point at the end.
+fn trim(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+
+    #[test]
+    fn floats_print_as_pytorch_prints_them() {
+        for (value, text) in [
+            (0.1, "0.10000000000000001"),
+            (1.0, "1."),
+            (1e10, "10000000000."),
+            (1e-5, "1.0000000000000001e-05"),
+            (0.001, "0.001"),
+            (1e-8, "1e-08"),
+            (0.333_333_333_333_333_3, "0.33333333333333331"),
+            (-0.0, "-0."),
+            (1e16, "10000000000000000."),
+            (1e17, "1e+17"),
+            (1.5e300, "1.5000000000000001e+300"),
+            (123_456.5, "123456.5"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "nan"),
+        ] {
+            assert_eq!(canonical(value), text);
+        }
+    }
+}

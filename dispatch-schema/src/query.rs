@@ -1,0 +1,285 @@
+//! What the rest of the framework asks of a schema: what is written, what is a view of what.
+//!
+//! All of it follows from the alias annotations. An annotation inside a type counts for the value: a list whose tensors
+//! are written is written.
+
+use crate::alias::Alias;
+use crate::schema::{Argument, Schema};
+use crate::ty::{Type, TypeKind};
+
+/// How an operator gives its result.
+///
+/// ```
+/// use dispatch_schema::{Schema, SchemaKind};
+///
+/// let kind = |text: &str| Schema::parse(text).unwrap().kind();
+/// assert_eq!(kind("relu(Tensor self) -> Tensor"), SchemaKind::Functional);
+/// assert_eq!(kind("relu_(Tensor(a!) self) -> Tensor(a!)"), SchemaKind::InPlace);
+/// assert_eq!(kind("relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"), SchemaKind::Out);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SchemaKind {
+    /// It writes no argument.
+    Functional,
+    /// It writes an argument that is also read.
+    InPlace,
+    /// It writes into keyword arguments that are there for nothing else.
+    Out,
+}
+
+/// A return that is a view of an argument.
+///
+/// ```
+/// use dispatch_schema::{Schema, View};
+///
+/// let schema = Schema::parse("t(int x, Tensor(a) self) -> Tensor(a)").unwrap();
+/// assert_eq!(schema.views(), [View { ret: 0, argument: 1 }]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// Which return.
+    pub ret: usize,
+    /// The argument whose storage it shares.
+    pub argument: usize,
+}
+
+/// A value of a call: an argument or a return, by index.
+///
+/// ```
+/// use dispatch_schema::{Position, Schema};
+///
+/// let schema = Schema::parse("view(Tensor(a) self, int[] size) -> Tensor(a)").unwrap();
+/// assert!(schema.may_alias(Position::Argument(0), Position::Return(0)));
+/// assert!(!schema.may_alias(Position::Argument(1), Position::Return(0)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// The argument of that index.
+    Argument(usize),
+    /// The return of that index.
+    Return(usize),
+}
+
+impl Argument {
+    /// Whether the operator writes the argument.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let schema = Schema::parse("add_(Tensor(a!) self, Tensor other) -> Tensor(a!)").unwrap();
+    /// assert!(schema.arguments[0].is_written() && !schema.arguments[1].is_written());
+    /// ```
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.ty.is_written()
+    }
+
+    /// Whether the argument is there only to be written: by name, and written.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let schema = Schema::parse("neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)").unwrap();
+    /// assert!(schema.arguments[1].is_out());
+    /// ```
+    #[must_use]
+    pub fn is_out(&self) -> bool {
+        self.keyword_only && self.is_written()
+    }
+}
+
+impl Schema {
+    /// How the operator gives its result.
+    ///
+    /// ```
+    /// use dispatch_schema::{Schema, SchemaKind};
+    ///
+    /// assert_eq!(Schema::parse("neg(Tensor self) -> Tensor").unwrap().kind(), SchemaKind::Functional);
+    /// ```
+    #[must_use]
+    pub fn kind(&self) -> SchemaKind {
+        if self.arguments.iter().any(Argument::is_out) {
+            SchemaKind::Out
+        } else if self.is_mutable() {
+            SchemaKind::InPlace
+        } else {
+            SchemaKind::Functional
+        }
+    }
+
+    /// Whether the operator writes any argument.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// assert!(Schema::parse("zero_(Tensor(a!) self) -> Tensor(a!)").unwrap().is_mutable());
+    /// ```
+    #[must_use]
+    pub fn is_mutable(&self) -> bool {
+        self.arguments.iter().any(Argument::is_written)
+    }
+
+    /// Which returns are views of which arguments: those that share a set with an argument that is not written.
+    ///
+    /// ```
+    /// use dispatch_schema::{Schema, View};
+    ///
+    /// let unbind = Schema::parse("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]").unwrap();
+    /// assert_eq!(unbind.views(), [View { ret: 0, argument: 0 }]);
+    /// let add = Schema::parse("add_(Tensor(a!) self, Tensor other) -> Tensor(a!)").unwrap();
+    /// assert_eq!(add.views(), []);
+    /// ```
+    #[must_use]
+    pub fn views(&self) -> Vec<View> {
+        let mut views = Vec::new();
+        for (ret, returned) in self.returns.iter().enumerate() {
+            for (argument, given) in self.arguments.iter().enumerate() {
+                if !given.is_written() && share_set(&given.ty, &returned.ty) {
+                    views.push(View { ret, argument });
+                }
+            }
+        }
+        views
+    }
+
+    /// The written argument that return number `i` is, if it is one.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let text = "qr.out(Tensor A, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)";
+    /// let schema = Schema::parse(text).unwrap();
+    /// assert_eq!([0, 1, 2].map(|i| schema.written_return(i)), [Some(1), Some(2), None]);
+    /// ```
+    #[must_use]
+    pub fn written_return(&self, i: usize) -> Option<usize> {
+        let returned = &self.returns.get(i)?.ty;
+        self.arguments
+            .iter()
+            .position(|argument| argument.is_written() && share_set(&argument.ty, returned))
+    }
+
+    /// Whether the values at two places may share memory: their annotations name a common set or a wildcard, and their
+    /// types are not of different kinds. For lists this means the lists themselves; see
+    /// [`may_contain_alias`](Self::may_contain_alias). A place that does not exist shares nothing.
+    ///
+    /// ```
+    /// use dispatch_schema::{Position, Schema};
+    ///
+    /// let schema = Schema::parse("pick(Tensor(a)[] list, Tensor(*) any) -> Tensor(a)").unwrap();
+    /// assert!(!schema.may_alias(Position::Argument(0), Position::Return(0)));
+    /// assert!(schema.may_alias(Position::Argument(1), Position::Return(0)));
+    /// ```
+    #[must_use]
+    pub fn may_alias(&self, a: Position, b: Position) -> bool {
+        let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
+            return false;
+        };
+        alias_directly(a.required(), b.required())
+    }
+
+    /// Whether the values at two places, or anything in them, may share memory.
+    ///
+    /// ```
+    /// use dispatch_schema::{Position, Schema};
+    ///
+    /// let schema = Schema::parse("pick(Tensor(a)[] list) -> Tensor(a)").unwrap();
+    /// assert!(schema.may_contain_alias(Position::Argument(0), Position::Return(0)));
+    /// ```
+    #[must_use]
+    pub fn may_contain_alias(&self, a: Position, b: Position) -> bool {
+        let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
+            return false;
+        };
+        with_parts(a)
+            .iter()
+            .any(|a| with_parts(b).iter().any(|b| alias_directly(a, b)))
+    }
+
+    fn type_at(&self, position: Position) -> Option<&Type> {
+        match position {
+            Position::Argument(i) => self.arguments.get(i).map(|argument| &argument.ty),
+            Position::Return(i) => self.returns.get(i).map(|ret| &ret.ty),
+        }
+    }
+}
+
+fn share_set(a: &Type, b: &Type) -> bool {
+    let theirs = b.aliases();
+    a.aliases()
+        .iter()
+        .any(|alias| theirs.iter().any(|other| alias.shares_set(other)))
+}
+
+fn with_parts(ty: &Type) -> Vec<&Type> {
+    std::iter::once(ty)
+        .chain(ty.parts().flat_map(with_parts))
+        .collect()
+}
+
+fn alias_directly(a: &Type, b: &Type) -> bool {
+    let meet = |a: &Alias, b: &Alias| a.shares_set(b) || a.is_wildcard() || b.is_wildcard();
+    let (Some(ours), Some(theirs)) = (&a.alias, &b.alias) else {
+        return false;
+    };
+    meet(ours, theirs) && overlap(&a.kind, &b.kind)
+}
+
+/// Whether one value can be of both types. Values without memory of their own overlap with nothing.
+fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
+    use TypeKind::{
+        Any, AnyClass, Await, Class, Dict, Future, List, Optional, RRef, Tuple, Union, Variable,
+    };
+    match (a, b) {
+        (Any | Variable(_), other) | (other, Any | Variable(_)) => has_memory(other),
+        (Optional(inner), other) | (other, Optional(inner)) => overlap(&inner.kind, other),
+        (Union(members), other) | (other, Union(members)) => {
+            members.iter().any(|member| overlap(&member.kind, other))
+        }
+        (List(a, _), List(b, _))
+        | (Future(a), Future(b))
+        | (Await(a), Await(b))
+        | (RRef(a), RRef(b)) => may_be_equal(a, b),
+        (Dict(key, value), Dict(other_key, other_value)) => {
+            may_be_equal(key, other_key) && may_be_equal(value, other_value)
+        }
+        (Tuple(a), Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b))
+        }
+        (AnyClass, Class(_)) | (Class(_), AnyClass) => true,
+        _ => a == b && has_memory(a),
+    }
+}
+
+/// Whether two types of elements can be the same type.
+fn may_be_equal(a: &Type, b: &Type) -> bool {
+    a.has_variable()
+        || b.has_variable()
+        || a.without_aliases() == b.without_aliases()
+        || overlap(&a.kind, &b.kind)
+}
+
+fn has_memory(kind: &TypeKind) -> bool {
+    use TypeKind::{
+        AnyEnum, Bool, Complex, Device, Float, Int, Layout, MemoryFormat, NoneType, QScheme,
+    };
+    use TypeKind::{Scalar, ScalarType, Str, SymBool, SymInt};
+    !matches!(
+        kind,
+        AnyEnum
+            | Bool
+            | Complex
+            | Device
+            | Float
+            | Int
+            | Layout
+            | MemoryFormat
+            | NoneType
+            | QScheme
+            | Scalar
+            | ScalarType
+            | Str
+            | SymBool
+            | SymInt
+    )
+}

@@ -1,0 +1,200 @@
+//! The words of the language, as text and macros alike spell them.
+//!
+//! A token stands on its own: a punctuation token is one character, and the parser joins `->`, `::` and `...` from
+//! neighbours whose spans touch. A procedural macro can therefore hand over its own tokens, with `i..i + 1` as the span of
+//! token number `i`; errors then speak of such spans. An error at the end of the input has the empty span after the last
+//! token.
+
+mod number;
+mod string;
+
+use std::ops::Range;
+
+use crate::error::{SyntaxError, SyntaxErrorKind, SyntaxErrors};
+
+/// One word and where it stands.
+///
+/// ```
+/// use dispatch_schema::{TokenKind, lex};
+///
+/// let tokens = lex("x = 1.5").unwrap();
+/// assert_eq!(tokens[2].kind, TokenKind::Number("1.5".into()));
+/// assert_eq!(tokens[2].span, 4..7);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Token {
+    /// The word.
+    pub kind: TokenKind,
+    /// Where it stands: bytes of the text, or whatever positions the caller counts in.
+    pub span: Range<usize>,
+}
+
+/// What a token is.
+///
+/// ```
+/// use dispatch_schema::{TokenKind, lex};
+///
+/// let kinds: Vec<_> = lex("a -> 'b'").unwrap().into_iter().map(|token| token.kind).collect();
+/// assert_eq!(
+///     kinds,
+///     [TokenKind::Ident("a".into()), TokenKind::Punct('-'), TokenKind::Punct('>'), TokenKind::Str("b".into())],
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TokenKind {
+    /// A word: `Tensor`, `self`, `while`.
+    Ident(String),
+    /// A number as it is written, without a sign: `1`, `1.5e-3`, `2j`. Whether it is sound is seen where it is used.
+    Number(String),
+    /// A string, with its escapes resolved.
+    Str(String),
+    /// Any other character.
+    Punct(char),
+}
+
+/// Splits text into tokens. White space, newlines and `#` comments separate tokens and mean nothing else.
+///
+/// ```
+/// use dispatch_schema::lex;
+///
+/// assert_eq!(lex("f ( ) # nothing\n").unwrap().len(), 3);
+/// assert!(lex("'never closed").is_err());
+/// ```
+pub fn lex(source: &str) -> Result<Vec<Token>, SyntaxErrors> {
+    let (tokens, errors) = lex_all(source);
+    match SyntaxErrors::new(errors) {
+        Some(errors) => Err(errors),
+        None => Ok(tokens),
+    }
+}
+
+/// Splits text into tokens as far as possible, so that the parser can report its own errors beside those found here.
+pub(crate) fn lex_all(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
+    let mut lexer = Lexer {
+        source,
+        at: 0,
+        errors: Vec::new(),
+    };
+    let mut tokens = Vec::new();
+    while let Some(first) = lexer.skip_blank() {
+        tokens.push(lexer.token(first));
+    }
+    (tokens, lexer.errors)
+}
+
+/// Whether `text` has the shape of an identifier.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(begins_word) && text.chars().all(continues_word)
+}
+
+fn begins_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+fn continues_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+struct Lexer<'s> {
+    source: &'s str,
+    at: usize,
+    errors: Vec<SyntaxError>,
+}
+
+impl<'s> Lexer<'s> {
+    fn rest(&self) -> &'s str {
+        &self.source[self.at..]
+    }
+
+    /// Moves to the next token and returns its first character.
+    fn skip_blank(&mut self) -> Option<char> {
+        loop {
+            let rest = self.rest();
+            let first = rest.chars().next()?;
+            self.at += if first.is_whitespace() {
+                first.len_utf8()
+            } else if first == '#' {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
+                1
+            } else {
+                return Some(first);
+            };
+        }
+    }
+
+    fn token(&mut self, first: char) -> Token {
+        let start = self.at;
+        let rest = self.rest();
+        let kind = if begins_word(first) {
+            self.at += rest.find(|c| !continues_word(c)).unwrap_or(rest.len());
+            TokenKind::Ident(self.source[start..self.at].to_owned())
+        } else if number::begins(rest) && !(first == '.' && self.follows_word()) {
+            self.at += number::length(rest);
+            TokenKind::Number(self.source[start..self.at].to_owned())
+        } else if first == '"' || first == '\'' {
+            TokenKind::Str(self.string())
+        } else {
+            self.at += first.len_utf8();
+            TokenKind::Punct(first)
+        };
+        Token {
+            kind,
+            span: start..self.at,
+        }
+    }
+
+    /// Whether a word ends here: the point in `add.2` is the one before an overload name.
+    fn follows_word(&self) -> bool {
+        self.source[..self.at].ends_with(continues_word)
+    }
+
+    fn string(&mut self) -> String {
+        let read = string::read(self.rest());
+        let start = self.at;
+        self.at += read.length;
+        self.errors.extend(
+            read.problems
+                .into_iter()
+                .map(|(problem, span)| SyntaxError {
+                    kind: SyntaxErrorKind::BadString { problem },
+                    span: start + span.start..start + span.end,
+                }),
+        );
+        read.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(source: &str) -> Vec<&str> {
+        lex(source)
+            .unwrap()
+            .into_iter()
+            .map(|token| &source[token.span])
+            .collect()
+    }
+
+    #[test]
+    fn comments_newlines_and_continuations_are_blank() {
+        assert_eq!(
+            spans("\n # one\n a\t\\\n b # two\r\n c \\\r\n d#"),
+            ["a", "b", "c", "d"]
+        );
+    }
+
+    #[test]
+    fn punctuation_is_one_character_each() {
+        assert_eq!(
+            spans("a::b->..."),
+            ["a", ":", ":", "b", "-", ">", ".", ".", "."]
+        );
+    }
+
+    #[test]
+    fn spans_are_bytes_of_the_source() {
+        assert_eq!(spans("é 'ü' ½"), ["é", "'ü'", "½"]);
+    }
+}

@@ -1,0 +1,301 @@
+//! The types of arguments and returns.
+
+use crate::alias::Alias;
+
+/// A type with its alias annotation.
+///
+/// An annotation belongs to the value it follows: in `Tensor(a!)[](b)` the tensors are in set `a` and are written, the
+/// list itself is in set `b`. An optional type carries none of its own; `Tensor(a!)?` annotates the tensor inside.
+///
+/// ```
+/// use dispatch_schema::{Alias, Type, TypeKind};
+///
+/// let ty = Type::parse("Tensor(a!)?").unwrap();
+/// let tensor = Type { kind: TypeKind::Tensor, alias: Some(Alias::written("a")) };
+/// assert_eq!(ty, Type::from(TypeKind::Optional(Box::new(tensor))));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// What the type is.
+    pub kind: TypeKind,
+    /// Which memory the value may share.
+    pub alias: Option<Alias>,
+}
+
+/// What a type is, apart from its alias annotation.
+///
+/// ```
+/// use dispatch_schema::{Type, TypeKind};
+///
+/// assert_eq!(Type::parse("SymInt").unwrap().kind, TypeKind::SymInt);
+/// assert_eq!(Type::parse("DeviceIndex").unwrap().kind, TypeKind::Int); // an older name
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TypeKind {
+    /// `Tensor`.
+    Tensor,
+    /// `Scalar`, also written `number`: an `int`, a `float`, a `complex` or a `bool`.
+    Scalar,
+    /// `int`, also written `DeviceIndex` or `ConstQuantizerPtr`: 64 bits, signed.
+    Int,
+    /// `SymInt`: an `int` that a tracer may keep symbolic.
+    SymInt,
+    /// `float`: 64 bits.
+    Float,
+    /// `bool`.
+    Bool,
+    /// `SymBool`: a `bool` that a tracer may keep symbolic.
+    SymBool,
+    /// `complex`: two times 64 bits.
+    Complex,
+    /// `str`.
+    Str,
+    /// `Device`.
+    Device,
+    /// `ScalarType`: the element type of a tensor.
+    ScalarType,
+    /// `Layout`.
+    Layout,
+    /// `MemoryFormat`.
+    MemoryFormat,
+    /// `Generator`: the state of a random number generator.
+    Generator,
+    /// `Storage`.
+    Storage,
+    /// `Stream`.
+    Stream,
+    /// `QScheme`.
+    QScheme,
+    /// `Quantizer`.
+    Quantizer,
+    /// `NoneType`, also written `None`.
+    NoneType,
+    /// `Any`: any value at all.
+    Any,
+    /// `AnyClassType`: any instance of a class.
+    AnyClass,
+    /// `AnyEnumType`: any value of an enumeration.
+    AnyEnum,
+    /// `Capsule`: a value that the language does not look into.
+    Capsule,
+    /// `__torch__.torch.classes.ns.Name`: a class by its full path.
+    Class(String),
+    /// `t`, `tVal`: stands for the same type throughout one schema.
+    Variable(String),
+    /// `T?`. Never directly inside another optional.
+    Optional(Box<Type>),
+    /// `T[]`, or `T[N]`, which only an argument or return itself can be. `T[1]` still takes any length.
+    List(Box<Type>, Option<u32>),
+    /// `(A, B)`.
+    Tuple(Vec<Type>),
+    /// `Dict(K, V)`.
+    Dict(Box<Type>, Box<Type>),
+    /// `Future(T)`.
+    Future(Box<Type>),
+    /// `Await(T)`.
+    Await(Box<Type>),
+    /// `RRef(T)`.
+    RRef(Box<Type>),
+    /// `Union(A, B)`: at least two different types, in PyTorch's order.
+    Union(Vec<Type>),
+}
+
+/// Every word that names a type by itself, and what it names. The first word of a kind is the canonical one.
+pub(crate) const ATOMS: [(&str, TypeKind); 27] = [
+    ("Tensor", TypeKind::Tensor),
+    ("Scalar", TypeKind::Scalar),
+    ("int", TypeKind::Int),
+    ("SymInt", TypeKind::SymInt),
+    ("float", TypeKind::Float),
+    ("bool", TypeKind::Bool),
+    ("SymBool", TypeKind::SymBool),
+    ("complex", TypeKind::Complex),
+    ("str", TypeKind::Str),
+    ("Device", TypeKind::Device),
+    ("ScalarType", TypeKind::ScalarType),
+    ("Layout", TypeKind::Layout),
+    ("MemoryFormat", TypeKind::MemoryFormat),
+    ("Generator", TypeKind::Generator),
+    ("Storage", TypeKind::Storage),
+    ("Stream", TypeKind::Stream),
+    ("QScheme", TypeKind::QScheme),
+    ("Quantizer", TypeKind::Quantizer),
+    ("NoneType", TypeKind::NoneType),
+    ("Any", TypeKind::Any),
+    ("AnyClassType", TypeKind::AnyClass),
+    ("AnyEnumType", TypeKind::AnyEnum),
+    ("Capsule", TypeKind::Capsule),
+    ("None", TypeKind::NoneType),
+    ("DeviceIndex", TypeKind::Int),
+    ("ConstQuantizerPtr", TypeKind::Int),
+    ("number", TypeKind::Scalar),
+];
+
+impl From<TypeKind> for Type {
+    fn from(kind: TypeKind) -> Self {
+        Self { kind, alias: None }
+    }
+}
+
+impl Type {
+    /// Parses a type with nothing after it; sized lists are accepted as they are for an argument.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert_eq!(Type::parse("Tensor [ ] ?").unwrap().to_string(), "Tensor[]?");
+    /// assert!(Type::parse("Tensro").is_err());
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, crate::SyntaxErrors> {
+        crate::parse::from_text(text, crate::parse::whole_type)
+    }
+
+    /// The type without the optional around it.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert_eq!(Type::parse("int[]?").unwrap().required(), &Type::parse("int[]").unwrap());
+    /// ```
+    #[must_use]
+    pub fn required(&self) -> &Self {
+        if let TypeKind::Optional(inner) = &self.kind {
+            inner
+        } else {
+            self
+        }
+    }
+
+    /// Whether `None` is a value of the type.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert!(Type::parse("int?").unwrap().accepts_none());
+    /// ```
+    #[must_use]
+    pub fn accepts_none(&self) -> bool {
+        match &self.kind {
+            TypeKind::Optional(_) | TypeKind::NoneType | TypeKind::Any => true,
+            TypeKind::Union(members) => members.iter().any(Self::accepts_none),
+            _ => false,
+        }
+    }
+
+    /// Whether values carry tensors that take part in dispatch: `Tensor`, and optionals and lists of it.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// for text in ["Tensor", "Tensor?", "Tensor[]", "Tensor?[]", "Tensor[]?", "Tensor?[]?"] {
+    ///     assert!(Type::parse(text).unwrap().is_tensor_like(), "{text}");
+    /// }
+    /// for text in ["int", "Tensor[][]", "Dict(str, Tensor)", "(Tensor, Tensor)"] {
+    ///     assert!(!Type::parse(text).unwrap().is_tensor_like(), "{text}");
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_tensor_like(&self) -> bool {
+        match &self.required().kind {
+            TypeKind::Tensor => true,
+            TypeKind::List(element, _) => element.required().kind == TypeKind::Tensor,
+            _ => false,
+        }
+    }
+
+    /// Whether a type variable occurs in it. A generic operator can be described but not called with typed values.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert!(Type::parse("Dict(str, tVal)").unwrap().has_variable());
+    /// ```
+    #[must_use]
+    pub fn has_variable(&self) -> bool {
+        matches!(self.kind, TypeKind::Variable(_)) || self.parts().any(Self::has_variable)
+    }
+
+    /// The types this one is directly made of: none for `Tensor`, the key and the value for `Dict(K, V)`.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert_eq!(Type::parse("Dict(str, int[])").unwrap().parts().count(), 2);
+    /// ```
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        let (pair, several): ([Option<&Self>; 2], &[Self]) = match &self.kind {
+            TypeKind::Optional(inner)
+            | TypeKind::List(inner, _)
+            | TypeKind::Future(inner)
+            | TypeKind::Await(inner)
+            | TypeKind::RRef(inner) => ([Some(inner), None], &[]),
+            TypeKind::Dict(key, value) => ([Some(key), Some(value)], &[]),
+            TypeKind::Tuple(types) | TypeKind::Union(types) => ([None, None], types),
+            _ => ([None, None], &[]),
+        };
+        pair.into_iter().flatten().chain(several)
+    }
+
+    /// All alias annotations in it, outermost first.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// let ty = Type::parse("Tensor(a!)[](b)").unwrap();
+    /// assert_eq!(ty.aliases().iter().map(ToString::to_string).collect::<Vec<_>>(), ["(b)", "(a!)"]);
+    /// ```
+    #[must_use]
+    pub fn aliases(&self) -> Vec<&Alias> {
+        self.alias
+            .iter()
+            .chain(self.parts().flat_map(Self::aliases))
+            .collect()
+    }
+
+    /// Whether the operator writes the value or anything in it.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert!(Type::parse("Tensor(a!)[]").unwrap().is_written());
+    /// ```
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.aliases().iter().any(|alias| alias.write)
+    }
+
+    /// The same type with every alias annotation taken off.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert_eq!(Type::parse("Tensor(a!)[](b)").unwrap().without_aliases(), Type::parse("Tensor[]").unwrap());
+    /// ```
+    #[must_use]
+    pub fn without_aliases(&self) -> Self {
+        let mut plain = self.clone();
+        plain.visit_mut(&mut |ty| ty.alias = None);
+        plain
+    }
+
+    pub(crate) fn visit_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
+        visit(self);
+        match &mut self.kind {
+            TypeKind::Optional(inner)
+            | TypeKind::List(inner, _)
+            | TypeKind::Future(inner)
+            | TypeKind::Await(inner)
+            | TypeKind::RRef(inner) => inner.visit_mut(visit),
+            TypeKind::Dict(key, value) => {
+                key.visit_mut(visit);
+                value.visit_mut(visit);
+            }
+            TypeKind::Tuple(types) | TypeKind::Union(types) => {
+                for ty in types {
+                    ty.visit_mut(visit);
+                }
+            }
+            _ => {}
+        }
+    }
+}

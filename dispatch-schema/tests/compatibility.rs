@@ -1,0 +1,229 @@
+//! Which changes of a schema break whom.
+
+use dispatch_schema::{Incompatibility, Schema};
+
+fn schema(text: &str) -> Schema {
+    Schema::parse(text).unwrap_or_else(|errors| panic!("{}", errors.render(text)))
+}
+
+fn backward(new: &str, old: &str) -> Result<(), Vec<Incompatibility>> {
+    schema(new).check_backward_compatible(&schema(old))
+}
+
+fn forward(new: &str, old: &str) -> Result<(), Vec<Incompatibility>> {
+    schema(new).check_forward_compatible(&schema(old))
+}
+
+/// Asserts that the change breaks, for the one reason given.
+#[track_caller]
+fn breaks(result: Result<(), Vec<Incompatibility>>, reason: &str) {
+    let reasons = result.expect_err("the change breaks something");
+    let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+    assert_eq!(reasons, [reason]);
+}
+
+#[test]
+fn the_frame_of_a_schema_stays() {
+    let old = "any.over(Tensor self, *, Tensor b) -> Tensor";
+    assert_eq!(backward(old, old), Ok(()));
+    breaks(
+        backward("any_.over(Tensor self, *, Tensor b) -> Tensor", old),
+        "the operator was called `any.over` and is now called `any_.over`",
+    );
+    assert!(backward("any.other(Tensor self, *, Tensor b) -> Tensor", old).is_err());
+    breaks(
+        backward("any.over(Tensor self, *, Tensor b, ...) -> Tensor", old),
+        "only one of the two takes further arguments (`...`)",
+    );
+    breaks(
+        backward(
+            "any.over(Tensor self, *, Tensor b) -> (Tensor, Tensor)",
+            old,
+        ),
+        "there were 1 returns and are now 2",
+    );
+}
+
+#[test]
+fn returns_may_narrow_and_not_widen() {
+    let old = "any.over(Tensor self, *, Tensor b) -> Tensor";
+    let optional = "any.over(Tensor self, *, Tensor b) -> Tensor?";
+    breaks(
+        backward(optional, old),
+        "return 0: was `Tensor` and is now `Tensor?`, which cannot stand in for it",
+    );
+    assert_eq!(backward(old, optional), Ok(()));
+    assert!(backward("any.over(Tensor self, *, Tensor b) -> int", old).is_err());
+    breaks(
+        backward("any.over(Tensor self, *, Tensor b) -> Tensor out", old),
+        "return 0: was called nothing and is now called `out`",
+    );
+}
+
+#[test]
+fn old_calls_still_find_their_arguments() {
+    let old = "any(Tensor self, *, Tensor b, int c) -> Tensor";
+    for good in [
+        "any(Tensor self, *, Tensor b, int c, int d=1) -> Tensor",
+        "any(Tensor self, Tensor b, *, int c) -> Tensor",
+        "any(Tensor self, Tensor b, int c) -> Tensor",
+        "any(Tensor self, *, Tensor b, int? c) -> Tensor",
+        "any(Tensor self, *, Tensor b, int c=1) -> Tensor",
+    ] {
+        assert_eq!(backward(good, old), Ok(()), "{good}");
+    }
+    breaks(
+        backward("any(Tensor self, *, Tensor b) -> Tensor", old),
+        "the argument `c` is gone",
+    );
+    breaks(
+        backward("any(Tensor self, *, Tensor b, int c, int d) -> Tensor", old),
+        "the new argument `d` has no default",
+    );
+    breaks(
+        backward("any(Tensor self, *, Tensor b, int renamed) -> Tensor", old),
+        "`renamed` stands where `c` stood",
+    );
+    breaks(
+        backward("any(Tensor self, *, Tensor b, int[] c) -> Tensor", old),
+        "argument `c`: was `int` and is now `int[]`, which cannot stand in for it",
+    );
+    assert!(backward("any(Tensor self, *, int c, Tensor b) -> Tensor", old).is_err());
+    assert!(
+        backward(
+            "any(Tensor self, int d=1, *, Tensor b, int c) -> Tensor",
+            old
+        )
+        .is_err()
+    );
+    breaks(
+        backward(old, "any(Tensor self, Tensor b, *, int c) -> Tensor"),
+        "argument `b`: could be given by position and is now keyword-only",
+    );
+}
+
+#[test]
+fn defaults_stay_as_they_are() {
+    breaks(
+        backward("f(int a) -> ()", "f(int a=1) -> ()"),
+        "argument `a`: had a default and has none now",
+    );
+    breaks(
+        backward("f(int a=2) -> ()", "f(int a=1) -> ()"),
+        "argument `a`: had the default `1` and has `2` now",
+    );
+}
+
+#[test]
+fn annotations_stay_as_they_are() {
+    breaks(
+        backward("f(Tensor(a!) x) -> ()", "f(Tensor x) -> ()"),
+        "argument `x`: was annotated as `Tensor` and is now annotated as `Tensor(a!)`",
+    );
+}
+
+#[test]
+fn new_defaults_stand_before_the_out_arguments() {
+    let old = "foo(Tensor self, *, int a, Tensor(a!) out) -> Tensor(a!)";
+    for (new, good) in [
+        (
+            "foo(Tensor self, *, int a, int b=1, Tensor(a!) out) -> Tensor(a!)",
+            true,
+        ),
+        (
+            "foo(Tensor self, *, int a, int b=1, Tensor(a!) out, Tensor(b!) b2) -> Tensor(a!)",
+            true,
+        ),
+        (
+            "foo(Tensor self, *, int b=1, int a, Tensor(a!) out) -> Tensor(a!)",
+            false,
+        ),
+        (
+            "foo(Tensor self, *, int a, int b=1, Tensor(b!) b2, Tensor(a!) out) -> Tensor(a!)",
+            false,
+        ),
+    ] {
+        assert_eq!(backward(new, old).is_ok(), good, "{new}");
+    }
+    let old = "foo(Tensor self, int a, int b=1) -> int";
+    assert_eq!(
+        backward(
+            "foo(Tensor self, int a, int b=1, int c=2, int d=3) -> int",
+            old
+        ),
+        Ok(())
+    );
+    assert!(backward("foo(Tensor self, int a, int c=2, int b=1) -> int", old).is_err());
+}
+
+#[test]
+fn new_calls_work_where_only_the_old_schema_is_known() {
+    let old = "any(Tensor self, int a, int b=1) -> Tensor";
+    assert_eq!(forward("any(Tensor self, int a) -> Tensor", old), Ok(()));
+    assert_eq!(
+        forward("any(Tensor self, int a, int b=1, int c=1) -> Tensor", old),
+        Ok(())
+    );
+    for (new, reason) in [
+        (
+            "any(Tensor self, int a, int b=1, int[2] c=1) -> Tensor",
+            "the new argument `c` has a list as its default",
+        ),
+        (
+            "any(Tensor self, int a, int b=4) -> Tensor",
+            "argument `b`: had the default `1` and has `4` now",
+        ),
+        (
+            "any(Tensor self, int a, int c=1) -> Tensor",
+            "`c` stands where `b` stood",
+        ),
+        (
+            "any(Tensor self, int a, int b) -> Tensor",
+            "argument `b`: had a default and has none now",
+        ),
+        (
+            "any(Tensor self, int a=1, int b=1) -> Tensor",
+            "argument `a`: had no default and has one now",
+        ),
+    ] {
+        breaks(forward(new, old), reason);
+    }
+    assert!(forward("any(Tensor self, int a, int c=1, int b=1) -> Tensor", old).is_err());
+}
+
+#[test]
+fn widening_breaks_older_readers() {
+    let old = "slice(Tensor(a) self, int dim=0, int start=0, int step=1) -> Tensor(a)";
+    let new = "slice(Tensor(a) self, int dim=0, int? start=None, int step=1) -> Tensor(a)";
+    let reasons = forward(new, old).unwrap_err();
+    assert!(matches!(&reasons[0], Incompatibility::Argument { name, .. } if name == "start"));
+}
+
+#[test]
+fn forward_compatible_schemas_have_the_same_out_arguments() {
+    let old = "any(Tensor self, *, int a, int b=1, Tensor(a!) out) -> Tensor(a!)";
+    assert_eq!(
+        forward(
+            "any(Tensor self, *, int a, Tensor(a!) out) -> Tensor(a!)",
+            old
+        ),
+        Ok(())
+    );
+    assert_eq!(
+        forward(
+            "any(Tensor self, *, int a, int b=1, int c=1, Tensor(a!) out) -> Tensor(a!)",
+            old
+        ),
+        Ok(())
+    );
+    let reasons = forward(
+        "any(Tensor self, *, int a, Tensor(d!) d, int b=1, Tensor(a!) out) -> Tensor(a!)",
+        old,
+    );
+    assert!(
+        reasons
+            .unwrap_err()
+            .iter()
+            .any(|reason| reason.to_string().contains("out arguments"))
+    );
+}

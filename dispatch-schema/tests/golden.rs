@@ -1,0 +1,190 @@
+//! Every recorded schema is read, and printed as PyTorch prints it.
+
+use std::env;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use dispatch_schema::{Schema, SyntaxErrorKind};
+use serde_json::Value;
+
+/// One recording: how the schema was written, and how PyTorch prints it.
+struct Recording {
+    written: String,
+    canonical: String,
+}
+
+#[test]
+fn golden_schemas_parse_and_print() {
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    let wrong: Vec<_> = recordings
+        .iter()
+        .filter_map(|recording| {
+            check(recording)
+                .err()
+                .map(|reason| format!("{}\n{reason}", recording.written))
+        })
+        .collect();
+    println!("{} schemas, {} wrong", recordings.len(), wrong.len());
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        recordings.len(),
+        wrong.join("\n\n")
+    );
+}
+
+fn check(recording: &Recording) -> Result<(), String> {
+    let schema = match Schema::parse(&recording.written) {
+        Ok(schema) => schema,
+        Err(errors) if errors.iter().all(|error| is_refused(&error.kind)) => return Ok(()),
+        Err(errors) => return Err(errors.render(&recording.written)),
+    };
+    let printed = schema.to_string();
+    if Schema::parse(&printed).as_ref() != Ok(&schema) {
+        return Err(format!("printed as {printed}\nwhich is another schema"));
+    }
+    if printed == recording.canonical || is_intended(&printed, &recording.canonical) {
+        Ok(())
+    } else {
+        Err(format!(
+            "printed as {printed}\nbut should be {}",
+            recording.canonical
+        ))
+    }
+}
+
+/// The mistakes that PyTorch reads over and this crate does not: an argument's name used twice, and a C++ type, which
+/// there becomes a type variable.
+fn is_refused(mistake: &SyntaxErrorKind) -> bool {
+    match mistake {
+        SyntaxErrorKind::DuplicateArgument { .. } => true,
+        SyntaxErrorKind::UnknownType { found, .. } => {
+            ["int64_t", "double"].contains(&found.as_str())
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn only_known_golden_schemas_are_refused() {
+    let refused: Vec<_> = unpacked_copy()
+        .into_iter()
+        .filter(|it| Schema::parse(&it.written).is_err())
+        .collect();
+    let names: Vec<_> = refused
+        .iter()
+        .map(|it| it.written.split('(').next().unwrap_or(""))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "cuda::_exchange_device",
+            "cuda::_maybe_exchange_device",
+            "cuda::_set_device",
+            "static_runtime::clamp_nan_to_num",
+        ],
+    );
+}
+
+/// A difference from PyTorch's text that is there on purpose: what it is, and PyTorch's text with it.
+type Difference = (&'static str, fn(&str) -> String);
+
+/// Each is applied to PyTorch's text and must change nothing else.
+const DIFFERENCES: [Difference; 2] = [
+    (
+        "the sets of an annotation stand in alphabetical order",
+        with_sorted_sets,
+    ),
+    (
+        "the default of a device is quoted, so that it parses back",
+        with_quoted_devices,
+    ),
+];
+
+fn is_intended(ours: &str, canonical: &str) -> bool {
+    let expected = DIFFERENCES
+        .iter()
+        .fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
+    ours == expected
+}
+
+/// `(b|a)` as `(a|b)`.
+fn with_sorted_sets(text: &str) -> String {
+    let is_set = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '*' || c == '|';
+    let mut sorted = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(is_set) {
+        let length = rest[start..]
+            .find(|c| !is_set(c))
+            .unwrap_or(rest.len() - start);
+        let mut sets: Vec<_> = rest[start..start + length].split('|').collect();
+        sets.sort_unstable();
+        sorted.push_str(&rest[..start]);
+        sorted.push_str(&sets.join("|"));
+        rest = &rest[start + length..];
+    }
+    sorted + rest
+}
+
+/// `Device x=cpu` as `Device x="cpu"`.
+fn with_quoted_devices(text: &str) -> String {
+    let quoted = text.split(", ").map(|item| match item.split_once('=') {
+        Some((argument, device)) if argument.contains("Device") && !device.starts_with("None") => {
+            let end = device.find(')').unwrap_or(device.len());
+            format!("{argument}=\"{}\"{}", &device[..end], &device[end..])
+        }
+        _ => item.to_owned(),
+    });
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
+/// The recordings; none if the folder that holds them was named and has none of this kind.
+fn recordings() -> Option<Vec<Recording>> {
+    let text = match env::var_os("DISPATCH_GOLDEN") {
+        Some(folder) => {
+            let path = Path::new(&folder).join("schemas.jsonl");
+            if !path.exists() {
+                println!("SKIPPED: there is no {}", path.display());
+                return None;
+            }
+            fs::read_to_string(path).expect("the recordings can be read")
+        }
+        None => return Some(unpacked_copy()),
+    };
+    Some(recordings_in(&text))
+}
+
+/// The copy that is kept in the repository.
+fn unpacked_copy() -> Vec<Recording> {
+    let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(packed)
+        .read_to_string(&mut text)
+        .expect("the copy is sound");
+    recordings_in(&text)
+}
+
+fn recordings_in(text: &str) -> Vec<Recording> {
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(recording)
+        .collect()
+}
+
+fn recording(line: &str) -> Recording {
+    let line: Value = serde_json::from_str(line).expect("every line is one object");
+    let field = |name: &str| {
+        line[name]
+            .as_str()
+            .expect("both fields are strings")
+            .to_owned()
+    };
+    Recording {
+        written: field("in"),
+        canonical: field("canonical"),
+    }
+}

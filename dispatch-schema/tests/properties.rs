@@ -1,0 +1,89 @@
+//! What holds for every schema and every text.
+
+mod generate;
+
+use dispatch_schema::{Declaration, Schema, lex};
+use generate::{schemas, soups};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// Recorded texts to damage: every kind of argument, default and annotation is among them.
+fn texts() -> Vec<String> {
+    use std::io::Read;
+    let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
+    let mut lines = String::new();
+    flate2::read::GzDecoder::new(packed)
+        .read_to_string(&mut lines)
+        .expect("the copy is sound");
+    let text = |line: &str| {
+        serde_json::from_str::<serde_json::Value>(line).expect("json")["in"]
+            .as_str()
+            .map(String::from)
+    };
+    lines.lines().step_by(7).filter_map(text).collect()
+}
+
+/// Reads `text` and checks what holds for any text.
+fn read(text: &str) -> Result<(), TestCaseError> {
+    match Declaration::parse(text) {
+        Ok(declaration) => {
+            let printed = declaration.to_string();
+            prop_assert_eq!(Declaration::parse(&printed), Ok(declaration), "{}", printed);
+        }
+        Err(errors) => {
+            prop_assert!(!errors.is_empty());
+            prop_assert!(
+                errors
+                    .iter()
+                    .all(|error| text.get(error.span.clone()).is_some())
+            );
+            prop_assert_eq!(errors.render(text).lines().count(), 3 * errors.len());
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn a_printed_schema_reads_as_the_same(schema in schemas()) {
+        let text = schema.to_string();
+        let again = Schema::parse(&text).map_err(|errors| TestCaseError::fail(errors.render(&text)))?;
+        prop_assert_eq!(&again, &schema);
+        prop_assert_eq!(again.to_string(), text);
+    }
+
+    #[test]
+    fn tokens_read_as_their_text(schema in schemas()) {
+        let text = schema.to_string();
+        prop_assert_eq!(Schema::parse_tokens(&lex(&text).unwrap()), Ok(schema));
+    }
+
+    #[test]
+    fn a_schema_is_compatible_with_itself(schema in schemas()) {
+        prop_assert_eq!(schema.check_backward_compatible(&schema), Ok(()));
+        prop_assert_eq!(schema.check_forward_compatible(&schema), Ok(()));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in soups()) {
+        read(&text)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    #[test]
+    fn damaged_recordings_are_read_or_refused(
+        places in prop::collection::vec(any::<Index>(), 3),
+        insert in prop::sample::select(vec!["", "(", ")", "[", "]", ",", "->", "*", "...", "!", "?", "=", "'", "#", "é", "1"]),
+    ) {
+        for text in texts() {
+            let chars: Vec<char> = text.chars().collect();
+            let (at, cut) = (places[0].index(chars.len()), places[1].index(4));
+            let damaged: String = chars[..at].iter().collect::<String>() + insert
+                + &chars[(at + cut).min(chars.len())..].iter().collect::<String>();
+            read(&damaged)?;
+        }
+    }
+}

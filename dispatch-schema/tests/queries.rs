@@ -1,0 +1,68 @@
+//! What the alias annotations say about a call.
+
+use dispatch_schema::{Position, Schema, SchemaKind, View};
+
+fn schema(text: &str) -> Schema {
+    Schema::parse(text).unwrap_or_else(|errors| panic!("{}", errors.render(text)))
+}
+
+use Position::{Argument, Return};
+
+#[test]
+fn keyword_and_written_is_out() {
+    let with_out = schema("any.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+    assert!(with_out.arguments[1].is_out());
+    let lists = schema("foo(Tensor self, *, Tensor(a!)[] out) -> ()");
+    assert!(lists.arguments[1].is_out() && lists.kind() == SchemaKind::Out);
+    let without = schema("any.not_out(Tensor self, Tensor b) -> Tensor");
+    assert!(!without.arguments[1].is_out());
+    let positional = schema("any_(Tensor(a!) self) -> Tensor(a!)");
+    assert!(!positional.arguments[0].is_out() && positional.kind() == SchemaKind::InPlace);
+}
+
+#[test]
+fn written_arguments_inside_containers_count() {
+    assert!(schema("f(Dict(str, Tensor(a!)) x) -> ()").is_mutable());
+    assert!(!schema("f(Dict(str, Tensor(a)) x) -> Tensor(a)").is_mutable());
+}
+
+#[test]
+fn views_are_returns_that_share_a_set_with_an_argument_that_is_only_read() {
+    let chunk =
+        schema("f(Tensor x, Tensor(a -> *) self, Tensor(b) y) -> (Tensor(a)[], Tensor(b|a))");
+    let view = |ret, argument| View { ret, argument };
+    assert_eq!(chunk.views(), [view(0, 1), view(1, 1), view(1, 2)]);
+    assert_eq!(schema("f(Tensor(a!) self) -> Tensor(a!)").views(), []);
+    assert_eq!(schema("f(Tensor(*) self) -> Tensor(*)").views(), []);
+}
+
+#[test]
+fn written_returns_know_their_argument() {
+    let schema = schema(
+        "f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)",
+    );
+    let written: Vec<_> = (0..5).map(|i| schema.written_return(i)).collect();
+    assert_eq!(written, [Some(1), Some(0), Some(2), None, None]);
+}
+
+#[test]
+fn values_may_alias_when_they_share_a_set_or_a_wildcard_and_a_kind() {
+    let schema =
+        schema("f(Tensor(a) x, Tensor(b) y, Tensor(*) z, int(a) n, t(a) v, Tensor w) -> Tensor(a)");
+    let with_return: Vec<_> = (0..7)
+        .map(|i| schema.may_alias(Argument(i), Return(0)))
+        .collect();
+    assert_eq!(with_return, [true, false, true, false, true, false, false]);
+    assert!(schema.may_alias(Argument(2), Argument(1)));
+    assert!(!schema.may_alias(Argument(0), Return(9)));
+}
+
+#[test]
+fn lists_and_their_elements_alias_apart() {
+    let schema = schema("f(Tensor(a)[](b) x, Tensor(a)? y, Tensor[](b) z) -> Tensor(a)");
+    assert!(!schema.may_alias(Argument(0), Return(0)));
+    assert!(schema.may_contain_alias(Argument(0), Return(0)));
+    assert!(schema.may_alias(Argument(1), Return(0)));
+    assert!(schema.may_alias(Argument(0), Argument(2)));
+    assert!(!schema.may_contain_alias(Argument(2), Return(0)));
+}
