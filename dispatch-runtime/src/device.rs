@@ -122,4 +122,3 @@ impl fmt::Debug for Device {
         fmt::Display::fmt(self, f)
     }
 }
-

@@ -154,4 +154,3 @@ pub fn registrations_for(key: Key) -> Vec<String> {
     names.sort();
     names
 }
-

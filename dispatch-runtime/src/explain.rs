@@ -119,10 +119,8 @@ pub(crate) fn none_fits(operator: &Operator, slot: Slot, table: &Table, choices:
     let registry = registry::lock();
     let texts: Vec<_> = table.choices[usize::from(choices)].iter().filter_map(|choice| choice.condition).map(|c| c.text).collect();
     let kernels = registry.row_of(operator).into_iter().flat_map(|row| &row.cells).flat_map(|(_, cell)| &cell.kernels);
-    let conditions = kernels
-        .filter_map(|kernel| Some((kernel.condition?.text, kernel.location)))
-        .filter(|(text, _)| texts.contains(text))
-        .collect();
+    let conditions =
+        kernels.filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).filter(|(text, _)| texts.contains(text)).collect();
     ErrorKind::NoneFits { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
 }
 
@@ -187,7 +185,8 @@ fn landing(table: &Table, keys: KeySet) -> (Slot, KeySet) {
         if entry == Entry::Skip {
             left = Table::below(left, slot);
         } else {
-            let reached = slot.key().map_or(KeySet::EMPTY, |(layer, _)| KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1)));
+            let reached =
+                slot.key().map_or(KeySet::EMPTY, |(layer, _)| KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1)));
             return (slot, keys.without(reached));
         }
     }

@@ -100,8 +100,14 @@ pub struct Guard {
 #[derive(Debug)]
 enum Undo {
     /// Bits that were not in the sets before.
-    Added { include: KeySet, exclude: KeySet },
-    Everything { include: KeySet, allow: KeySet },
+    Added {
+        include: KeySet,
+        exclude: KeySet,
+    },
+    Everything {
+        include: KeySet,
+        allow: KeySet,
+    },
 }
 
 /// Adds `keys` to every call of this thread.
@@ -141,11 +147,7 @@ pub fn exclude(layers: KeySet) -> Guard {
 pub fn force(include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
     LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()) });
-    Guard {
-        undo: Undo::Everything { include: before.include, allow: before.allow },
-        entered_before: before.entered,
-        not_send: PhantomData,
-    }
+    Guard { undo: Undo::Everything { include: before.include, allow: before.allow }, entered_before: before.entered, not_send: PhantomData }
 }
 
 /// Calls go below autograd: what an autograd kernel holds while it computes.
@@ -215,16 +217,8 @@ fn change(include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
     let added_include = KeySet::from_bits(include.bits() & !before.include.bits());
     let added_exclude = exclude.layers() & before.allow;
-    LOCAL.set(Local {
-        include: before.include | added_include,
-        allow: before.allow - added_exclude,
-        entered: Some(Caller::caller()),
-    });
-    Guard {
-        undo: Undo::Added { include: added_include, exclude: added_exclude },
-        entered_before: before.entered,
-        not_send: PhantomData,
-    }
+    LOCAL.set(Local { include: before.include | added_include, allow: before.allow - added_exclude, entered: Some(Caller::caller()) });
+    Guard { undo: Undo::Added { include: added_include, exclude: added_exclude }, entered_before: before.entered, not_send: PhantomData }
 }
 
 impl Drop for Guard {

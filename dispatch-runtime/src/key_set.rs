@@ -71,7 +71,7 @@ impl KeySet {
     /// The same set with `key` in it.
     #[must_use]
     pub fn with(self, key: Key) -> Self {
-        self | key.into()
+        self | Self::from(key)
     }
 
     /// The key that a call with this set goes to first; none where no layer is left.

@@ -213,18 +213,18 @@ impl Operator {
     /// Where a call with these keys goes.
     #[inline(always)]
     pub(crate) fn code(&self, keys: KeySet) -> Code {
-        self.table().code(keys)
+        self.published().code(keys)
     }
 
     #[inline(always)]
-    fn table(&self) -> TableRef {
+    fn published(&self) -> TableRef {
         // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::publish`. Both live as long as the program.
         unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(Ordering::Acquire))) }
     }
 
     /// The table, made now if this is the first call.
     pub(crate) fn bound_table(&self) -> Result<&'static Table> {
-        match self.table().bound() {
+        match self.published().bound() {
             Some(table) => Ok(table),
             None => registry::bind(self),
         }

@@ -73,8 +73,7 @@ impl Registrar {
     #[track_caller]
     pub fn define(&self, schema: &str) -> Result<Registration> {
         let location = Location::caller();
-        let parsed =
-            Schema::parse(schema).map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
+        let parsed = Schema::parse(schema).map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
         check_fit(schema, &parsed)?;
         let (base, overload) = (&parsed.name.base, &parsed.name.overload);
         self.check_namespace(schema, parsed.name.namespace.as_deref())?;
@@ -191,10 +190,7 @@ impl Registrar {
 /// counting.remove();
 /// ```
 #[track_caller]
-pub fn fallback(
-    key: Key,
-    kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
-) -> Result<Registration> {
+pub fn fallback(key: Key, kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static) -> Result<Registration> {
     add_fallback(key, Kernel::Boxed(BoxedKernel::closure(kernel)), "closure")
 }
 
@@ -360,12 +356,8 @@ impl Operator {
             return Vec::new();
         };
         let kernels = cell.newest_first().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
-        let handle = |kernel: &Registered| KernelHandle {
-            operator,
-            kernel: kernel.kernel.clone(),
-            name: kernel.name,
-            location: kernel.location,
-        };
+        let handle =
+            |kernel: &Registered| KernelHandle { operator, kernel: kernel.kernel.clone(), name: kernel.name, location: kernel.location };
         kernels.map(handle).collect()
     }
 

@@ -14,9 +14,7 @@
 //! the backend below has a kernel of its own, because that kernel is not made of those parts. For `AutogradOther`, which stands
 //! above many storages, it cannot be known which of the two a call will meet: that is an error at the call, and not a guess.
 
-use crate::key::{
-    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, Alias, BACKENDS, DENSE, LAYERS, NESTED_TENSOR, ORDER, SLOTS, Slot, Target,
-};
+use crate::key::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKENDS, DENSE, LAYERS, SLOTS, Slot, Target};
 
 /// The keys for which an operator has kernels.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -93,7 +91,7 @@ pub(crate) fn resolve(direct: &Direct, has_fallback: bool, slot: Slot) -> (Prove
             return by(Provenance::NestedKernel, Alias::CompositeImplicitAutogradNestedTensor);
         }
         if serves_no_tensors(Alias::CompositeImplicitAutograd) {
-            if slot == Slot::of_layer(AUTOGRAD_OTHER) && direct.slots.meets(&STORAGES_UNDER_AUTOGRAD_OTHER) {
+            if slot == Slot::autograd_other() && direct.slots.meets(&STORAGES_UNDER_AUTOGRAD_OTHER) {
                 return by(Provenance::AmbiguousAutogradOther, Alias::CompositeImplicitAutograd);
             }
             if !direct.serves_backend_below(slot) {
@@ -153,19 +151,19 @@ impl SlotSet {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
-    /// All storages whose autograd key is the one of layer `autograd`.
-    const fn storages_under(autograd: u8) -> Self {
+    /// All storages whose autograd key is `autograd`.
+    const fn storages_under(autograd: Slot) -> Self {
         let mut slots = Self([0; SLOTS.div_ceil(64)]);
         let mut layer = 0;
         while layer < LAYERS as u8 {
-            let above = match layer {
-                DENSE => AUTOGRAD,
-                NESTED_TENSOR => AUTOGRAD_NESTED_TENSOR,
-                _ => AUTOGRAD_OTHER,
-            };
             let mut backend = 0;
-            while ORDER[layer as usize].is_storage() && above == autograd && backend < BACKENDS as u8 {
-                slots.insert(Slot::on_backend(layer, backend));
+            while backend < BACKENDS as u8 {
+                let slot = Slot::on_backend(layer, backend);
+                if let Some(above) = slot.autograd()
+                    && above.position() == autograd.position()
+                {
+                    slots.insert(slot);
+                }
                 backend += 1;
             }
             layer += 1;
@@ -174,5 +172,5 @@ impl SlotSet {
     }
 }
 
-const STORAGES_UNDER_AUTOGRAD_OTHER: SlotSet = SlotSet::storages_under(AUTOGRAD_OTHER);
-const STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR: SlotSet = SlotSet::storages_under(AUTOGRAD_NESTED_TENSOR);
+const STORAGES_UNDER_AUTOGRAD_OTHER: SlotSet = SlotSet::storages_under(Slot::autograd_other());
+const STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR: SlotSet = SlotSet::storages_under(Slot::of_layer(AUTOGRAD_NESTED_TENSOR));

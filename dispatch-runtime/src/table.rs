@@ -129,14 +129,7 @@ impl TableRef {
 impl Table {
     /// A table in which every call is refused, to be filled in.
     pub(crate) fn new(refuse: Code) -> Self {
-        Self {
-            mask: !0,
-            bound: true,
-            slots: [refuse; SLOTS],
-            entries: [Entry::Refuse; SLOTS],
-            boxed: Vec::new(),
-            choices: Vec::new(),
-        }
+        Self { mask: !0, bound: true, slots: [refuse; SLOTS], entries: [Entry::Refuse; SLOTS], boxed: Vec::new(), choices: Vec::new() }
     }
 
     pub(crate) fn set(&mut self, slot: Slot, code: Code, entry: Entry) {
@@ -147,10 +140,6 @@ impl Table {
     /// Makes calls pass over a layer as if their keys did not have it.
     pub(crate) fn mask_out(&mut self, layer: u8) {
         self.mask &= !layer_bit(layer);
-    }
-
-    pub(crate) fn masks_out(&self, layer: u8) -> bool {
-        self.mask & layer_bit(layer) == 0
     }
 
     /// The slot that a call with these keys goes to.

@@ -36,11 +36,7 @@ impl Alias {
     /// ```
     #[must_use]
     pub fn read(name: &str) -> Self {
-        Self {
-            before: vec![name.to_owned()],
-            write: false,
-            after: vec![name.to_owned()],
-        }
+        Self { before: vec![name.to_owned()], write: false, after: vec![name.to_owned()] }
     }
 
     /// The annotation `(name!)`.
@@ -52,10 +48,7 @@ impl Alias {
     /// ```
     #[must_use]
     pub fn written(name: &str) -> Self {
-        Self {
-            write: true,
-            ..Self::read(name)
-        }
+        Self { write: true, ..Self::read(name) }
     }
 
     /// Whether one of the sets is the wildcard.
@@ -80,8 +73,7 @@ impl Alias {
     /// ```
     #[must_use]
     pub fn shares_set(&self, other: &Self) -> bool {
-        self.sets()
-            .any(|set| set != "*" && other.sets().any(|theirs| theirs == set))
+        self.sets().any(|set| set != "*" && other.sets().any(|theirs| theirs == set))
     }
 
     fn sets(&self) -> impl Iterator<Item = &str> {

@@ -192,21 +192,13 @@ impl Schema {
         let (args, outs) = split_outs(&self.arguments);
         let (old_args, old_outs) = split_outs(&old.arguments);
         if outs.len() != old_outs.len() {
-            reasons.push(Incompatibility::OutCount {
-                old: old_outs.len(),
-                new: outs.len(),
-            });
+            reasons.push(Incompatibility::OutCount { old: old_outs.len(), new: outs.len() });
         }
         compare_arguments(args, old_args, Direction::Forward, &mut reasons);
         let added = args.get(old_args.len()..).unwrap_or(&[]);
         require_defaults(added, &mut reasons);
-        for argument in added
-            .iter()
-            .filter(|argument| matches!(argument.default, Some(DefaultValue::List(_))))
-        {
-            reasons.push(Incompatibility::NewContainerDefault {
-                name: argument.name.clone(),
-            });
+        for argument in added.iter().filter(|argument| matches!(argument.default, Some(DefaultValue::List(_)))) {
+            reasons.push(Incompatibility::NewContainerDefault { name: argument.name.clone() });
         }
         if outs.len() == old_outs.len() {
             compare_arguments(outs, old_outs, Direction::Forward, &mut reasons);
@@ -218,10 +210,7 @@ impl Schema {
     fn compare_frame(&self, old: &Self, direction: Direction) -> Vec<Incompatibility> {
         let mut reasons = Vec::new();
         if self.name != old.name {
-            reasons.push(Incompatibility::Name {
-                old: old.name.to_string(),
-                new: self.name.to_string(),
-            });
+            reasons.push(Incompatibility::Name { old: old.name.to_string(), new: self.name.to_string() });
         }
         if self.varargs != old.varargs {
             reasons.push(Incompatibility::Varargs);
@@ -230,75 +219,46 @@ impl Schema {
             reasons.push(Incompatibility::VarReturns);
         }
         if self.returns.len() != old.returns.len() {
-            reasons.push(Incompatibility::ReturnCount {
-                old: old.returns.len(),
-                new: self.returns.len(),
-            });
+            reasons.push(Incompatibility::ReturnCount { old: old.returns.len(), new: self.returns.len() });
             return reasons;
         }
         for (index, (new, old)) in self.returns.iter().zip(&old.returns).enumerate() {
-            reasons.extend(
-                return_changes(new, old, direction)
-                    .into_iter()
-                    .map(|change| Incompatibility::Return { index, change }),
-            );
+            reasons.extend(return_changes(new, old, direction).into_iter().map(|change| Incompatibility::Return { index, change }));
         }
         reasons
     }
 }
 
 fn finish(reasons: Vec<Incompatibility>) -> Result<(), Vec<Incompatibility>> {
-    if reasons.is_empty() {
-        Ok(())
-    } else {
-        Err(reasons)
-    }
+    if reasons.is_empty() { Ok(()) } else { Err(reasons) }
 }
 
 /// The arguments before the first out argument, and those from it on.
 fn split_outs(arguments: &[Argument]) -> (&[Argument], &[Argument]) {
-    let outs = arguments
-        .iter()
-        .position(Argument::is_out)
-        .unwrap_or(arguments.len());
+    let outs = arguments.iter().position(Argument::is_out).unwrap_or(arguments.len());
     arguments.split_at(outs)
 }
 
 fn require_defaults(added: &[Argument], reasons: &mut Vec<Incompatibility>) {
     for argument in added.iter().filter(|argument| argument.default.is_none()) {
-        reasons.push(Incompatibility::NewArgumentWithoutDefault {
-            name: argument.name.clone(),
-        });
+        reasons.push(Incompatibility::NewArgumentWithoutDefault { name: argument.name.clone() });
     }
 }
 
 /// Compares arguments that stand at the same place. Keyword arguments keep theirs too, as in PyTorch, where serialised
 /// calls rely on it.
-fn compare_arguments(
-    new: &[Argument],
-    old: &[Argument],
-    direction: Direction,
-    reasons: &mut Vec<Incompatibility>,
-) {
+fn compare_arguments(new: &[Argument], old: &[Argument], direction: Direction, reasons: &mut Vec<Incompatibility>) {
     for (new, old) in new.iter().zip(old) {
         if new.name == old.name {
             let changes = argument_changes(new, old, direction);
-            reasons.extend(changes.into_iter().map(|change| Incompatibility::Argument {
-                name: new.name.clone(),
-                change,
-            }));
+            reasons.extend(changes.into_iter().map(|change| Incompatibility::Argument { name: new.name.clone(), change }));
         } else {
-            reasons.push(Incompatibility::ArgumentReplaced {
-                old: old.name.clone(),
-                new: new.name.clone(),
-            });
+            reasons.push(Incompatibility::ArgumentReplaced { old: old.name.clone(), new: new.name.clone() });
         }
     }
     for gone in old.get(new.len()..).unwrap_or(&[]) {
         if direction == Direction::Backward || gone.default.is_none() {
-            reasons.push(Incompatibility::ArgumentRemoved {
-                name: gone.name.clone(),
-            });
+            reasons.push(Incompatibility::ArgumentRemoved { name: gone.name.clone() });
         }
     }
 }
@@ -316,10 +276,7 @@ fn argument_changes(new: &Argument, old: &Argument, direction: Direction) -> Vec
     match (&new.default, &old.default) {
         (None, Some(_)) => changes.push(Change::DefaultRemoved),
         (Some(_), None) if direction == Direction::Forward => changes.push(Change::DefaultAdded),
-        (Some(new), Some(old)) if new != old => changes.push(Change::Default {
-            old: old.clone(),
-            new: new.clone(),
-        }),
+        (Some(new), Some(old)) if new != old => changes.push(Change::Default { old: old.clone(), new: new.clone() }),
         _ => {}
     }
     changes
@@ -332,25 +289,16 @@ fn return_changes(new: &Return, old: &Return, direction: Direction) -> Vec<Chang
     };
     let mut changes: Vec<_> = type_change(&new.ty, &old.ty, fits).into_iter().collect();
     if new.name != old.name {
-        changes.push(Change::Name {
-            old: old.name.clone(),
-            new: new.name.clone(),
-        });
+        changes.push(Change::Name { old: old.name.clone(), new: new.name.clone() });
     }
     changes
 }
 
 fn type_change(new: &Type, old: &Type, fits: bool) -> Option<Change> {
     if !fits {
-        Some(Change::Type {
-            old: old.clone(),
-            new: new.clone(),
-        })
+        Some(Change::Type { old: old.clone(), new: new.clone() })
     } else if new.aliases() != old.aliases() {
-        Some(Change::Alias {
-            old: old.clone(),
-            new: new.clone(),
-        })
+        Some(Change::Alias { old: old.clone(), new: new.clone() })
     } else {
         None
     }

@@ -44,9 +44,7 @@ impl PartialEq for DefaultValue {
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
-            (Self::Complex(a, b), Self::Complex(c, d)) => {
-                (a.to_bits(), b.to_bits()) == (c.to_bits(), d.to_bits())
-            }
+            (Self::Complex(a, b), Self::Complex(c, d)) => (a.to_bits(), b.to_bits()) == (c.to_bits(), d.to_bits()),
             (Self::Str(a), Self::Str(b)) | (Self::Device(a), Self::Device(b)) => a == b,
             (Self::List(a), Self::List(b)) => a == b,
             _ => false,

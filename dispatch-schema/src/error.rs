@@ -260,9 +260,7 @@ pub enum StringProblem {
 impl SyntaxError {
     /// Where the text goes on after a string that took what was not meant for it: errors from there on are no news.
     pub(crate) fn swallows_to(&self) -> Option<usize> {
-        let open = SyntaxErrorKind::BadString {
-            problem: StringProblem::NotClosed,
-        };
+        let open = SyntaxErrorKind::BadString { problem: StringProblem::NotClosed };
         (self.kind == open).then_some(self.span.end)
     }
 }

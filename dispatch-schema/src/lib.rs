@@ -54,10 +54,7 @@ mod ty;
 pub use alias::Alias;
 pub use compat::{Change, Incompatibility};
 pub use default::DefaultValue;
-pub use error::{
-    AliasProblem, NumberProblem, StringProblem, SyntaxError, SyntaxErrorKind, SyntaxErrors,
-    TypeProblem,
-};
+pub use error::{AliasProblem, NumberProblem, StringProblem, SyntaxError, SyntaxErrorKind, SyntaxErrors, TypeProblem};
 pub use name::{OperatorName, is_identifier};
 pub use query::{Position, SchemaKind, View};
 pub use schema::{Argument, Declaration, Return, Schema};

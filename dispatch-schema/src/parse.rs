@@ -36,34 +36,18 @@ pub(crate) struct Parser<'t> {
 }
 
 /// Parses all of `text` with `rule`.
-pub(crate) fn from_text<T>(
-    text: &str,
-    rule: fn(&mut Parser<'_>) -> Parsed<T>,
-) -> Result<T, SyntaxErrors> {
+pub(crate) fn from_text<T>(text: &str, rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
     let (tokens, mistakes) = token::lex_all(text);
     run(&tokens, mistakes, rule)
 }
 
 /// Parses all of `tokens` with `rule`.
-pub(crate) fn from_tokens<T>(
-    tokens: &[Token],
-    rule: fn(&mut Parser<'_>) -> Parsed<T>,
-) -> Result<T, SyntaxErrors> {
+pub(crate) fn from_tokens<T>(tokens: &[Token], rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
     run(tokens, Vec::new(), rule)
 }
 
-fn run<T>(
-    tokens: &[Token],
-    mistakes: Vec<SyntaxError>,
-    rule: fn(&mut Parser<'_>) -> Parsed<T>,
-) -> Result<T, SyntaxErrors> {
-    let mut parser = Parser {
-        tokens,
-        at: 0,
-        errors: Vec::new(),
-        depth: 0,
-        anonymous_sets: 0,
-    };
+fn run<T>(tokens: &[Token], mistakes: Vec<SyntaxError>, rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
+    let mut parser = Parser { tokens, at: 0, errors: Vec::new(), depth: 0, anonymous_sets: 0 };
     let parsed = rule(&mut parser);
     let mut errors = parser.errors;
     if let Some(end) = mistakes.iter().find_map(SyntaxError::swallows_to) {
@@ -109,18 +93,10 @@ pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> 
     parser.expect_joined("->", "`->` and the returns")?;
     let (returns, varreturns) = parser.returns()?;
     parser.end()?;
-    let mut schema = Schema {
-        name: name?,
-        arguments,
-        returns,
-        varargs,
-        varreturns,
-    };
+    let mut schema = Schema { name: name?, arguments, returns, varargs, varreturns };
     if parser.anonymous_sets > 0 {
         let arguments = schema.arguments.iter_mut().map(|argument| &mut argument.ty);
-        alias::name_anonymous_sets(
-            arguments.chain(schema.returns.iter_mut().map(|ret| &mut ret.ty)),
-        );
+        alias::name_anonymous_sets(arguments.chain(schema.returns.iter_mut().map(|ret| &mut ret.ty)));
     }
     Ok(Declaration::Schema(schema))
 }
@@ -129,42 +105,23 @@ pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> 
 impl Parser<'_> {
     fn name(&mut self) -> Parsed<OperatorName> {
         let first = self.identifier("the operator's name")?;
-        let (namespace, base) = if self.eat_joined("::") {
-            (
-                Some(first),
-                self.identifier("the operator's name after `::`")?,
-            )
-        } else {
-            (None, first)
-        };
+        let (namespace, base) =
+            if self.eat_joined("::") { (Some(first), self.identifier("the operator's name after `::`")?) } else { (None, first) };
         if self.at_joined("::") {
             return Err(self.expected("one namespace at most"));
         }
-        let overload = if self.eat('.') {
-            self.overload()?
-        } else {
-            String::new()
-        };
+        let overload = if self.eat('.') { self.overload()? } else { String::new() };
         if self.at('.') {
             return Err(self.expected("one overload name at most"));
         }
-        Ok(OperatorName {
-            namespace,
-            base,
-            overload,
-        })
+        Ok(OperatorName { namespace, base, overload })
     }
 
     fn overload(&mut self) -> Parsed<String> {
         let span = self.here();
         let overload = self.identifier("an overload name after `.`")?;
         if overload == "default" || overload.starts_with("__") {
-            self.report_at(
-                span,
-                SyntaxErrorKind::BadOverload {
-                    overload: overload.clone(),
-                },
-            );
+            self.report_at(span, SyntaxErrorKind::BadOverload { overload: overload.clone() });
         }
         Ok(overload)
     }
@@ -206,24 +163,15 @@ impl<'t> Parser<'t> {
     }
 
     fn expect(&mut self, c: char, what: &'static str) -> Parsed<()> {
-        if self.eat(c) {
-            Ok(())
-        } else {
-            Err(self.expected(what))
-        }
+        if self.eat(c) { Ok(()) } else { Err(self.expected(what)) }
     }
 
     /// Whether the characters of `joined` stand here with nothing between them.
     fn at_joined(&self, joined: &str) -> bool {
         let here = self.tokens.get(self.at..).unwrap_or(&[]);
         here.len() >= joined.len()
-            && joined
-                .chars()
-                .zip(here)
-                .all(|(c, token)| token.kind == TokenKind::Punct(c))
-            && here[..joined.len()]
-                .windows(2)
-                .all(|pair| touch(&pair[0], &pair[1]))
+            && joined.chars().zip(here).all(|(c, token)| token.kind == TokenKind::Punct(c))
+            && here[..joined.len()].windows(2).all(|pair| touch(&pair[0], &pair[1]))
     }
 
     fn eat_joined(&mut self, joined: &str) -> bool {
@@ -235,11 +183,7 @@ impl<'t> Parser<'t> {
     }
 
     fn expect_joined(&mut self, joined: &str, what: &'static str) -> Parsed<()> {
-        if self.eat_joined(joined) {
-            Ok(())
-        } else {
-            Err(self.expected(what))
-        }
+        if self.eat_joined(joined) { Ok(()) } else { Err(self.expected(what)) }
     }
 
     /// Whether the token before the next `ahead` ones and the one after it touch.
@@ -292,10 +236,7 @@ impl Parser<'_> {
 
     /// The span from `start` to the token that was taken last.
     fn since(&self, start: usize) -> Range<usize> {
-        start
-            ..self.tokens[..self.at]
-                .last()
-                .map_or(start, |token| token.span.end.max(start))
+        start..self.tokens[..self.at].last().map_or(start, |token| token.span.end.max(start))
     }
 
     fn all(&self) -> Range<usize> {

@@ -69,14 +69,7 @@ impl Display for Argument {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.ty, self.name)?;
         match &self.default {
-            Some(DefaultValue::List(values)) => write!(
-                f,
-                "={}",
-                ListDefault {
-                    ty: &self.ty,
-                    values
-                }
-            ),
+            Some(DefaultValue::List(values)) => write!(f, "={}", ListDefault { ty: &self.ty, values }),
             Some(default) => write!(f, "={default}"),
             None => Ok(()),
         }
@@ -86,9 +79,7 @@ impl Display for Argument {
 impl Display for Return {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.ty.fmt(f)?;
-        self.name
-            .as_ref()
-            .map_or(Ok(()), |name| write!(f, " {name}"))
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, " {name}"))
     }
 }
 
@@ -116,10 +107,7 @@ impl Display for TypeKind {
                 types_in_parentheses(f, types)
             }
             _ => {
-                let (word, _) = ATOMS
-                    .iter()
-                    .find(|(_, kind)| kind == self)
-                    .expect("every other kind is one word");
+                let (word, _) = ATOMS.iter().find(|(_, kind)| kind == self).expect("every other kind is one word");
                 f.write_str(word)
             }
         }
@@ -144,17 +132,8 @@ impl Display for DefaultValue {
             Self::Int(value) => value.fmt(f),
             Self::Float(value) => f.write_str(&float::canonical(*value)),
             Self::Complex(re, im) => {
-                let sign = if im.is_sign_negative() && !im.is_nan() {
-                    '-'
-                } else {
-                    '+'
-                };
-                write!(
-                    f,
-                    "{}{sign}{}j",
-                    float::canonical(*re),
-                    float::canonical(im.abs())
-                )
+                let sign = if im.is_sign_negative() && !im.is_nan() { '-' } else { '+' };
+                write!(f, "{}{sign}{}j", float::canonical(*re), float::canonical(im.abs()))
             }
             // PyTorch leaves the quotes of a device out, and could not read its own text back.
             Self::Str(text) | Self::Device(text) => Quoted(text).fmt(f),
@@ -182,9 +161,7 @@ struct ListDefault<'a> {
 impl Display for ListDefault<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.values {
-            [first, rest @ ..] if self.one_for_all() && rest.iter().all(|value| value == first) => {
-                first.fmt(f)
-            }
+            [first, rest @ ..] if self.one_for_all() && rest.iter().all(|value| value == first) => first.fmt(f),
             values => list(f, values),
         }
     }
@@ -196,8 +173,7 @@ impl ListDefault<'_> {
             return false;
         };
         let optional = matches!(self.ty.kind, TypeKind::Optional(_));
-        self.values.len() == *size as usize
-            && (optional || *size > 1 && element.kind == TypeKind::Int)
+        self.values.len() == *size as usize && (optional || *size > 1 && element.kind == TypeKind::Int)
     }
 }
 

@@ -154,9 +154,7 @@ impl Schema {
     #[must_use]
     pub fn written_return(&self, i: usize) -> Option<usize> {
         let returned = &self.returns.get(i)?.ty;
-        self.arguments
-            .iter()
-            .position(|argument| argument.is_written() && share_set(&argument.ty, returned))
+        self.arguments.iter().position(|argument| argument.is_written() && share_set(&argument.ty, returned))
     }
 
     /// Whether the values at two places may share memory: their annotations name a common set or a wildcard, and their
@@ -191,9 +189,7 @@ impl Schema {
         let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
             return false;
         };
-        with_parts(a)
-            .iter()
-            .any(|a| with_parts(b).iter().any(|b| alias_directly(a, b)))
+        with_parts(a).iter().any(|a| with_parts(b).iter().any(|b| alias_directly(a, b)))
     }
 
     fn type_at(&self, position: Position) -> Option<&Type> {
@@ -206,15 +202,11 @@ impl Schema {
 
 fn share_set(a: &Type, b: &Type) -> bool {
     let theirs = b.aliases();
-    a.aliases()
-        .iter()
-        .any(|alias| theirs.iter().any(|other| alias.shares_set(other)))
+    a.aliases().iter().any(|alias| theirs.iter().any(|other| alias.shares_set(other)))
 }
 
 fn with_parts(ty: &Type) -> Vec<&Type> {
-    std::iter::once(ty)
-        .chain(ty.parts().flat_map(with_parts))
-        .collect()
+    std::iter::once(ty).chain(ty.parts().flat_map(with_parts)).collect()
 }
 
 fn alias_directly(a: &Type, b: &Type) -> bool {
@@ -227,25 +219,14 @@ fn alias_directly(a: &Type, b: &Type) -> bool {
 
 /// Whether one value can be of both types. Values without memory of their own overlap with nothing.
 fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
-    use TypeKind::{
-        Any, AnyClass, Await, Class, Dict, Future, List, Optional, RRef, Tuple, Union, Variable,
-    };
+    use TypeKind::{Any, AnyClass, Await, Class, Dict, Future, List, Optional, RRef, Tuple, Union, Variable};
     match (a, b) {
         (Any | Variable(_), other) | (other, Any | Variable(_)) => has_memory(other),
         (Optional(inner), other) | (other, Optional(inner)) => overlap(&inner.kind, other),
-        (Union(members), other) | (other, Union(members)) => {
-            members.iter().any(|member| overlap(&member.kind, other))
-        }
-        (List(a, _), List(b, _))
-        | (Future(a), Future(b))
-        | (Await(a), Await(b))
-        | (RRef(a), RRef(b)) => may_be_equal(a, b),
-        (Dict(key, value), Dict(other_key, other_value)) => {
-            may_be_equal(key, other_key) && may_be_equal(value, other_value)
-        }
-        (Tuple(a), Tuple(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b))
-        }
+        (Union(members), other) | (other, Union(members)) => members.iter().any(|member| overlap(&member.kind, other)),
+        (List(a, _), List(b, _)) | (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => may_be_equal(a, b),
+        (Dict(key, value), Dict(other_key, other_value)) => may_be_equal(key, other_key) && may_be_equal(value, other_value),
+        (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b)),
         (AnyClass, Class(_)) | (Class(_), AnyClass) => true,
         _ => a == b && has_memory(a),
     }
@@ -253,16 +234,11 @@ fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
 
 /// Whether two types of elements can be the same type.
 fn may_be_equal(a: &Type, b: &Type) -> bool {
-    a.has_variable()
-        || b.has_variable()
-        || a.without_aliases() == b.without_aliases()
-        || overlap(&a.kind, &b.kind)
+    a.has_variable() || b.has_variable() || a.without_aliases() == b.without_aliases() || overlap(&a.kind, &b.kind)
 }
 
 fn has_memory(kind: &TypeKind) -> bool {
-    use TypeKind::{
-        AnyEnum, Bool, Complex, Device, Float, Int, Layout, MemoryFormat, NoneType, QScheme,
-    };
+    use TypeKind::{AnyEnum, Bool, Complex, Device, Float, Int, Layout, MemoryFormat, NoneType, QScheme};
     use TypeKind::{Scalar, ScalarType, Str, SymBool, SymInt};
     !matches!(
         kind,

@@ -133,10 +133,7 @@ impl Schema {
     /// ```
     #[must_use]
     pub fn argument(&self, name: &str) -> Option<(usize, &Argument)> {
-        self.arguments
-            .iter()
-            .enumerate()
-            .find(|(_, argument)| argument.name == name)
+        self.arguments.iter().enumerate().find(|(_, argument)| argument.name == name)
     }
 }
 

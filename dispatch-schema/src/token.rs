@@ -70,11 +70,7 @@ pub fn lex(source: &str) -> Result<Vec<Token>, SyntaxErrors> {
 
 /// Splits text into tokens as far as possible, so that the parser can report its own errors beside those found here.
 pub(crate) fn lex_all(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
-    let mut lexer = Lexer {
-        source,
-        at: 0,
-        errors: Vec::new(),
-    };
+    let mut lexer = Lexer { source, at: 0, errors: Vec::new() };
     let mut tokens = Vec::new();
     while let Some(first) = lexer.skip_blank() {
         tokens.push(lexer.token(first));
@@ -138,10 +134,7 @@ impl<'s> Lexer<'s> {
             self.at += first.len_utf8();
             TokenKind::Punct(first)
         };
-        Token {
-            kind,
-            span: start..self.at,
-        }
+        Token { kind, span: start..self.at }
     }
 
     /// Whether a word ends here: the point in `add.2` is the one before an overload name.
@@ -153,14 +146,10 @@ impl<'s> Lexer<'s> {
         let read = string::read(self.rest());
         let start = self.at;
         self.at += read.length;
-        self.errors.extend(
-            read.problems
-                .into_iter()
-                .map(|(problem, span)| SyntaxError {
-                    kind: SyntaxErrorKind::BadString { problem },
-                    span: start + span.start..start + span.end,
-                }),
-        );
+        self.errors.extend(read.problems.into_iter().map(|(problem, span)| SyntaxError {
+            kind: SyntaxErrorKind::BadString { problem },
+            span: start + span.start..start + span.end,
+        }));
         read.value
     }
 }
@@ -170,27 +159,17 @@ mod tests {
     use super::*;
 
     fn spans(source: &str) -> Vec<&str> {
-        lex(source)
-            .unwrap()
-            .into_iter()
-            .map(|token| &source[token.span])
-            .collect()
+        lex(source).unwrap().into_iter().map(|token| &source[token.span]).collect()
     }
 
     #[test]
     fn comments_newlines_and_continuations_are_blank() {
-        assert_eq!(
-            spans("\n # one\n a\t\\\n b # two\r\n c \\\r\n d#"),
-            ["a", "b", "c", "d"]
-        );
+        assert_eq!(spans("\n # one\n a\t\\\n b # two\r\n c \\\r\n d#"), ["a", "b", "c", "d"]);
     }
 
     #[test]
     fn punctuation_is_one_character_each() {
-        assert_eq!(
-            spans("a::b->..."),
-            ["a", ":", ":", "b", "-", ">", ".", ".", "."]
-        );
+        assert_eq!(spans("a::b->..."), ["a", ":", ":", "b", "-", ">", ".", ".", "."]);
     }
 
     #[test]

@@ -159,11 +159,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn required(&self) -> &Self {
-        if let TypeKind::Optional(inner) = &self.kind {
-            inner
-        } else {
-            self
-        }
+        if let TypeKind::Optional(inner) = &self.kind { inner } else { self }
     }
 
     /// Whether `None` is a value of the type.
@@ -246,10 +242,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn aliases(&self) -> Vec<&Alias> {
-        self.alias
-            .iter()
-            .chain(self.parts().flat_map(Self::aliases))
-            .collect()
+        self.alias.iter().chain(self.parts().flat_map(Self::aliases)).collect()
     }
 
     /// Whether the operator writes the value or anything in it.

@@ -31,33 +31,18 @@ fn the_frame_of_a_schema_stays() {
         "the operator was called `any.over` and is now called `any_.over`",
     );
     assert!(backward("any.other(Tensor self, *, Tensor b) -> Tensor", old).is_err());
-    breaks(
-        backward("any.over(Tensor self, *, Tensor b, ...) -> Tensor", old),
-        "only one of the two takes further arguments (`...`)",
-    );
-    breaks(
-        backward(
-            "any.over(Tensor self, *, Tensor b) -> (Tensor, Tensor)",
-            old,
-        ),
-        "there were 1 returns and are now 2",
-    );
+    breaks(backward("any.over(Tensor self, *, Tensor b, ...) -> Tensor", old), "only one of the two takes further arguments (`...`)");
+    breaks(backward("any.over(Tensor self, *, Tensor b) -> (Tensor, Tensor)", old), "there were 1 returns and are now 2");
 }
 
 #[test]
 fn returns_may_narrow_and_not_widen() {
     let old = "any.over(Tensor self, *, Tensor b) -> Tensor";
     let optional = "any.over(Tensor self, *, Tensor b) -> Tensor?";
-    breaks(
-        backward(optional, old),
-        "return 0: was `Tensor` and is now `Tensor?`, which cannot stand in for it",
-    );
+    breaks(backward(optional, old), "return 0: was `Tensor` and is now `Tensor?`, which cannot stand in for it");
     assert_eq!(backward(old, optional), Ok(()));
     assert!(backward("any.over(Tensor self, *, Tensor b) -> int", old).is_err());
-    breaks(
-        backward("any.over(Tensor self, *, Tensor b) -> Tensor out", old),
-        "return 0: was called nothing and is now called `out`",
-    );
+    breaks(backward("any.over(Tensor self, *, Tensor b) -> Tensor out", old), "return 0: was called nothing and is now called `out`");
 }
 
 #[test]
@@ -72,30 +57,15 @@ fn old_calls_still_find_their_arguments() {
     ] {
         assert_eq!(backward(good, old), Ok(()), "{good}");
     }
-    breaks(
-        backward("any(Tensor self, *, Tensor b) -> Tensor", old),
-        "the argument `c` is gone",
-    );
-    breaks(
-        backward("any(Tensor self, *, Tensor b, int c, int d) -> Tensor", old),
-        "the new argument `d` has no default",
-    );
-    breaks(
-        backward("any(Tensor self, *, Tensor b, int renamed) -> Tensor", old),
-        "`renamed` stands where `c` stood",
-    );
+    breaks(backward("any(Tensor self, *, Tensor b) -> Tensor", old), "the argument `c` is gone");
+    breaks(backward("any(Tensor self, *, Tensor b, int c, int d) -> Tensor", old), "the new argument `d` has no default");
+    breaks(backward("any(Tensor self, *, Tensor b, int renamed) -> Tensor", old), "`renamed` stands where `c` stood");
     breaks(
         backward("any(Tensor self, *, Tensor b, int[] c) -> Tensor", old),
         "argument `c`: was `int` and is now `int[]`, which cannot stand in for it",
     );
     assert!(backward("any(Tensor self, *, int c, Tensor b) -> Tensor", old).is_err());
-    assert!(
-        backward(
-            "any(Tensor self, int d=1, *, Tensor b, int c) -> Tensor",
-            old
-        )
-        .is_err()
-    );
+    assert!(backward("any(Tensor self, int d=1, *, Tensor b, int c) -> Tensor", old).is_err());
     breaks(
         backward(old, "any(Tensor self, Tensor b, *, int c) -> Tensor"),
         "argument `b`: could be given by position and is now keyword-only",
@@ -104,14 +74,8 @@ fn old_calls_still_find_their_arguments() {
 
 #[test]
 fn defaults_stay_as_they_are() {
-    breaks(
-        backward("f(int a) -> ()", "f(int a=1) -> ()"),
-        "argument `a`: had a default and has none now",
-    );
-    breaks(
-        backward("f(int a=2) -> ()", "f(int a=1) -> ()"),
-        "argument `a`: had the default `1` and has `2` now",
-    );
+    breaks(backward("f(int a) -> ()", "f(int a=1) -> ()"), "argument `a`: had a default and has none now");
+    breaks(backward("f(int a=2) -> ()", "f(int a=1) -> ()"), "argument `a`: had the default `1` and has `2` now");
 }
 
 #[test]
@@ -126,33 +90,15 @@ fn annotations_stay_as_they_are() {
 fn new_defaults_stand_before_the_out_arguments() {
     let old = "foo(Tensor self, *, int a, Tensor(a!) out) -> Tensor(a!)";
     for (new, good) in [
-        (
-            "foo(Tensor self, *, int a, int b=1, Tensor(a!) out) -> Tensor(a!)",
-            true,
-        ),
-        (
-            "foo(Tensor self, *, int a, int b=1, Tensor(a!) out, Tensor(b!) b2) -> Tensor(a!)",
-            true,
-        ),
-        (
-            "foo(Tensor self, *, int b=1, int a, Tensor(a!) out) -> Tensor(a!)",
-            false,
-        ),
-        (
-            "foo(Tensor self, *, int a, int b=1, Tensor(b!) b2, Tensor(a!) out) -> Tensor(a!)",
-            false,
-        ),
+        ("foo(Tensor self, *, int a, int b=1, Tensor(a!) out) -> Tensor(a!)", true),
+        ("foo(Tensor self, *, int a, int b=1, Tensor(a!) out, Tensor(b!) b2) -> Tensor(a!)", true),
+        ("foo(Tensor self, *, int b=1, int a, Tensor(a!) out) -> Tensor(a!)", false),
+        ("foo(Tensor self, *, int a, int b=1, Tensor(b!) b2, Tensor(a!) out) -> Tensor(a!)", false),
     ] {
         assert_eq!(backward(new, old).is_ok(), good, "{new}");
     }
     let old = "foo(Tensor self, int a, int b=1) -> int";
-    assert_eq!(
-        backward(
-            "foo(Tensor self, int a, int b=1, int c=2, int d=3) -> int",
-            old
-        ),
-        Ok(())
-    );
+    assert_eq!(backward("foo(Tensor self, int a, int b=1, int c=2, int d=3) -> int", old), Ok(()));
     assert!(backward("foo(Tensor self, int a, int c=2, int b=1) -> int", old).is_err());
 }
 
@@ -160,31 +106,13 @@ fn new_defaults_stand_before_the_out_arguments() {
 fn new_calls_work_where_only_the_old_schema_is_known() {
     let old = "any(Tensor self, int a, int b=1) -> Tensor";
     assert_eq!(forward("any(Tensor self, int a) -> Tensor", old), Ok(()));
-    assert_eq!(
-        forward("any(Tensor self, int a, int b=1, int c=1) -> Tensor", old),
-        Ok(())
-    );
+    assert_eq!(forward("any(Tensor self, int a, int b=1, int c=1) -> Tensor", old), Ok(()));
     for (new, reason) in [
-        (
-            "any(Tensor self, int a, int b=1, int[2] c=1) -> Tensor",
-            "the new argument `c` has a list as its default",
-        ),
-        (
-            "any(Tensor self, int a, int b=4) -> Tensor",
-            "argument `b`: had the default `1` and has `4` now",
-        ),
-        (
-            "any(Tensor self, int a, int c=1) -> Tensor",
-            "`c` stands where `b` stood",
-        ),
-        (
-            "any(Tensor self, int a, int b) -> Tensor",
-            "argument `b`: had a default and has none now",
-        ),
-        (
-            "any(Tensor self, int a=1, int b=1) -> Tensor",
-            "argument `a`: had no default and has one now",
-        ),
+        ("any(Tensor self, int a, int b=1, int[2] c=1) -> Tensor", "the new argument `c` has a list as its default"),
+        ("any(Tensor self, int a, int b=4) -> Tensor", "argument `b`: had the default `1` and has `4` now"),
+        ("any(Tensor self, int a, int c=1) -> Tensor", "`c` stands where `b` stood"),
+        ("any(Tensor self, int a, int b) -> Tensor", "argument `b`: had a default and has none now"),
+        ("any(Tensor self, int a=1, int b=1) -> Tensor", "argument `a`: had no default and has one now"),
     ] {
         breaks(forward(new, old), reason);
     }
@@ -202,28 +130,8 @@ fn widening_breaks_older_readers() {
 #[test]
 fn forward_compatible_schemas_have_the_same_out_arguments() {
     let old = "any(Tensor self, *, int a, int b=1, Tensor(a!) out) -> Tensor(a!)";
-    assert_eq!(
-        forward(
-            "any(Tensor self, *, int a, Tensor(a!) out) -> Tensor(a!)",
-            old
-        ),
-        Ok(())
-    );
-    assert_eq!(
-        forward(
-            "any(Tensor self, *, int a, int b=1, int c=1, Tensor(a!) out) -> Tensor(a!)",
-            old
-        ),
-        Ok(())
-    );
-    let reasons = forward(
-        "any(Tensor self, *, int a, Tensor(d!) d, int b=1, Tensor(a!) out) -> Tensor(a!)",
-        old,
-    );
-    assert!(
-        reasons
-            .unwrap_err()
-            .iter()
-            .any(|reason| reason.to_string().contains("out arguments"))
-    );
+    assert_eq!(forward("any(Tensor self, *, int a, Tensor(a!) out) -> Tensor(a!)", old), Ok(()));
+    assert_eq!(forward("any(Tensor self, *, int a, int b=1, int c=1, Tensor(a!) out) -> Tensor(a!)", old), Ok(()));
+    let reasons = forward("any(Tensor self, *, int a, Tensor(d!) d, int b=1, Tensor(a!) out) -> Tensor(a!)", old);
+    assert!(reasons.unwrap_err().iter().any(|reason| reason.to_string().contains("out arguments")));
 }

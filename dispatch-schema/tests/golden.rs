@@ -19,22 +19,10 @@ fn golden_schemas_parse_and_print() {
     let Some(recordings) = recordings() else {
         return;
     };
-    let wrong: Vec<_> = recordings
-        .iter()
-        .filter_map(|recording| {
-            check(recording)
-                .err()
-                .map(|reason| format!("{}\n{reason}", recording.written))
-        })
-        .collect();
+    let wrong: Vec<_> =
+        recordings.iter().filter_map(|recording| check(recording).err().map(|reason| format!("{}\n{reason}", recording.written))).collect();
     println!("{} schemas, {} wrong", recordings.len(), wrong.len());
-    assert!(
-        wrong.is_empty(),
-        "{} of {}:\n{}",
-        wrong.len(),
-        recordings.len(),
-        wrong.join("\n\n")
-    );
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), recordings.len(), wrong.join("\n\n"));
 }
 
 fn check(recording: &Recording) -> Result<(), String> {
@@ -50,10 +38,7 @@ fn check(recording: &Recording) -> Result<(), String> {
     if printed == recording.canonical || is_intended(&printed, &recording.canonical) {
         Ok(())
     } else {
-        Err(format!(
-            "printed as {printed}\nbut should be {}",
-            recording.canonical
-        ))
+        Err(format!("printed as {printed}\nbut should be {}", recording.canonical))
     }
 }
 
@@ -62,32 +47,16 @@ fn check(recording: &Recording) -> Result<(), String> {
 fn is_refused(mistake: &SyntaxErrorKind) -> bool {
     match mistake {
         SyntaxErrorKind::DuplicateArgument { .. } => true,
-        SyntaxErrorKind::UnknownType { found, .. } => {
-            ["int64_t", "double"].contains(&found.as_str())
-        }
+        SyntaxErrorKind::UnknownType { found, .. } => ["int64_t", "double"].contains(&found.as_str()),
         _ => false,
     }
 }
 
 #[test]
 fn only_known_golden_schemas_are_refused() {
-    let refused: Vec<_> = unpacked_copy()
-        .into_iter()
-        .filter(|it| Schema::parse(&it.written).is_err())
-        .collect();
-    let names: Vec<_> = refused
-        .iter()
-        .map(|it| it.written.split('(').next().unwrap_or(""))
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "cuda::_exchange_device",
-            "cuda::_maybe_exchange_device",
-            "cuda::_set_device",
-            "static_runtime::clamp_nan_to_num",
-        ],
-    );
+    let refused: Vec<_> = unpacked_copy().into_iter().filter(|it| Schema::parse(&it.written).is_err()).collect();
+    let names: Vec<_> = refused.iter().map(|it| it.written.split('(').next().unwrap_or("")).collect();
+    assert_eq!(names, ["cuda::_exchange_device", "cuda::_maybe_exchange_device", "cuda::_set_device", "static_runtime::clamp_nan_to_num",],);
 }
 
 /// A difference from PyTorch's text that is there on purpose: what it is, and PyTorch's text with it.
@@ -95,20 +64,12 @@ type Difference = (&'static str, fn(&str) -> String);
 
 /// Each is applied to PyTorch's text and must change nothing else.
 const DIFFERENCES: [Difference; 2] = [
-    (
-        "the sets of an annotation stand in alphabetical order",
-        with_sorted_sets,
-    ),
-    (
-        "the default of a device is quoted, so that it parses back",
-        with_quoted_devices,
-    ),
+    ("the sets of an annotation stand in alphabetical order", with_sorted_sets),
+    ("the default of a device is quoted, so that it parses back", with_quoted_devices),
 ];
 
 fn is_intended(ours: &str, canonical: &str) -> bool {
-    let expected = DIFFERENCES
-        .iter()
-        .fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
+    let expected = DIFFERENCES.iter().fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
     ours == expected
 }
 
@@ -118,9 +79,7 @@ fn with_sorted_sets(text: &str) -> String {
     let mut sorted = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(is_set) {
-        let length = rest[start..]
-            .find(|c| !is_set(c))
-            .unwrap_or(rest.len() - start);
+        let length = rest[start..].find(|c| !is_set(c)).unwrap_or(rest.len() - start);
         let mut sets: Vec<_> = rest[start..start + length].split('|').collect();
         sets.sort_unstable();
         sorted.push_str(&rest[..start]);
@@ -162,29 +121,16 @@ fn recordings() -> Option<Vec<Recording>> {
 fn unpacked_copy() -> Vec<Recording> {
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut text = String::new();
-    flate2::read::GzDecoder::new(packed)
-        .read_to_string(&mut text)
-        .expect("the copy is sound");
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("the copy is sound");
     recordings_in(&text)
 }
 
 fn recordings_in(text: &str) -> Vec<Recording> {
-    text.lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(recording)
-        .collect()
+    text.lines().filter(|line| !line.trim().is_empty()).map(recording).collect()
 }
 
 fn recording(line: &str) -> Recording {
     let line: Value = serde_json::from_str(line).expect("every line is one object");
-    let field = |name: &str| {
-        line[name]
-            .as_str()
-            .expect("both fields are strings")
-            .to_owned()
-    };
-    Recording {
-        written: field("in"),
-        canonical: field("canonical"),
-    }
+    let field = |name: &str| line[name].as_str().expect("both fields are strings").to_owned();
+    Recording { written: field("in"), canonical: field("canonical") }
 }

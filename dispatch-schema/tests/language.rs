@@ -5,19 +5,10 @@ use dispatch_schema::{Declaration, DefaultValue, Schema, Type, TypeKind, lex};
 /// Asserts that `written` prints as `canonical`, and that this reads as the same schema.
 #[track_caller]
 fn prints(written: &str, canonical: &str) {
-    let schema =
-        Schema::parse(written).unwrap_or_else(|errors| panic!("{}", errors.render(written)));
+    let schema = Schema::parse(written).unwrap_or_else(|errors| panic!("{}", errors.render(written)));
     assert_eq!(schema.to_string(), canonical);
-    assert_eq!(
-        Schema::parse(canonical).as_ref(),
-        Ok(&schema),
-        "{canonical}"
-    );
-    assert_eq!(
-        Schema::parse_tokens(&lex(written).unwrap()).as_ref(),
-        Ok(&schema),
-        "{written}"
-    );
+    assert_eq!(Schema::parse(canonical).as_ref(), Ok(&schema), "{canonical}");
+    assert_eq!(Schema::parse_tokens(&lex(written).unwrap()).as_ref(), Ok(&schema), "{written}");
 }
 
 #[track_caller]
@@ -28,31 +19,18 @@ fn stays(canonical: &str) {
 /// The same for the type of an argument.
 #[track_caller]
 fn type_prints(written: &str, canonical: &str) {
-    prints(
-        &format!("f({written} x) -> ()"),
-        &format!("f({canonical} x) -> ()"),
-    );
+    prints(&format!("f({written} x) -> ()"), &format!("f({canonical} x) -> ()"));
 }
 
 /// The same for an argument with a default.
 #[track_caller]
 fn argument_prints(written: &str, canonical: &str) {
-    prints(
-        &format!("f({written}) -> ()"),
-        &format!("f({canonical}) -> ()"),
-    );
+    prints(&format!("f({written}) -> ()"), &format!("f({canonical}) -> ()"));
 }
 
 #[test]
 fn names_have_an_optional_namespace_and_overload() {
-    for name in [
-        "f",
-        "ns::f",
-        "f.o",
-        "ns::f.o",
-        "_::_._x",
-        "profiler::exit._RecordFunction",
-    ] {
+    for name in ["f", "ns::f", "f.o", "ns::f.o", "_::_._x", "profiler::exit._RecordFunction"] {
         stays(&format!("{name}() -> ()"));
         assert_eq!(Declaration::parse(name).unwrap().to_string(), name);
     }
@@ -105,17 +83,7 @@ fn older_words_become_the_canonical_ones() {
 
 #[test]
 fn suffixes_nest_in_any_order() {
-    for ty in [
-        "int?[]",
-        "int[]?",
-        "Tensor?[]?",
-        "int[][][]",
-        "int[2]",
-        "int[2]?",
-        "int[0]",
-        "int[][2]",
-        "int?[2]",
-    ] {
+    for ty in ["int?[]", "int[]?", "Tensor?[]?", "int[][][]", "int[2]", "int[2]?", "int[0]", "int[][2]", "int?[2]"] {
         type_prints(ty, ty);
     }
     type_prints("int??", "int?");
@@ -147,10 +115,7 @@ fn unions_come_to_one_form() {
     type_prints("Union(Tensor, NoneType)", "Tensor?");
     type_prints("Union(int, float, complex)", "Scalar");
     type_prints("Union(int, complex, NoneType, float)", "Scalar?");
-    type_prints(
-        "Union(str, Union(int, str), Tensor)",
-        "Union(Tensor, int, str)",
-    );
+    type_prints("Union(str, Union(int, str), Tensor)", "Union(Tensor, int, str)");
     type_prints("Union(int?, str)", "Union(int, NoneType, str)");
 }
 
@@ -199,12 +164,7 @@ fn sets_are_sorted_and_named_once() {
 
 #[test]
 fn annotations_inside_containers_are_kept() {
-    for ty in [
-        "Dict(str, Tensor(a))",
-        "(Tensor(a), Tensor(b!))",
-        "Future(Tensor(a))",
-        "Union(Tensor(a), int)",
-    ] {
+    for ty in ["Dict(str, Tensor(a))", "(Tensor(a), Tensor(b!))", "Future(Tensor(a))", "Union(Tensor(a), int)"] {
         type_prints(ty, ty);
     }
 }
@@ -212,18 +172,12 @@ fn annotations_inside_containers_are_kept() {
 #[test]
 fn a_lone_exclamation_mark_is_a_written_set_of_its_own() {
     prints("f(Tensor! x) -> ()", "f(Tensor(a!) x) -> ()");
-    prints(
-        "f(Tensor! x, Tensor![]! y) -> Tensor(a)",
-        "f(Tensor(b!) x, Tensor(d!)[](c!) y) -> Tensor(a)",
-    );
+    prints("f(Tensor! x, Tensor![]! y) -> Tensor(a)", "f(Tensor(b!) x, Tensor(d!)[](c!) y) -> Tensor(a)");
 }
 
 #[test]
 fn the_star_and_the_dots_print_once_and_where_they_matter() {
-    prints(
-        "f(*, *, int a, *, int b, *) -> ()",
-        "f(*, int a, int b) -> ()",
-    );
+    prints("f(*, *, int a, *, int b, *) -> ()", "f(*, int a, int b) -> ()");
     prints("f(int a, *) -> ()", "f(int a) -> ()");
     prints("f(*, ...) -> ()", "f(...) -> ()");
     stays("f(str self, ...) -> str");
@@ -247,10 +201,7 @@ fn returns_print_with_parentheses_where_they_are_needed() {
 
 #[test]
 fn white_space_newlines_and_comments_are_free() {
-    prints(
-        "\n\n  # c\r\n f (\n Tensor x, # a\n\n int y\n = 1 ) \\\n -> # b\n ( )\r\n # end",
-        "f(Tensor x, int y=1) -> ()",
-    );
+    prints("\n\n  # c\r\n f (\n Tensor x, # a\n\n int y\n = 1 ) \\\n -> # b\n ( )\r\n # end", "f(Tensor x, int y=1) -> ()");
 }
 
 #[test]
@@ -258,10 +209,7 @@ fn whole_numbers_are_in_base_ten_with_64_bits() {
     argument_prints("int x=010", "int x=10");
     argument_prints("int x=- 1", "int x=-1");
     argument_prints("int x=-9223372036854775808", "int x=-9223372036854775808");
-    argument_prints(
-        "SymInt x=0, Scalar y=1, ScalarType z=4",
-        "SymInt x=0, Scalar y=1, ScalarType z=4",
-    );
+    argument_prints("SymInt x=0, Scalar y=1, ScalarType z=4", "SymInt x=0, Scalar y=1, ScalarType z=4");
 }
 
 #[test]
@@ -284,43 +232,22 @@ fn floats_print_with_17_digits_or_a_point() {
         ("99999999999999999999", "1e+20"),
         ("5e-324", "4.9406564584124654e-324"),
     ] {
-        argument_prints(
-            &format!("float x={written}"),
-            &format!("float x={canonical}"),
-        );
+        argument_prints(&format!("float x={written}"), &format!("float x={canonical}"));
     }
-    argument_prints(
-        "Scalar x=1.0, Scalar y=1e3, Scalar z=inf",
-        "Scalar x=1., Scalar y=1000., Scalar z=inf",
-    );
+    argument_prints("Scalar x=1.0, Scalar y=1e3, Scalar z=inf", "Scalar x=1., Scalar y=1000., Scalar z=inf");
 }
 
 #[test]
 fn complex_numbers_print_with_both_parts() {
-    argument_prints(
-        "complex x=1j, complex y=1.5j, complex z=-1j",
-        "complex x=0.+1.j, complex y=0.+1.5j, complex z=0.-1.j",
-    );
-    argument_prints(
-        "complex x=1+2j, Scalar y=1j, complex z=12",
-        "complex x=1.+2.j, Scalar y=0.+1.j, complex z=12.+0.j",
-    );
-    argument_prints(
-        "complex x=-0.-0.j, complex y=inf-infj",
-        "complex x=-0.-0.j, complex y=inf-infj",
-    );
+    argument_prints("complex x=1j, complex y=1.5j, complex z=-1j", "complex x=0.+1.j, complex y=0.+1.5j, complex z=0.-1.j");
+    argument_prints("complex x=1+2j, Scalar y=1j, complex z=12", "complex x=1.+2.j, Scalar y=0.+1.j, complex z=12.+0.j");
+    argument_prints("complex x=-0.-0.j, complex y=inf-infj", "complex x=-0.-0.j, complex y=inf-infj");
 }
 
 #[test]
 fn booleans_and_none_keep_their_words() {
-    argument_prints(
-        "bool x=True, bool? y=False, Scalar z=True",
-        "bool x=True, bool? y=False, Scalar z=True",
-    );
-    argument_prints(
-        "Tensor? a=None, int[]? b=None, Any? c=None",
-        "Tensor? a=None, int[]? b=None, Any? c=None",
-    );
+    argument_prints("bool x=True, bool? y=False, Scalar z=True", "bool x=True, bool? y=False, Scalar z=True");
+    argument_prints("Tensor? a=None, int[]? b=None, Any? c=None", "Tensor? a=None, int[]? b=None, Any? c=None");
 }
 
 #[test]
@@ -329,20 +256,14 @@ fn words_for_numbers_become_the_numbers() {
         "int a=Mean, ScalarType b=long, ScalarType? c=float, ScalarType d=double, ScalarType e=complex",
         "int a=1, ScalarType b=4, ScalarType? c=6, ScalarType d=7, ScalarType e=9",
     );
-    argument_prints(
-        "Layout x=strided, MemoryFormat? y=contiguous_format",
-        "Layout x=0, MemoryFormat? y=0",
-    );
+    argument_prints("Layout x=strided, MemoryFormat? y=contiguous_format", "Layout x=0, MemoryFormat? y=0");
     argument_prints("int x=long, int? y=contiguous_format", "int x=4, int? y=0");
 }
 
 #[test]
 fn strings_print_in_double_quotes_with_escapes() {
     argument_prints("str x='none'", "str x=\"none\"");
-    argument_prints(
-        r#"str a="\"'\\", str b='"\'\\'"#,
-        r#"str a="\"\'\\", str b="\"\'\\""#,
-    );
+    argument_prints(r#"str a="\"'\\", str b='"\'\\'"#, r#"str a="\"\'\\", str b="\"\'\\""#);
     argument_prints("str x='''a\n#b'''", r#"str x="a\n#b""#);
     argument_prints(r"str x='\015\000\177'", r#"str x="\015\000\177""#);
     argument_prints(r"str x='\303\251é'", "str x=\"éé\"");
@@ -351,10 +272,7 @@ fn strings_print_in_double_quotes_with_escapes() {
 
 #[test]
 fn devices_are_quoted() {
-    argument_prints(
-        "Device x='cpu', Device? y=\"cuda:0\"",
-        "Device x=\"cpu\", Device? y=\"cuda:0\"",
-    );
+    argument_prints("Device x='cpu', Device? y=\"cuda:0\"", "Device x=\"cpu\", Device? y=\"cuda:0\"");
 }
 
 #[test]
@@ -364,20 +282,11 @@ fn lists_shorten_only_where_one_value_is_read_as_the_same_list() {
     argument_prints("int[] x=[0, 0]", "int[] x=[0, 0]");
     argument_prints("int[1] x=[5, 5]", "int[1] x=[5, 5]");
     argument_prints("SymInt[2] x=0", "SymInt[2] x=[0, 0]");
-    argument_prints(
-        "bool[2] x=True, float[2] y=1",
-        "bool[2] x=[True, True], float[2] y=[1., 1.]",
-    );
+    argument_prints("bool[2] x=True, float[2] y=1", "bool[2] x=[True, True], float[2] y=[1., 1.]");
     argument_prints("int[2]? x=1, int[1]? y=1", "int[2]? x=1, int[1]? y=1");
     argument_prints("int[2] x=[], int[] y=[]", "int[2] x=[], int[] y=[]");
-    argument_prints(
-        "int[]? x=[0, 1], float[] y=[1, .5]",
-        "int[]? x=[0, 1], float[] y=[1., 0.5]",
-    );
-    argument_prints(
-        "complex[] x=[1j], ScalarType[] y=[long]",
-        "complex[] x=[0.+1.j], ScalarType[] y=[4]",
-    );
+    argument_prints("int[]? x=[0, 1], float[] y=[1, .5]", "int[]? x=[0, 1], float[] y=[1., 0.5]");
+    argument_prints("complex[] x=[1j], ScalarType[] y=[long]", "complex[] x=[0.+1.j], ScalarType[] y=[4]");
 }
 
 #[test]
@@ -396,16 +305,8 @@ fn floats_differ_by_their_bits_and_nan_is_itself() {
 #[test]
 fn equal_schemas_hash_alike() {
     use std::collections::HashSet;
-    let texts = [
-        "f(float x=1) -> ()",
-        "f( float x = 1.0 ) -> ( )",
-        "f(float x=-0.) -> ()",
-        "f(float x=0.) -> ()",
-    ];
-    let schemas: HashSet<_> = texts
-        .iter()
-        .map(|text| Schema::parse(text).unwrap())
-        .collect();
+    let texts = ["f(float x=1) -> ()", "f( float x = 1.0 ) -> ( )", "f(float x=-0.) -> ()", "f(float x=0.) -> ()"];
+    let schemas: HashSet<_> = texts.iter().map(|text| Schema::parse(text).unwrap()).collect();
     assert_eq!(schemas.len(), 3);
 }
 
@@ -437,18 +338,8 @@ fn tokens_split_as_rust_splits_them_read_alike() {
         Punct('('),
         Punct(')'),
     ];
-    let tokens: Vec<_> = kinds
-        .into_iter()
-        .enumerate()
-        .map(|(i, kind)| Token {
-            kind,
-            span: i..i + 1,
-        })
-        .collect();
-    assert_eq!(
-        Schema::parse_tokens(&tokens).unwrap().to_string(),
-        "f(float x=-1000., float y=0.5) -> ()"
-    );
+    let tokens: Vec<_> = kinds.into_iter().enumerate().map(|(i, kind)| Token { kind, span: i..i + 1 }).collect();
+    assert_eq!(Schema::parse_tokens(&tokens).unwrap().to_string(), "f(float x=-1000., float y=0.5) -> ()");
     let errors = Schema::parse_tokens(&tokens[..17]).unwrap_err();
     assert_eq!(errors[0].span, 16..17);
 }

@@ -5,9 +5,7 @@ use dispatch_schema::{Declaration, OperatorName, Schema, SyntaxErrors};
 /// Asserts that the text has exactly the mistakes whose places are marked with `^` in `marks`, with these messages.
 #[track_caller]
 fn refuses(source: &str, marks: &str, messages: &[&str]) {
-    let errors = Schema::parse(source)
-        .err()
-        .unwrap_or_else(|| panic!("`{source}` is accepted"));
+    let errors = Schema::parse(source).err().unwrap_or_else(|| panic!("`{source}` is accepted"));
     check(source, &errors, marks, messages);
 }
 
@@ -24,10 +22,7 @@ fn check(source: &str, errors: &SyntaxErrors, marks: &str, messages: &[&str]) {
     assert_eq!(carets.trim_end(), marks.trim_end(), "\n{rendered}");
     assert_eq!(errors.len(), messages.len(), "\n{rendered}");
     for (error, message) in errors.iter().zip(messages) {
-        assert!(
-            error.to_string().contains(message),
-            "no `{message}` in `{error}`"
-        );
+        assert!(error.to_string().contains(message), "no `{message}` in `{error}`");
     }
 }
 
@@ -35,15 +30,9 @@ fn check(source: &str, errors: &SyntaxErrors, marks: &str, messages: &[&str]) {
 #[track_caller]
 fn refuses_argument(argument: &str, message: &str) {
     let source = format!("f({argument}) -> ()");
-    let errors = Schema::parse(&source)
-        .err()
-        .unwrap_or_else(|| panic!("`{source}` is accepted"));
+    let errors = Schema::parse(&source).err().unwrap_or_else(|| panic!("`{source}` is accepted"));
     assert_eq!(errors.len(), 1, "{}", errors.render(&source));
-    assert!(
-        errors[0].to_string().contains(message),
-        "no `{message}` in `{}`",
-        errors[0]
-    );
+    assert!(errors[0].to_string().contains(message), "no `{message}` in `{}`", errors[0]);
 }
 
 #[test]
@@ -89,27 +78,11 @@ fn the_caret_stands_under_the_exact_columns() {
     refuses(
         "mul(Tensro self, Tensor self, int n=\"x\") -> ()",
         "    ^^^^^^              ^^^^        ^^^",
-        &[
-            "did you mean `Tensor`",
-            "already an argument `self`",
-            "`\"x\"` is no value of `int`; write a whole number",
-        ],
+        &["did you mean `Tensor`", "already an argument `self`", "`\"x\"` is no value of `int`; write a whole number"],
     );
-    refuses(
-        "f(Tensor) -> ()",
-        "        ^",
-        &["no name; write one after its type"],
-    );
-    refuses(
-        "f(Tensor x)",
-        "           ^",
-        &["expected `->` and the returns, found the end"],
-    );
-    refuses(
-        "f(Tensor x",
-        "          ^",
-        &["expected `,` or `)` after the argument, found the end"],
-    );
+    refuses("f(Tensor) -> ()", "        ^", &["no name; write one after its type"]);
+    refuses("f(Tensor x)", "           ^", &["expected `->` and the returns, found the end"]);
+    refuses("f(Tensor x", "          ^", &["expected `,` or `)` after the argument, found the end"]);
     refuses("f", "^", &["only a name is given"]);
     refuses("", "^", &["expected the operator's name, found the end"]);
 }
@@ -119,18 +92,8 @@ fn every_mistake_is_told_at_once_and_none_twice() {
     let source = "a::f.default(return x, Tensor() y, int z=1., float? w='q', (tensor, int[2]) v, str s='\\q') \
                   -> (tensor, Tensor while)";
     let errors = Schema::parse(source).unwrap_err();
-    let places: Vec<_> = errors
-        .iter()
-        .map(|error| &source[error.span.clone()])
-        .collect();
-    assert_eq!(
-        places,
-        [
-            "default", "return", ")", "1.", "'q'", "tensor", "int[2]", "\\q", "tensor", "while"
-        ],
-        "{}",
-        errors.render(source),
-    );
+    let places: Vec<_> = errors.iter().map(|error| &source[error.span.clone()]).collect();
+    assert_eq!(places, ["default", "return", ")", "1.", "'q'", "tensor", "int[2]", "\\q", "tensor", "while"], "{}", errors.render(source),);
 }
 
 #[test]
@@ -150,14 +113,8 @@ fn names_follow_their_rules() {
         ("a b", "ends before `b`"),
         ("é", "the operator's name"),
     ] {
-        let errors = OperatorName::parse(name)
-            .err()
-            .unwrap_or_else(|| panic!("`{name}` is accepted"));
-        assert!(
-            errors[0].to_string().contains(message),
-            "{name}: {}",
-            errors[0]
-        );
+        let errors = OperatorName::parse(name).err().unwrap_or_else(|| panic!("`{name}` is accepted"));
+        assert!(errors[0].to_string().contains(message), "{name}: {}", errors[0]);
     }
 }
 
@@ -165,67 +122,34 @@ fn names_follow_their_rules() {
 fn one_text_is_one_declaration() {
     for text in ["f() -> ();", "f() -> () g() -> ()", "f() -> Tensor a b"] {
         let errors = Schema::parse(text).unwrap_err();
-        assert!(
-            errors[0]
-                .to_string()
-                .contains("the declaration ends before"),
-            "{text}: {errors}"
-        );
+        assert!(errors[0].to_string().contains("the declaration ends before"), "{text}: {errors}");
     }
     assert!(Declaration::parse("f;").is_err());
 }
 
 #[test]
 fn reserved_words_are_no_names() {
-    for word in [
-        "def", "if", "for", "in", "is", "not", "global", "import", "Ellipsis",
-    ] {
-        refuses_argument(
-            &format!("int {word}"),
-            &format!("`{word}` is a reserved word"),
-        );
+    for word in ["def", "if", "for", "in", "is", "not", "global", "import", "Ellipsis"] {
+        refuses_argument(&format!("int {word}"), &format!("`{word}` is a reserved word"));
     }
 }
 
 #[test]
 fn lists_of_arguments_keep_their_order() {
     refuses_argument("int a,", "nothing follows the comma");
-    refuses_argument(
-        "int a=1, Tensor b",
-        "`b` has no default but follows an argument with one",
-    );
+    refuses_argument("int a=1, Tensor b", "`b` has no default but follows an argument with one");
     refuses_argument("..., int a", "`...` must come last");
-    refuses_argument(
-        "int a=0, ...",
-        "`a` cannot have a default in a schema with `...`",
-    );
+    refuses_argument("int a=0, ...", "`a` cannot have a default in a schema with `...`");
     refuses_argument("int a int b", "expected `,` or `)` after the argument");
-    refuses(
-        "f() -> (..., Tensor)",
-        "             ^^^^^^",
-        &["`...` must come last"],
-    );
-    refuses(
-        "f() -> (Tensor,)",
-        "               ^",
-        &["nothing follows the comma"],
-    );
+    refuses("f() -> (..., Tensor)", "             ^^^^^^", &["`...` must come last"]);
+    refuses("f() -> (Tensor,)", "               ^", &["nothing follows the comma"]);
     refuses("f() -> ", "      ^", &["expected a type"]);
 }
 
 #[test]
 fn sizes_are_for_the_outermost_list() {
-    for ty in [
-        "int[2][]",
-        "int[2]??",
-        "(int[2])",
-        "Dict(str, int[2])",
-        "Future(int[1])",
-    ] {
-        refuses_argument(
-            &format!("{ty} x"),
-            "a list with a size cannot be inside another type",
-        );
+    for ty in ["int[2][]", "int[2]??", "(int[2])", "Dict(str, int[2])", "Future(int[1])"] {
+        refuses_argument(&format!("{ty} x"), "a list with a size cannot be inside another type");
     }
     for ty in ["int[2.5]", "int[-1]", "int[a]", "int[99999999]", "int[0x2]"] {
         refuses_argument(&format!("{ty} x"), "the size of a list is a whole number");
@@ -319,15 +243,9 @@ fn unknown_default_words_get_a_hint() {
     refuses_argument("bool x=true", "did you mean `True`?");
     refuses_argument("Tensor? x=none", "did you mean `None`?");
     refuses_argument("int x=mean", "did you mean `Mean`?");
-    refuses_argument(
-        "MemoryFormat x=contiguous_fromat",
-        "did you mean `contiguous_format`?",
-    );
+    refuses_argument("MemoryFormat x=contiguous_fromat", "did you mean `contiguous_format`?");
     refuses_argument("int x=Sum", "unknown default `Sum`");
-    refuses_argument(
-        "MemoryFormat x=channels_last",
-        "unknown default `channels_last`",
-    );
+    refuses_argument("MemoryFormat x=channels_last", "unknown default `channels_last`");
     refuses_argument("str x=mean_of", "quote a string: `\"mean_of\"`");
 }
 
@@ -342,14 +260,7 @@ fn numbers_that_cannot_be_read_say_why() {
     refuses_argument("float x=1e-999", "nearer to zero than every float");
     refuses_argument("float x=-nan", "not a number");
     refuses_argument("complex x=1+2", "not a number");
-    for argument in [
-        "int x=--1",
-        "int x=+1",
-        "int x=",
-        "int x=-a",
-        "int x=[1,]",
-        "int x=[[1]]",
-    ] {
+    for argument in ["int x=--1", "int x=+1", "int x=", "int x=-a", "int x=[1,]", "int x=[[1]]"] {
         refuses_argument(argument, "expected a default");
     }
 }
@@ -361,11 +272,7 @@ fn strings_that_cannot_be_read_say_why() {
     }
     refuses_argument(r"str x='\377'", "do not spell UTF-8");
     refuses_argument("str x='a' 'b'", "expected `,` or `)`");
-    refuses(
-        "f(str x='a) -> ()",
-        "        ^^^^^^^^^",
-        &["the string does not end"],
-    );
+    refuses("f(str x='a) -> ()", "        ^^^^^^^^^", &["the string does not end"]);
 }
 
 #[test]

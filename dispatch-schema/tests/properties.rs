@@ -12,14 +12,8 @@ fn texts() -> Vec<String> {
     use std::io::Read;
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut lines = String::new();
-    flate2::read::GzDecoder::new(packed)
-        .read_to_string(&mut lines)
-        .expect("the copy is sound");
-    let text = |line: &str| {
-        serde_json::from_str::<serde_json::Value>(line).expect("json")["in"]
-            .as_str()
-            .map(String::from)
-    };
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut lines).expect("the copy is sound");
+    let text = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("json")["in"].as_str().map(String::from);
     lines.lines().step_by(7).filter_map(text).collect()
 }
 
@@ -32,11 +26,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
         }
         Err(errors) => {
             prop_assert!(!errors.is_empty());
-            prop_assert!(
-                errors
-                    .iter()
-                    .all(|error| text.get(error.span.clone()).is_some())
-            );
+            prop_assert!(errors.iter().all(|error| text.get(error.span.clone()).is_some()));
             prop_assert_eq!(errors.render(text).lines().count(), 3 * errors.len());
         }
     }

@@ -28,8 +28,7 @@ fn written_arguments_inside_containers_count() {
 
 #[test]
 fn views_are_returns_that_share_a_set_with_an_argument_that_is_only_read() {
-    let chunk =
-        schema("f(Tensor x, Tensor(a -> *) self, Tensor(b) y) -> (Tensor(a)[], Tensor(b|a))");
+    let chunk = schema("f(Tensor x, Tensor(a -> *) self, Tensor(b) y) -> (Tensor(a)[], Tensor(b|a))");
     let view = |ret, argument| View { ret, argument };
     assert_eq!(chunk.views(), [view(0, 1), view(1, 1), view(1, 2)]);
     assert_eq!(schema("f(Tensor(a!) self) -> Tensor(a!)").views(), []);
@@ -38,20 +37,15 @@ fn views_are_returns_that_share_a_set_with_an_argument_that_is_only_read() {
 
 #[test]
 fn written_returns_know_their_argument() {
-    let schema = schema(
-        "f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)",
-    );
+    let schema = schema("f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)");
     let written: Vec<_> = (0..5).map(|i| schema.written_return(i)).collect();
     assert_eq!(written, [Some(1), Some(0), Some(2), None, None]);
 }
 
 #[test]
 fn values_may_alias_when_they_share_a_set_or_a_wildcard_and_a_kind() {
-    let schema =
-        schema("f(Tensor(a) x, Tensor(b) y, Tensor(*) z, int(a) n, t(a) v, Tensor w) -> Tensor(a)");
-    let with_return: Vec<_> = (0..7)
-        .map(|i| schema.may_alias(Argument(i), Return(0)))
-        .collect();
+    let schema = schema("f(Tensor(a) x, Tensor(b) y, Tensor(*) z, int(a) n, t(a) v, Tensor w) -> Tensor(a)");
+    let with_return: Vec<_> = (0..7).map(|i| schema.may_alias(Argument(i), Return(0))).collect();
     assert_eq!(with_return, [true, false, true, false, true, false, false]);
     assert!(schema.may_alias(Argument(2), Argument(1)));
     assert!(!schema.may_alias(Argument(0), Return(9)));

@@ -57,12 +57,17 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::Schema { text, errors } => f.write_str(&errors.render(text)),
         ErrorKind::UnfitSchema { text, reason } => write!(f, "`{text}` cannot be an operator's schema: {reason}"),
         ErrorKind::WrongNamespace { name, namespace } => {
-            write!(f, "`{name}` is outside the namespace `{namespace}` of this registrar; leave the namespace out, or use another registrar")
+            write!(
+                f,
+                "`{name}` is outside the namespace `{namespace}` of this registrar; leave the namespace out, or use another registrar"
+            )
         }
         ErrorKind::NotARuntimeKey { key } => {
             write!(f, "a fallback needs one runtime key, and `{key}` is not one; name the keys it should cover one by one")
         }
-        ErrorKind::KernelRemoved { operator } => write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again"),
+        ErrorKind::KernelRemoved { operator } => {
+            write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")
+        }
         ErrorKind::Key(error) => error.fmt(f),
         ErrorKind::UnknownKey(error) => error.fmt(f),
         ErrorKind::Access(error) => error.fmt(f),
@@ -71,7 +76,6 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::Kernel { operator: None, source } => source.fmt(f),
     }
 }
-
 
 fn sites(sites: &[(&'static str, Location)]) -> String {
     sites.iter().map(|(name, location)| format!("\n  `{name}`    {location}")).collect()

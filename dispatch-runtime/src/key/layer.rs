@@ -91,7 +91,7 @@ layers! {
     7 SPARSE "Sparse" BackendStorage;
     8 SPARSE_CSR "SparseCsr" BackendStorage;
     9 NESTED_TENSOR "NestedTensor" BackendStorage;
-    10 FREE_BACKENDS "AboveBackends1" Free(Landing::Backends);
+    10 _ "AboveBackends1" Free(Landing::Backends);
     11 _ "AboveBackends2" Free(Landing::Backends);
     12 _ "AboveBackends3" Free(Landing::Backends);
     13 _ "AboveBackends4" Free(Landing::Backends);
@@ -107,13 +107,13 @@ layers! {
     23 AUTOGRAD_OTHER "AutogradOther" Plain;
     24 AUTOGRAD "Autograd" BackendLayer;
     25 AUTOGRAD_NESTED_TENSOR "AutogradNestedTensor" Plain;
-    26 FREE_AUTOGRAD "AboveAutograd1" Free(Landing::Autograd);
+    26 _ "AboveAutograd1" Free(Landing::Autograd);
     27 _ "AboveAutograd2" Free(Landing::Autograd);
     28 _ "AboveAutograd3" Free(Landing::Autograd);
     29 _ "AboveAutograd4" Free(Landing::Autograd);
     30 TRACER "Tracer" Plain;
     31 AUTOCAST "Autocast" BackendLayer;
-    32 FREE_AUTOCAST "AboveAutocast1" Free(Landing::Autocast);
+    32 _ "AboveAutocast1" Free(Landing::Autocast);
     33 _ "AboveAutocast2" Free(Landing::Autocast);
     34 _ "AboveAutocast3" Free(Landing::Autocast);
     35 _ "AboveAutocast4" Free(Landing::Autocast);
@@ -125,7 +125,7 @@ layers! {
     41 TRANSFORM_FRONT "FuncTorchDynamicLayerFrontMode" Plain;
     42 PRE_DISPATCH "PreDispatch" Plain;
     43 PYTHON_DISPATCHER "PythonDispatcher" Plain;
-    44 FREE_EVERYTHING "AboveEverything1" Free(Landing::Everything);
+    44 _ "AboveEverything1" Free(Landing::Everything);
     45 _ "AboveEverything2" Free(Landing::Everything);
     46 _ "AboveEverything3" Free(Landing::Everything);
     47 _ "AboveEverything4" Free(Landing::Everything);

@@ -16,13 +16,12 @@ use std::fmt;
 pub(crate) use alias::Alias;
 pub use layer::Landing;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_NAMES, BACKEND_SELECT, BACKENDS, DENSE,
-    LAYERS, NESTED_TENSOR, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, BACKEND_NAMES, BACKEND_SELECT, BACKENDS, DENSE, LAYERS, ORDER,
 };
 pub use parse::UnknownKey;
-pub(crate) use slot::Slot;
-pub use slot::{SLOTS, index};
+pub(crate) use slot::{SLOTS, Slot, index};
 pub use user::{LandingFull, UserKey};
+pub(crate) use user::{assign_places, backend_name, clashes};
 
 /// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
 ///
@@ -197,8 +196,8 @@ impl fmt::Display for Key {
         match self.0 {
             Repr::Undefined => f.write_str("Undefined"),
             Repr::Layer(layer) => f.write_str(user::layer_name(layer)),
-            Repr::OnBackend(DENSE, backend) => f.write_str(user::backend_name(backend)),
-            Repr::OnBackend(layer, backend) => write!(f, "{}{}", ORDER[layer as usize].name, user::backend_name(backend)),
+            Repr::OnBackend(DENSE, backend) => f.write_str(backend_name(backend)),
+            Repr::OnBackend(layer, backend) => write!(f, "{}{}", ORDER[layer as usize].name, backend_name(backend)),
             Repr::Alias(alias) => f.write_str(alias.name()),
             Repr::User(user) => f.write_str(user.name()),
             Repr::OnUser(layer, user) => write!(f, "{}{}", ORDER[layer as usize].name, user.name()),
@@ -211,5 +210,3 @@ impl fmt::Debug for Key {
         fmt::Display::fmt(self, f)
     }
 }
-
-pub(crate) use user::{assign_places, backend_name, clashes};

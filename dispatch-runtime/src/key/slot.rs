@@ -3,10 +3,10 @@
 //! A table has one slot per layer, and one block of slots per layer that is multiplied by backend. Finding the slot of a key set is
 //! two "highest set bit" instructions and one small load, with no branch: [`index`].
 
-use super::layer::{BACKENDS, LAYERS, ORDER};
+use super::layer::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKENDS, DENSE, LAYERS, NESTED_TENSOR, ORDER};
 
 /// How many slots a table has.
-pub const SLOTS: usize = {
+pub(crate) const SLOTS: usize = {
     let mut next = 1;
     let mut layer = 0;
     while layer < LAYERS {
@@ -29,11 +29,7 @@ impl Slot {
     }
 
     pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
-        if ORDER[layer as usize].is_per_backend() {
-            Self(Self::of_layer(layer).0 + 1 + backend)
-        } else {
-            Self::of_layer(layer)
-        }
+        if ORDER[layer as usize].is_per_backend() { Self(Self::of_layer(layer).0 + 1 + backend) } else { Self::of_layer(layer) }
     }
 
     pub(crate) fn of_bits(bits: u64) -> Self {
@@ -50,6 +46,24 @@ impl Slot {
         (0..SLOTS as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
     }
 
+    /// The slot of the autograd key that stands above this storage.
+    pub(crate) const fn autograd(self) -> Option<Self> {
+        match self.key() {
+            Some((DENSE, Some(backend))) => Some(Self::on_backend(AUTOGRAD, backend)),
+            Some((NESTED_TENSOR, _)) => Some(Self::of_layer(AUTOGRAD_NESTED_TENSOR)),
+            Some((layer, _)) if ORDER[layer as usize].is_storage() => Some(Self::autograd_other()),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn autograd_other() -> Self {
+        Self::of_layer(AUTOGRAD_OTHER)
+    }
+
+    pub(crate) const fn is_dense(self) -> bool {
+        matches!(self.key(), Some((DENSE, _)))
+    }
+
     /// The layer that this slot belongs to and, where that is multiplied by backend, the backend.
     pub(crate) const fn key(self) -> Option<(u8, Option<u8>)> {
         match KEY_OF_SLOT[self.0 as usize] {
@@ -62,8 +76,7 @@ impl Slot {
 
 /// Where a call with these keys goes: the highest layer, and within it the highest backend.
 #[inline(always)]
-#[must_use]
-pub fn index(bits: u64) -> usize {
+pub(crate) fn index(bits: u64) -> usize {
     let highest = (bits | 1).ilog2();
     let entry = INDEX[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]

@@ -171,15 +171,7 @@ impl Registered {
     }
 
     pub(super) fn fallback(kernel: StaticKernel, name: &'static str, location: Location) -> Self {
-        Self {
-            kernel: kernel.into(),
-            name,
-            location,
-            source: Source::Program,
-            overrides: false,
-            condition: None,
-            priority: 0,
-        }
+        Self { kernel: kernel.into(), name, location, source: Source::Program, overrides: false, condition: None, priority: 0 }
     }
 
     /// A kernel that was made while the program runs.

@@ -60,7 +60,14 @@ mod tests {
     fn racing_threads_agree_on_one_value() {
         let slots = Extensions::default();
         let seen: Vec<usize> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4_usize).map(|i| scope.spawn({ let slots = &slots; move || *slots.get_or_init(|| i) })).collect();
+            let threads: Vec<_> = (0..4_usize)
+                .map(|i| {
+                    scope.spawn({
+                        let slots = &slots;
+                        move || *slots.get_or_init(|| i)
+                    })
+                })
+                .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(seen.iter().all(|&value| value == seen[0]));

@@ -105,14 +105,7 @@ impl Tensor {
         if !fits {
             return Err(OutOfStorage { geometry, dtype, available: storage.size() });
         }
-        Ok(Self(Arc::new(Body {
-            keys,
-            flags: AtomicU8::new(flags),
-            dtype,
-            geometry,
-            storage,
-            extensions: Extensions::default(),
-        })))
+        Ok(Self(Arc::new(Body { keys, flags: AtomicU8::new(flags), dtype, geometry, storage, extensions: Extensions::default() })))
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.

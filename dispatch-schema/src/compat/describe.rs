@@ -7,10 +7,7 @@ use super::{Change, Incompatibility};
 impl fmt::Display for Incompatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name { old, new } => write!(
-                f,
-                "the operator was called `{old}` and is now called `{new}`"
-            ),
+            Self::Name { old, new } => write!(f, "the operator was called `{old}` and is now called `{new}`"),
             Self::Varargs => f.write_str("only one of the two takes further arguments (`...`)"),
             Self::VarReturns => f.write_str("only one of the two gives further returns (`...`)"),
             Self::ReturnCount { old, new } => {
@@ -37,27 +34,13 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { old, new } => {
-                let called = |name: &Option<String>| {
-                    name.as_ref()
-                        .map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"))
-                };
-                write!(
-                    f,
-                    "was called {} and is now called {}",
-                    called(old),
-                    called(new)
-                )
+                let called = |name: &Option<String>| name.as_ref().map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"));
+                write!(f, "was called {} and is now called {}", called(old), called(new))
             }
             Self::Type { old, new } => {
-                write!(
-                    f,
-                    "was `{old}` and is now `{new}`, which cannot stand in for it"
-                )
+                write!(f, "was `{old}` and is now `{new}`, which cannot stand in for it")
             }
-            Self::Alias { old, new } => write!(
-                f,
-                "was annotated as `{old}` and is now annotated as `{new}`"
-            ),
+            Self::Alias { old, new } => write!(f, "was annotated as `{old}` and is now annotated as `{new}`"),
             Self::KeywordOnly => f.write_str("could be given by position and is now keyword-only"),
             Self::DefaultRemoved => f.write_str("had a default and has none now"),
             Self::DefaultAdded => f.write_str("had no default and has one now"),

@@ -5,31 +5,20 @@ use crate::ty::{Type, TypeKind};
 /// Whether a value of type `a` can be given where `b` is wanted. Alias annotations do not matter here.
 pub(super) fn is_subtype(a: &Type, b: &Type) -> bool {
     use TypeKind::{
-        Any, AnyClass, Await, Class, Complex, Dict, Float, Future, Int, List, NoneType, Optional,
-        RRef, Scalar, SymInt, Tuple, Union,
+        Any, AnyClass, Await, Class, Complex, Dict, Float, Future, Int, List, NoneType, Optional, RRef, Scalar, SymInt, Tuple, Union,
     };
     match (&a.kind, &b.kind) {
-        (_, Any)
-        | (Int | Float | Complex, Scalar)
-        | (Int, SymInt)
-        | (Class(_), AnyClass)
-        | (NoneType, Optional(_)) => true,
+        (_, Any) | (Int | Float | Complex, Scalar) | (Int, SymInt) | (Class(_), AnyClass) | (NoneType, Optional(_)) => true,
         (Union(members), _) => members.iter().all(|member| is_subtype(member, b)),
-        (Optional(inner), Union(members)) => {
-            members.iter().any(|member| member.kind == NoneType) && is_subtype(inner, b)
-        }
+        (Optional(inner), Union(members)) => members.iter().any(|member| member.kind == NoneType) && is_subtype(inner, b),
         (_, Union(members)) => members.iter().any(|member| is_subtype(a, member)),
         (Optional(inner), Optional(wanted)) => is_subtype(inner, wanted),
         (_, Optional(wanted)) => is_subtype(a, wanted),
         // Lists can be written by whoever gets them, so their elements must be the same; integers are only passed on.
         (List(a, n), List(b, m)) => n == m && (same(a, b) || (&a.kind, &b.kind) == (&Int, &SymInt)),
-        (Tuple(a), Tuple(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_subtype(a, b))
-        }
+        (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_subtype(a, b)),
         (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => is_subtype(a, b),
-        (Dict(key, value), Dict(other_key, other_value)) => {
-            same(key, other_key) && same(value, other_value)
-        }
+        (Dict(key, value), Dict(other_key, other_value)) => same(key, other_key) && same(value, other_value),
         _ => a.kind == b.kind,
     }
 }
@@ -66,15 +55,8 @@ mod tests {
 
     #[test]
     fn lists_and_dictionaries_do_not_widen() {
-        for (a, b) in [
-            ("Tensor[]", "Tensor?[]"),
-            ("int[2]", "int[]"),
-            ("Dict(str, int)", "Dict(str, int?)"),
-        ] {
-            assert!(
-                !is_subtype(&Type::parse(a).unwrap(), &Type::parse(b).unwrap()),
-                "{a} {b}"
-            );
+        for (a, b) in [("Tensor[]", "Tensor?[]"), ("int[2]", "int[]"), ("Dict(str, int)", "Dict(str, int?)")] {
+            assert!(!is_subtype(&Type::parse(a).unwrap(), &Type::parse(b).unwrap()), "{a} {b}");
         }
     }
 }

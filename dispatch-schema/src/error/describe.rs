@@ -80,34 +80,18 @@ impl fmt::Display for Wanted<'_> {
             TypeKind::Complex => "a complex number such as `1j`",
             TypeKind::Str => "a string such as `\"mean\"`",
             TypeKind::Device => "a device such as `\"cpu\"` or `\"cuda:0\"`",
-            TypeKind::ScalarType => {
-                "`float`, `double`, `long`, `complex` or the number of an element type"
-            }
+            TypeKind::ScalarType => "`float`, `double`, `long`, `complex` or the number of an element type",
             TypeKind::Layout => "`strided` or the number of a layout",
             TypeKind::MemoryFormat => "`contiguous_format` or the number of a memory format",
-            TypeKind::List(element, _) if takes_only_none(&element.kind) => {
-                "no default, lists of this type have none"
-            }
+            TypeKind::List(element, _) if takes_only_none(&element.kind) => "no default, lists of this type have none",
             TypeKind::List(element, None) => {
-                return write!(
-                    f,
-                    "a list `[..]` of which each element is {}",
-                    Wanted(element)
-                );
+                return write!(f, "a list `[..]` of which each element is {}", Wanted(element));
             }
             TypeKind::List(element, Some(_)) => {
-                return write!(
-                    f,
-                    "a list `[..]` of which each element is {}, or one for all",
-                    Wanted(element)
-                );
+                return write!(f, "a list `[..]` of which each element is {}, or one for all", Wanted(element));
             }
             _ => {
-                return write!(
-                    f,
-                    "no default, or make the type `{}?` and write `None`",
-                    self.0.without_aliases()
-                );
+                return write!(f, "no default, or make the type `{}?` and write `None`", self.0.without_aliases());
             }
         })
     }
@@ -145,25 +129,13 @@ fn describe_overload(overload: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result 
 
 fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match problem {
-        NumberProblem::Malformed => write!(
-            f,
-            "`{text}` is not a number; write digits without separators or suffixes"
-        ),
+        NumberProblem::Malformed => write!(f, "`{text}` is not a number; write digits without separators or suffixes"),
         NumberProblem::IntegerOverflow => {
             write!(f, "`{text}` does not fit 64 bits; write a smaller number")
         }
-        NumberProblem::HexInteger => write!(
-            f,
-            "`{text}` is a whole number in base 16; write it in base 10"
-        ),
-        NumberProblem::FloatOverflow => write!(
-            f,
-            "`{text}` is larger than every float; write a smaller number or `inf`"
-        ),
-        NumberProblem::FloatUnderflow => write!(
-            f,
-            "`{text}` is nearer to zero than every float; write `0.0`"
-        ),
+        NumberProblem::HexInteger => write!(f, "`{text}` is a whole number in base 16; write it in base 10"),
+        NumberProblem::FloatOverflow => write!(f, "`{text}` is larger than every float; write a smaller number or `inf`"),
+        NumberProblem::FloatUnderflow => write!(f, "`{text}` is nearer to zero than every float; write `0.0`"),
     }
 }
 
@@ -184,14 +156,10 @@ impl fmt::Display for TypeProblem {
 impl fmt::Display for AliasProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => {
-                "the annotation names no set; write one: `(a)`, or `(a!)` if it is written"
-            }
+            Self::Empty => "the annotation names no set; write one: `(a)`, or `(a!)` if it is written",
             Self::AfterOptional => "an annotation goes before `?`; write `Tensor(a)?`",
             Self::WriteAfterArrow => "`!` goes before `->`; write `(a! -> b)`",
-            Self::EmptyAfterArrow => {
-                "`->` names no set; write one, or leave `->` out if the set stays the same"
-            }
+            Self::EmptyAfterArrow => "`->` names no set; write one, or leave `->` out if the set stays the same",
             Self::Repeated => "the type already has an annotation; write one only",
         })
     }

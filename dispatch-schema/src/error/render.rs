@@ -10,11 +10,7 @@ pub(super) fn render(errors: &SyntaxErrors, source: &str) -> String {
     for error in errors {
         let (line, columns) = locate(source, &error.span);
         // Tabs are kept, so that the caret stands right at any tab width.
-        let blank: String = line
-            .chars()
-            .take(columns.start)
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
+        let blank: String = line.chars().take(columns.start).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let carets = "^".repeat(columns.len().max(1));
         writeln!(text, "{error}\n  {line}\n  {blank}{carets}").expect("a string takes any text");
     }
@@ -26,16 +22,8 @@ fn locate<'s>(source: &'s str, span: &Range<usize>) -> (&'s str, Range<usize>) {
     let start = floor(source, span.start);
     let begin = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let line = source[begin..].lines().next().unwrap_or("");
-    let columns = |to: usize| {
-        line.get(..floor(line, to - begin))
-            .unwrap_or(line)
-            .chars()
-            .count()
-    };
-    (
-        line,
-        columns(start)..columns(floor(source, span.end).max(start)),
-    )
+    let columns = |to: usize| line.get(..floor(line, to - begin)).unwrap_or(line).chars().count();
+    (line, columns(start)..columns(floor(source, span.end).max(start)))
 }
 
 /// The nearest boundary between characters at or before `at`.
@@ -63,10 +51,7 @@ mod tests {
     #[test]
     fn the_end_of_the_text_has_one_caret_after_it() {
         let text = rendered("f(Tensor x) ->");
-        assert_eq!(
-            text.lines().collect::<Vec<_>>()[1..],
-            ["  f(Tensor x) ->", "                ^"]
-        );
+        assert_eq!(text.lines().collect::<Vec<_>>()[1..], ["  f(Tensor x) ->", "                ^"]);
     }
 
     #[test]

@@ -28,20 +28,12 @@ impl Parser<'_> {
     fn alias_in_parentheses(&mut self) -> Parsed<Alias> {
         let before = self.sets(AliasProblem::Empty)?;
         let write = self.eat('!');
-        let after = if self.eat_joined("->") {
-            self.sets(AliasProblem::EmptyAfterArrow)?
-        } else {
-            before.clone()
-        };
+        let after = if self.eat_joined("->") { self.sets(AliasProblem::EmptyAfterArrow)? } else { before.clone() };
         if self.at('!') {
             return Err(self.bad_alias(AliasProblem::WriteAfterArrow));
         }
         self.expect(')', "`)` after the alias annotation")?;
-        Ok(Alias {
-            before,
-            write,
-            after,
-        })
+        Ok(Alias { before, write, after })
     }
 
     fn sets(&mut self, if_empty: AliasProblem) -> Parsed<Vec<String>> {
@@ -67,22 +59,12 @@ impl Parser<'_> {
 /// Gives every set that `!` made alone the first name that nothing else in the schema has.
 pub(super) fn name_anonymous_sets<'a>(types: impl IntoIterator<Item = &'a mut Type>) {
     let mut types: Vec<_> = types.into_iter().collect();
-    let taken: HashSet<String> = types
-        .iter()
-        .flat_map(|ty| ty.aliases())
-        .flat_map(|alias| alias.before.iter().chain(&alias.after))
-        .cloned()
-        .collect();
-    let mut free = (0_usize..)
-        .map(set_name)
-        .filter(|name| !taken.contains(name));
+    let taken: HashSet<String> =
+        types.iter().flat_map(|ty| ty.aliases()).flat_map(|alias| alias.before.iter().chain(&alias.after)).cloned().collect();
+    let mut free = (0_usize..).map(set_name).filter(|name| !taken.contains(name));
     for ty in &mut types {
         ty.visit_mut(&mut |part| {
-            if let Some(alias) = part
-                .alias
-                .as_mut()
-                .filter(|alias| alias.before[0].starts_with('!'))
-            {
+            if let Some(alias) = part.alias.as_mut().filter(|alias| alias.before[0].starts_with('!')) {
                 let name = free.next().expect("there are more names than sets");
                 *alias = Alias::written(&name);
             }
@@ -93,9 +75,5 @@ pub(super) fn name_anonymous_sets<'a>(types: impl IntoIterator<Item = &'a mut Ty
 /// `a` to `z`, then `a1` to `z1`, and so on.
 fn set_name(i: usize) -> String {
     let letter = char::from(b"abcdefghijklmnopqrstuvwxyz"[i % 26]);
-    if i < 26 {
-        letter.to_string()
-    } else {
-        format!("{letter}{}", i / 26)
-    }
+    if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
 }

@@ -24,9 +24,7 @@ impl Parser<'_> {
     pub(super) fn arguments(&mut self) -> Parsed<(Vec<Argument>, bool)> {
         let mut read = Arguments::default();
         self.expect('(', "`(` and the arguments")?;
-        self.list("`,` or `)` after the argument", |parser| {
-            parser.argument_item(&mut read)
-        })?;
+        self.list("`,` or `)` after the argument", |parser| parser.argument_item(&mut read))?;
         if let Some((name, span)) = read.first_default.filter(|_| read.varargs) {
             self.report_at(span, SyntaxErrorKind::DefaultWithVarargs { name });
         }
@@ -40,9 +38,7 @@ impl Parser<'_> {
         }
         let (mut list, mut varreturns) = (Vec::new(), false);
         if self.eat('(') {
-            self.list("`,` or `)` after the return", |parser| {
-                parser.return_item(&mut list, &mut varreturns)
-            })?;
+            self.list("`,` or `)` after the return", |parser| parser.return_item(&mut list, &mut varreturns))?;
         } else {
             list.push(self.single_return()?);
         }
@@ -50,22 +46,14 @@ impl Parser<'_> {
     }
 
     /// Items between commas up to `)`. A broken item costs its own error and no more.
-    fn list(
-        &mut self,
-        what: &'static str,
-        mut item: impl FnMut(&mut Self) -> Parsed<()>,
-    ) -> Parsed<()> {
+    fn list(&mut self, what: &'static str, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         if self.eat(')') {
             return Ok(());
         }
         loop {
             let start = self.at;
             self.depth = 0;
-            let read = if self.at(')') {
-                Err(self.report(SyntaxErrorKind::TrailingComma))
-            } else {
-                item(self)
-            };
+            let read = if self.at(')') { Err(self.report(SyntaxErrorKind::TrailingComma)) } else { item(self) };
             if read.is_ok() && !self.at(',') && !self.at(')') {
                 self.expected(what);
             }
@@ -75,11 +63,7 @@ impl Parser<'_> {
             }
             if !self.eat(',') {
                 // The text is over: said already, unless the item before it was broken.
-                return Err(if self.errors.is_empty() {
-                    self.expected(what)
-                } else {
-                    super::Reported
-                });
+                return Err(if self.errors.is_empty() { self.expected(what) } else { super::Reported });
             }
         }
     }
@@ -107,32 +91,20 @@ impl Parser<'_> {
         let default = if self.eat('=') {
             let start = self.here().start;
             let literal = self.literal()?;
-            read.first_default
-                .get_or_insert_with(|| (name.clone(), self.since(start)));
+            read.first_default.get_or_insert_with(|| (name.clone(), self.since(start)));
             // A type that is wrong itself has no say in what fits it.
             if sound { self.fit(literal, &ty) } else { None }
         } else {
             let follows_default = !read.keyword_only && read.first_default.is_some();
             if follows_default && sound && !matches!(ty.kind, TypeKind::List(..)) {
-                self.report_at(
-                    span.clone(),
-                    SyntaxErrorKind::PositionalAfterDefault { name: name.clone() },
-                );
+                self.report_at(span.clone(), SyntaxErrorKind::PositionalAfterDefault { name: name.clone() });
             }
             None
         };
         if !read.names.insert(name.clone()) {
-            self.report_at(
-                span,
-                SyntaxErrorKind::DuplicateArgument { name: name.clone() },
-            );
+            self.report_at(span, SyntaxErrorKind::DuplicateArgument { name: name.clone() });
         }
-        read.list.push(Argument {
-            name,
-            ty,
-            default,
-            keyword_only: read.keyword_only,
-        });
+        read.list.push(Argument { name, ty, default, keyword_only: read.keyword_only });
         Ok(())
     }
 
@@ -159,11 +131,7 @@ impl Parser<'_> {
     fn single_return(&mut self) -> Parsed<Return> {
         let ty = self.outer_type()?;
         let named = matches!(self.peek(), Some(TokenKind::Ident(_)));
-        let name = if named {
-            Some(self.identifier("the return's name")?)
-        } else {
-            None
-        };
+        let name = if named { Some(self.identifier("the return's name")?) } else { None };
         Ok(Return { name, ty })
     }
 }

@@ -37,20 +37,11 @@ impl Parser<'_> {
             Err(misfit) => misfit,
         };
         let kind = match misfit {
-            Misfit::Type => SyntaxErrorKind::DefaultDoesNotFit {
-                ty: ty.clone(),
-                default: spell(&literal.kind),
-            },
+            Misfit::Type => SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: spell(&literal.kind) },
             Misfit::Number(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
-            Misfit::Length(found) => SyntaxErrorKind::DefaultLength {
-                ty: ty.clone(),
-                found,
-            },
+            Misfit::Length(found) => SyntaxErrorKind::DefaultLength { ty: ty.clone(), found },
             Misfit::Word(word) => {
-                let known = WORDS
-                    .iter()
-                    .map(|(known, ..)| *known)
-                    .chain(["True", "False", "None", "inf", "nan"]);
+                let known = WORDS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
                 let suggestion = suggest(&word, known).map(str::to_owned);
                 SyntaxErrorKind::UnknownDefault { word, suggestion }
             }
@@ -73,11 +64,7 @@ fn is_none(literal: &LiteralKind) -> bool {
     matches!(literal, LiteralKind::Word(word) if word == "None")
 }
 
-fn fit_list(
-    literal: &LiteralKind,
-    element: &Type,
-    size: Option<u32>,
-) -> Result<DefaultValue, Misfit> {
+fn fit_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, Misfit> {
     if !can_be_listed(&element.kind) {
         return Err(Misfit::Type);
     }
@@ -87,15 +74,10 @@ fn fit_list(
         let value = fit_constant(literal, &element.kind)?;
         return Ok(DefaultValue::List(vec![value; size as usize]));
     };
-    let values = literals
-        .iter()
-        .map(|literal| fit_constant(&literal.kind, &element.kind))
-        .collect::<Result<Vec<_>, _>>()?;
+    let values = literals.iter().map(|literal| fit_constant(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
     // `int[1]` says that one value will do, not that only one is possible; an empty list means "not given".
     match size {
-        Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
-            Err(Misfit::Length(values.len()))
-        }
+        Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => Err(Misfit::Length(values.len())),
         _ => Ok(DefaultValue::List(values)),
     }
 }
@@ -103,19 +85,14 @@ fn fit_list(
 /// Whether PyTorch has list defaults with such elements.
 fn can_be_listed(kind: &TypeKind) -> bool {
     use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
-    matches!(
-        kind,
-        Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat
-    )
+    matches!(kind, Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat)
 }
 
 fn fit_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     match (literal, kind) {
         (LiteralKind::Word(word), _) => fit_word(word, kind),
         (LiteralKind::Str(text), TypeKind::Str) => Ok(DefaultValue::Str(text.clone())),
-        (LiteralKind::Str(text), TypeKind::Device) if is_device(text) => {
-            Ok(DefaultValue::Device(text.clone()))
-        }
+        (LiteralKind::Str(text), TypeKind::Device) if is_device(text) => Ok(DefaultValue::Device(text.clone())),
         (LiteralKind::Number(text), _) => fit_number(text, kind),
         (LiteralKind::Sum(re, im), TypeKind::Complex | TypeKind::Scalar) => fit_sum(re, im),
         _ => Err(Misfit::Type),
@@ -133,31 +110,21 @@ fn fit_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     let Some((_, value, only)) = WORDS.iter().find(|(known, ..)| *known == word) else {
         return Err(Misfit::Word(word.to_owned()));
     };
-    if *kind == TypeKind::Int || only.as_ref() == Some(kind) {
-        Ok(DefaultValue::Int(*value))
-    } else {
-        Err(Misfit::Type)
-    }
+    if *kind == TypeKind::Int || only.as_ref() == Some(kind) { Ok(DefaultValue::Int(*value)) } else { Err(Misfit::Type) }
 }
 
 fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
     let bad = |problem| Misfit::Number(text.to_owned(), problem);
     match (kind, number(text)) {
-        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, _) if is_hex_integer(text) => {
-            Err(bad(NumberProblem::HexInteger))
-        }
-        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
-            Ok(DefaultValue::Int(value))
-        }
+        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, _) if is_hex_integer(text) => Err(bad(NumberProblem::HexInteger)),
+        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => Ok(DefaultValue::Int(value)),
         (Scalar, Ok(Number::Float(value))) => Ok(DefaultValue::Float(value)),
         (Float, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
             float(text).map(DefaultValue::Float).map_err(bad)
         }
         (Complex, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
-            float(text)
-                .map(|re| DefaultValue::Complex(re, 0.0))
-                .map_err(bad)
+            float(text).map(|re| DefaultValue::Complex(re, 0.0)).map_err(bad)
         }
         (Complex | Scalar, Ok(Number::Imaginary(im))) => Ok(DefaultValue::Complex(0.0, im)),
         (_, Ok(_)) => Err(Misfit::Type),
@@ -167,19 +134,14 @@ fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
 
 fn fit_sum(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
     let read = |text: &str| float(text).map_err(|problem| Misfit::Number(text.to_owned(), problem));
-    let imaginary = im
-        .strip_suffix('j')
-        .ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
+    let imaginary = im.strip_suffix('j').ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
     Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
 }
 
 /// `cpu`, `cuda:0`.
 fn is_device(text: &str) -> bool {
     let (kind, index) = text.split_once(':').unwrap_or((text, "0"));
-    crate::token::is_word(kind)
-        && index.len() <= 3
-        && !index.is_empty()
-        && index.bytes().all(|byte| byte.is_ascii_digit())
+    crate::token::is_word(kind) && index.len() <= 3 && !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The literal as an error quotes it.
@@ -189,10 +151,7 @@ fn spell(literal: &LiteralKind) -> String {
         LiteralKind::Sum(re, im) => format!("{re}{im}"),
         LiteralKind::Str(text) => crate::print::Quoted(text).to_string(),
         LiteralKind::List(elements) => {
-            let elements: Vec<_> = elements
-                .iter()
-                .map(|element| spell(&element.kind))
-                .collect();
+            let elements: Vec<_> = elements.iter().map(|element| spell(&element.kind)).collect();
             format!("[{}]", elements.join(", "))
         }
     }

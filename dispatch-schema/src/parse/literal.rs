@@ -41,10 +41,7 @@ impl Parser<'_> {
                 self.expect(',', "`,` or `]` after the element")?;
             }
         }
-        Ok(Literal {
-            kind: LiteralKind::List(elements),
-            span: self.since(start),
-        })
+        Ok(Literal { kind: LiteralKind::List(elements), span: self.since(start) })
     }
 
     fn constant(&mut self) -> Parsed<Literal> {
@@ -60,10 +57,7 @@ impl Parser<'_> {
             }
             _ => self.numeric()?,
         };
-        Ok(Literal {
-            kind,
-            span: self.since(start),
-        })
+        Ok(Literal { kind, span: self.since(start) })
     }
 
     /// A number, or the sum that a complex number is.
@@ -77,19 +71,13 @@ impl Parser<'_> {
         } else {
             return Ok(LiteralKind::Number(first));
         };
-        Ok(LiteralKind::Sum(
-            first,
-            format!("{sign}{}", self.unsigned()?),
-        ))
+        Ok(LiteralKind::Sum(first, format!("{sign}{}", self.unsigned()?)))
     }
 
     /// A number without a sign. Rust's own tokens split `.5`, `1.e3` and `1.j`, so the pieces are put together here.
     fn unsigned(&mut self) -> Parsed<String> {
         let mut text = String::new();
-        if self.at('.')
-            && matches!(self.peek_at(1), Some(TokenKind::Number(_)))
-            && self.touches_next(0)
-        {
+        if self.at('.') && matches!(self.peek_at(1), Some(TokenKind::Number(_))) && self.touches_next(0) {
             self.at += 1;
             text.push('.');
         }
@@ -97,9 +85,7 @@ impl Parser<'_> {
             Some(TokenKind::Number(digits)) => text.push_str(digits),
             Some(TokenKind::Ident(word)) if is_special_number(word) => text.push_str(word),
             _ => {
-                return Err(self.expected(
-                    "a default: a literal such as `1`, `\"text\"`, `True`, `None` or `[0, 1]`",
-                ));
+                return Err(self.expected("a default: a literal such as `1`, `\"text\"`, `True`, `None` or `[0, 1]`"));
             }
         }
         self.at += 1;
@@ -109,17 +95,11 @@ impl Parser<'_> {
 
     fn fraction(&mut self, text: &mut String) {
         let whole = text.bytes().all(|byte| byte.is_ascii_digit());
-        if !(whole
-            && self.at('.')
-            && self.at > 0
-            && super::touch(&self.tokens[self.at - 1], &self.tokens[self.at]))
-        {
+        if !(whole && self.at('.') && self.at > 0 && super::touch(&self.tokens[self.at - 1], &self.tokens[self.at])) {
             return;
         }
         let follows = match self.peek_at(1) {
-            Some(TokenKind::Ident(word) | TokenKind::Number(word)) if self.touches_next(0) => {
-                word.as_str()
-            }
+            Some(TokenKind::Ident(word) | TokenKind::Number(word)) if self.touches_next(0) => word.as_str(),
             _ => "",
         };
         text.push('.');

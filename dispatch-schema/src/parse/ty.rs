@@ -67,10 +67,7 @@ const FOREIGN_GENERIC: [(&str, &str); 9] = [
     ("Tuple", "a tuple as `(A, B)`"),
     ("TensorList", "a list of tensors as `Tensor[]`"),
     ("IntArrayRef", "a list of integers as `int[]`"),
-    (
-        "OptionalTensorList",
-        "a list of optional tensors as `Tensor?[]`",
-    ),
+    ("OptionalTensorList", "a list of optional tensors as `Tensor?[]`"),
 ];
 
 const CONSTRUCTORS: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
@@ -90,9 +87,7 @@ impl Parser<'_> {
         let start = self.here().start;
         let (ty, sized) = self.type_and_size()?;
         if sized {
-            let kind = SyntaxErrorKind::BadType {
-                problem: TypeProblem::SizedInside,
-            };
+            let kind = SyntaxErrorKind::BadType { problem: TypeProblem::SizedInside };
             return Err(self.report_at(self.since(start), kind));
         }
         Ok(ty)
@@ -128,27 +123,15 @@ impl Parser<'_> {
 
     fn list_suffix(&mut self, element: Type) -> Parsed<(Type, bool)> {
         self.at += 1;
-        let size = if self.at(']') {
-            None
-        } else {
-            Some(self.size()?)
-        };
+        let size = if self.at(']') { None } else { Some(self.size()?) };
         self.expect(']', "`]`")?;
         let alias = self.alias()?;
-        Ok((
-            Type {
-                kind: TypeKind::List(Box::new(element), size),
-                alias,
-            },
-            size.is_some(),
-        ))
+        Ok((Type { kind: TypeKind::List(Box::new(element), size), alias }, size.is_some()))
     }
 
     fn size(&mut self) -> Parsed<u32> {
         let size = match self.peek() {
-            Some(TokenKind::Number(text)) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
-                text.parse().ok()
-            }
+            Some(TokenKind::Number(text)) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
             _ => None,
         };
         match size.filter(|&size| size <= MAX_SIZE) {
@@ -259,9 +242,7 @@ impl Parser<'_> {
         if path.len() == 5 && path[..3] == ["__torch__", "torch", "classes"] && !self.at('.') {
             return Ok(TypeKind::Class(path.join(".")).into());
         }
-        let kind = SyntaxErrorKind::BadType {
-            problem: TypeProblem::ClassPath,
-        };
+        let kind = SyntaxErrorKind::BadType { problem: TypeProblem::ClassPath };
         Err(self.report_at(self.since(start), kind))
     }
 
@@ -277,30 +258,17 @@ impl Parser<'_> {
         if is_variable(word) {
             return Ok(TypeKind::Variable(found));
         }
-        let foreign = FOREIGN
-            .iter()
-            .find(|(foreign, _)| *foreign == word)
-            .map(|(_, ours)| *ours);
+        let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == word).map(|(_, ours)| *ours);
         let known = ATOMS.iter().map(|(atom, _)| *atom).chain(CONSTRUCTORS);
         let suggestion = foreign.or_else(|| suggest(word, known)).map(str::to_owned);
-        if suggestion.is_none()
-            && is_identifier(word)
-            && word.starts_with(|c: char| c.is_ascii_lowercase())
-        {
+        if suggestion.is_none() && is_identifier(word) && word.starts_with(|c: char| c.is_ascii_lowercase()) {
             return Ok(TypeKind::Variable(found));
         }
         let follows = self.peek_at(1);
         let reported = self.report(SyntaxErrorKind::UnknownType { found, suggestion });
         // What follows `std::` or `Matrix<` would only be misread; after a plain word the argument goes on as usual.
-        let goes_on = matches!(
-            follows,
-            Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')'))
-        );
-        if goes_on || follows.is_none() {
-            Ok(TypeKind::Any)
-        } else {
-            Err(reported)
-        }
+        let goes_on = matches!(follows, Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')')));
+        if goes_on || follows.is_none() { Ok(TypeKind::Any) } else { Err(reported) }
     }
 
     fn bad_type(&mut self, problem: TypeProblem) -> Reported {
@@ -314,10 +282,7 @@ impl Parser<'_> {
 
 /// `t`, `t1`, `tVal`: names that are surely meant as variables, however near to something else.
 fn is_variable(word: &str) -> bool {
-    is_identifier(word)
-        && word
-            .strip_prefix('t')
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
+    is_identifier(word) && word.strip_prefix('t').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
 }
 
 /// Whether a token can be part of a path.
@@ -331,17 +296,7 @@ fn dict(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
     };
     let hashable = matches!(
         key.kind,
-        TypeKind::Int
-            | TypeKind::Bool
-            | TypeKind::Float
-            | TypeKind::Complex
-            | TypeKind::Str
-            | TypeKind::Device
-            | TypeKind::Tensor
+        TypeKind::Int | TypeKind::Bool | TypeKind::Float | TypeKind::Complex | TypeKind::Str | TypeKind::Device | TypeKind::Tensor
     );
-    if hashable {
-        Ok(TypeKind::Dict(Box::new(key), Box::new(value)))
-    } else {
-        Err(TypeProblem::DictKey)
-    }
+    if hashable { Ok(TypeKind::Dict(Box::new(key), Box::new(value))) } else { Err(TypeProblem::DictKey) }
 }

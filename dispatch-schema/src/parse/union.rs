@@ -18,9 +18,7 @@ pub(super) fn union(members: Vec<Type>) -> Option<TypeKind> {
     collapse_numbers(&mut distinct);
     distinct.sort_by_cached_key(|ty| (rank(&ty.kind), ty.to_string()));
     match distinct.as_slice() {
-        [none, other] | [other, none]
-            if none.kind == TypeKind::NoneType && other.kind != TypeKind::NoneType =>
-        {
+        [none, other] | [other, none] if none.kind == TypeKind::NoneType && other.kind != TypeKind::NoneType => {
             Some(TypeKind::Optional(Box::new(other.clone())))
         }
         [_] if distinct[0].kind == TypeKind::Scalar => Some(TypeKind::Scalar),
@@ -38,10 +36,7 @@ fn flatten(ty: Type) -> Vec<Type> {
             members.push(TypeKind::NoneType.into());
             members
         }
-        kind => vec![Type {
-            kind,
-            alias: ty.alias,
-        }],
+        kind => vec![Type { kind, alias: ty.alias }],
     }
 }
 

@@ -18,13 +18,10 @@ pub(super) fn canonical(value: f64) -> String {
 /// `%.17g`.
 fn general(value: f64) -> String {
     let scientific = format!("{value:.16e}");
-    let (mantissa, exponent) = scientific
-        .split_once('e')
-        .expect("scientific notation has an exponent");
+    let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
     let exponent: i32 = exponent.parse().expect("the exponent of a float is small");
     if (-4..17).contains(&exponent) {
-        let decimals =
-            usize::try_from(16 - exponent).expect("at most 16 digits stand before the point");
+        let decimals = usize::try_from(16 - exponent).expect("at most 16 digits stand before the point");
         trim(&format!("{value:.decimals$}")).to_owned()
     } else {
         let sign = if exponent < 0 { '-' } else { '+' };
@@ -34,11 +31,7 @@ fn general(value: f64) -> String {
 
 /// Without zeros at the end of the fraction, and without a point at the end.
 fn trim(text: &str) -> &str {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 #[cfg(test)]

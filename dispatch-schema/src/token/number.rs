@@ -19,9 +19,7 @@ pub(super) fn length(rest: &str) -> usize {
         let belongs = match byte {
             // `1...` is a number before dots, not a number that ends in one.
             b'.' => next != Some(&b'.'),
-            b'+' | b'-' => {
-                at > 0 && is_exponent(bytes[at - 1], hex) && next.is_some_and(u8::is_ascii_digit)
-            }
+            b'+' | b'-' => at > 0 && is_exponent(bytes[at - 1], hex) && next.is_some_and(u8::is_ascii_digit),
             _ => byte.is_ascii_alphanumeric() || byte == b'_',
         };
         if !belongs {

@@ -16,28 +16,15 @@ pub(super) struct Literal {
 pub(super) fn read(rest: &str) -> Literal {
     let quote = &rest[..1];
     let triple = quote.repeat(3);
-    let delimiter = if rest.starts_with(&triple) {
-        triple.as_str()
-    } else {
-        quote
-    };
-    let mut reader = Reader {
-        rest,
-        at: delimiter.len(),
-        value: Vec::new(),
-        problems: Vec::new(),
-    };
+    let delimiter = if rest.starts_with(&triple) { triple.as_str() } else { quote };
+    let mut reader = Reader { rest, at: delimiter.len(), value: Vec::new(), problems: Vec::new() };
     reader.body(delimiter);
     let (at, mut problems) = (reader.at, reader.problems);
     let value = String::from_utf8(reader.value).unwrap_or_else(|_| {
         problems.push((StringProblem::NotUtf8, 0..at));
         String::new()
     });
-    Literal {
-        value,
-        length: at,
-        problems,
-    }
+    Literal { value, length: at, problems }
 }
 
 struct Reader<'s> {
@@ -60,8 +47,7 @@ impl Reader<'_> {
                 Some('\\') => self.escape(),
                 Some(c) if c != '\n' || delimiter.len() == 3 => {
                     self.at += c.len_utf8();
-                    self.value
-                        .extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                    self.value.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 _ => {
                     self.problems.push((StringProblem::NotClosed, 0..self.at));
@@ -89,18 +75,14 @@ impl Reader<'_> {
         self.at += 1 + length;
         match byte {
             Some(byte) => self.value.push(byte),
-            None => self
-                .problems
-                .push((StringProblem::UnknownEscape, start..self.at)),
+            None => self.problems.push((StringProblem::UnknownEscape, start..self.at)),
         }
     }
 }
 
 /// Three octal digits, at most `377`.
 fn octal(after: &str) -> Option<u8> {
-    let digits = after
-        .get(..3)
-        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let digits = after.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     u8::from_str_radix(digits, 8).ok()
 }
 
@@ -118,13 +100,7 @@ mod tests {
 
     #[test]
     fn both_quotes_and_threes_of_them_are_strings() {
-        for (text, value) in [
-            ("'a\"#b'", "a\"#b"),
-            ("\"a'b\"", "a'b"),
-            ("'''a\n'b'''", "a\n'b"),
-            ("\"\"\"\"\"\"", ""),
-            ("''", ""),
-        ] {
+        for (text, value) in [("'a\"#b'", "a\"#b"), ("\"a'b\"", "a'b"), ("'''a\n'b'''", "a\n'b"), ("\"\"\"\"\"\"", ""), ("''", "")] {
             let read = read(text);
             assert_eq!((read.value.as_str(), read.length), (value, text.len()));
             assert!(read.problems.is_empty());
@@ -133,9 +109,7 @@ mod tests {
 
     #[test]
     fn wrong_escapes_are_found_each_at_its_place() {
-        for escape in [
-            r"\r", r"\0", r"\x41", r"\u0041", r"\N", r"\q", r"\400", r"\1", r"\é",
-        ] {
+        for escape in [r"\r", r"\0", r"\x41", r"\u0041", r"\N", r"\q", r"\400", r"\1", r"\é"] {
             let text = format!("'a{escape}'");
             let problems = read(&text).problems;
             assert_eq!(problems[0].0, StringProblem::UnknownEscape, "{text}");

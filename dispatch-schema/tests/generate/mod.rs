@@ -1,8 +1,6 @@
 //! Random schemas and random texts.
 
-use dispatch_schema::{
-    Alias, Argument, DefaultValue, OperatorName, Return, Schema, Type, TypeKind,
-};
+use dispatch_schema::{Alias, Argument, DefaultValue, OperatorName, Return, Schema, Type, TypeKind};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -10,19 +8,15 @@ use proptest::sample::select;
 
 /// Schemas in the form in which the parser gives them.
 pub(crate) fn schemas() -> impl Strategy<Value = Schema> {
-    (
-        names(),
-        vec(arguments(), 0..6),
-        vec(returns(), 0..4),
-        any::<(bool, bool)>(),
-    )
-        .prop_map(|(name, arguments, returns, (varargs, varreturns))| Schema {
+    (names(), vec(arguments(), 0..6), vec(returns(), 0..4), any::<(bool, bool)>()).prop_map(
+        |(name, arguments, returns, (varargs, varreturns))| Schema {
             name,
             arguments: in_order(arguments, varargs),
             returns,
             varargs,
             varreturns,
-        })
+        },
+    )
 }
 
 /// Texts made of pieces of the language.
@@ -94,16 +88,11 @@ fn in_order(mut arguments: Vec<Argument>, varargs: bool) -> Vec<Argument> {
 }
 
 fn names() -> impl Strategy<Value = OperatorName> {
-    (
-        option::of("[a-z]{4,6}x"),
-        "_?[a-z]{3}x_?",
-        option::of("[A-Z][a-z]{2}[0-9]"),
-    )
-        .prop_map(|(namespace, base, overload)| OperatorName {
-            namespace,
-            base,
-            overload: overload.unwrap_or_default(),
-        })
+    (option::of("[a-z]{4,6}x"), "_?[a-z]{3}x_?", option::of("[A-Z][a-z]{2}[0-9]")).prop_map(|(namespace, base, overload)| OperatorName {
+        namespace,
+        base,
+        overload: overload.unwrap_or_default(),
+    })
 }
 
 fn arguments() -> impl Strategy<Value = Argument> {
@@ -111,14 +100,7 @@ fn arguments() -> impl Strategy<Value = Argument> {
         1 => types().prop_map(|ty| (ty, None)),
         2 => defaults().prop_map(|(ty, default)| (ty, Some(default))),
     ];
-    ("[a-z]{2}x", with_default, any::<bool>()).prop_map(|(name, (ty, default), keyword_only)| {
-        Argument {
-            name,
-            ty,
-            default,
-            keyword_only,
-        }
-    })
+    ("[a-z]{2}x", with_default, any::<bool>()).prop_map(|(name, (ty, default), keyword_only)| Argument { name, ty, default, keyword_only })
 }
 
 fn returns() -> impl Strategy<Value = Return> {
@@ -167,14 +149,7 @@ fn aliases() -> impl Strategy<Value = Option<Alias>> {
             sets
         })
     };
-    option::weighted(
-        0.3,
-        (sets(), any::<bool>(), sets()).prop_map(|(before, write, after)| Alias {
-            before,
-            write,
-            after,
-        }),
-    )
+    option::weighted(0.3, (sets(), any::<bool>(), sets()).prop_map(|(before, write, after)| Alias { before, write, after }))
 }
 
 fn types() -> impl Strategy<Value = Type> {
@@ -182,24 +157,20 @@ fn types() -> impl Strategy<Value = Type> {
     let nested = leaf.prop_recursive(3, 12, 3, |inner| {
         let boxed = inner.clone().prop_map(Box::new);
         let kind = prop_oneof![
-            boxed
-                .clone()
-                .prop_map(|element| TypeKind::List(element, None)),
+            boxed.clone().prop_map(|element| TypeKind::List(element, None)),
             boxed.clone().prop_map(TypeKind::Future),
             boxed.clone().prop_map(TypeKind::Await),
             boxed.clone().prop_map(TypeKind::RRef),
             vec(inner.clone(), 0..3).prop_map(TypeKind::Tuple),
-            (select(vec!["str", "int", "Tensor"]), boxed.clone()).prop_map(|(key, value)| {
-                TypeKind::Dict(Box::new(Type::parse(key).unwrap()), value)
-            }),
+            (select(vec!["str", "int", "Tensor"]), boxed.clone())
+                .prop_map(|(key, value)| { TypeKind::Dict(Box::new(Type::parse(key).unwrap()), value) }),
         ];
         prop_oneof![
             3 => (kind, aliases()).prop_map(|(kind, alias)| Type { kind, alias }),
             1 => inner.prop_map(optional),
         ]
     });
-    (nested, option::weighted(0.2, 0..9_u32), any::<bool>()).prop_map(|(ty, size, some)| match size
-    {
+    (nested, option::weighted(0.2, 0..9_u32), any::<bool>()).prop_map(|(ty, size, some)| match size {
         Some(size) => {
             let list = TypeKind::List(Box::new(ty), Some(size)).into();
             if some { optional(list) } else { list }
@@ -217,21 +188,15 @@ fn optional(ty: Type) -> Type {
 
 /// A type and a value of it.
 fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
-    let listed =
-        (listable(), 0..4_u32, option::of(Just(()))).prop_flat_map(|((ty, value), size, sized)| {
-            let size = sized.map(|()| size);
-            let lengths = match size {
-                Some(n) if n != 1 => prop_oneof![Just(0), Just(n as usize)].boxed(),
-                _ => (0..4_usize).boxed(),
-            };
-            let list: Type = TypeKind::List(Box::new(ty), size).into();
-            lengths.prop_map(move |length| {
-                (
-                    list.clone(),
-                    DefaultValue::List(vec![value.clone(); length]),
-                )
-            })
-        });
+    let listed = (listable(), 0..4_u32, option::of(Just(()))).prop_flat_map(|((ty, value), size, sized)| {
+        let size = sized.map(|()| size);
+        let lengths = match size {
+            Some(n) if n != 1 => prop_oneof![Just(0), Just(n as usize)].boxed(),
+            _ => (0..4_usize).boxed(),
+        };
+        let list: Type = TypeKind::List(Box::new(ty), size).into();
+        lengths.prop_map(move |length| (list.clone(), DefaultValue::List(vec![value.clone(); length])))
+    });
     let required = prop_oneof![constants(), listed];
     prop_oneof![
         3 => required.clone(),
@@ -245,8 +210,7 @@ fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
 fn listable() -> impl Strategy<Value = (Type, DefaultValue)> {
     use TypeKind::*;
     prop_oneof![
-        (select(vec![Int, SymInt, ScalarType]), any::<i64>())
-            .prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
+        (select(vec![Int, SymInt, ScalarType]), any::<i64>()).prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
         floats().prop_map(|value| (Float.into(), DefaultValue::Float(value))),
         any::<bool>().prop_map(|value| (Bool.into(), DefaultValue::Bool(value))),
         (floats(), floats()).prop_map(|(re, im)| (Complex.into(), DefaultValue::Complex(re, im))),
@@ -261,8 +225,7 @@ fn constants() -> impl Strategy<Value = (Type, DefaultValue)> {
         "[a-z]{3}(:[0-9])?".prop_map(|text| (Device.into(), DefaultValue::Device(text))),
         floats().prop_map(|value| (Scalar.into(), DefaultValue::Float(value))),
         any::<i64>().prop_map(|value| (Scalar.into(), DefaultValue::Int(value))),
-        (select(vec![Layout, MemoryFormat]), 0..9_i64)
-            .prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
+        (select(vec![Layout, MemoryFormat]), 0..9_i64).prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
     ]
 }
 

@@ -1,0 +1,118 @@
+//! PyTorch's operator dispatcher, rebuilt for Rust.
+//!
+//! An operator is a row, a dispatch key is a column, and an attribute fills a cell. Any crate can define operators, any other crate
+//! can bring kernels for them, and a layer - autograd, tracing, one of your own - sees the calls of every operator there is.
+//!
+//! ```
+//! use dispatch_runtime::prelude::*;
+//!
+//! /// Multiplies two tensors elementwise.
+//! #[op_def("mymul(Tensor self, Tensor other) -> Tensor")]
+//! pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+//!
+//! #[op_impl(mymul, CPU)]
+//! fn mymul_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+//!     let (a, b) = (this.read::<f32>()?, other.read::<f32>()?);
+//!     let product: Vec<f32> = a.iter().zip(&*b).map(|(a, b)| a * b).collect();
+//!     Ok(Tensor::from_slice(&product))
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! let (a, b) = (Tensor::from_slice(&[1.0_f32, 2.0]), Tensor::from_slice(&[3.0_f32, 4.0]));
+//! assert_eq!(&*mymul(&a, &b)?.read::<f32>()?, [3.0, 8.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # A call
+//!
+//! The generated function unites the [`KeySet`]s of its tensor arguments, adds and removes what the thread's [`guard`]s say, finds the
+//! slot of the highest key in the operator's table, and jumps there. A layer's kernel gets the key set, does its part, and hands the
+//! call on to `keys.below(itself)`. The kernel of a backend computes.
+//!
+//! # A registration
+//!
+//! Attributes become static records, collected from all linked crates when the first operator is called. Each operator's table is
+//! made at its own first call. A key without kernel is served by the aliases that cover it, then by its fallback; `rule.rs` has the
+//! whole rule. [`verify`] says what is wrong before anybody calls.
+
+extern crate self as dispatch_runtime;
+
+mod boxed;
+mod call;
+mod collect;
+mod convert;
+mod counted;
+mod device;
+mod dtype;
+mod dump;
+mod error;
+mod explain;
+mod generator;
+pub mod guard;
+mod key;
+mod key_set;
+mod listener;
+mod location;
+mod name;
+mod number;
+mod operation;
+mod operator;
+mod record;
+mod registrar;
+mod registry;
+mod rule;
+mod scalar;
+mod stack;
+mod sync;
+mod table;
+mod tensor;
+mod value;
+mod verify;
+
+pub use boxed::BoxedFn;
+pub use collect::register;
+pub use convert::{Argument, Output};
+pub use device::{Device, UnknownDevice};
+pub use dispatch_schema as schema;
+pub use dtype::{Bool, DType, Element, UnknownDType};
+pub use dump::{TableCell, dump_name, registrations_for};
+pub use error::{Error, ErrorKind, Result};
+pub use explain::{Explanation, Site};
+pub use generator::Generator;
+pub use half::{bf16, f16};
+pub use key::{Key, Landing, LandingFull, UnknownKey, UserKey, keys};
+pub use key_set::KeySet;
+pub use listener::Change;
+pub use location::Location;
+pub use name::Name;
+pub use num_complex::{Complex32, Complex64};
+pub use number::{Floating, Number};
+pub use operation::Operation;
+pub use operator::Operator;
+pub use record::{FallbackRecord, KernelRecord, Record};
+pub use registrar::{KernelHandle, Registrar, Registration, Scoped, fallback, fallback_fallthrough, listen};
+pub use registry::assemble;
+pub use rule::Provenance;
+pub use scalar::{Layout, MemoryFormat, Scalar, Str};
+pub use stack::Stack;
+pub use tensor::{AccessError, Buffer, Dims, Geometry, OutOfStorage, Read, Storage, Tensor, Write};
+pub use value::{Object, Value};
+pub use verify::{Finding, verify};
+
+/// Not public API: what generated code names.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::call::*;
+    #[cfg(feature = "linkme")]
+    pub use crate::collect::RECORDS;
+    #[cfg(feature = "inventory")]
+    pub use crate::collect::Submitted;
+    pub use crate::operator::{Definition, Typed};
+    pub use crate::record::Record;
+    pub use crate::table::{Code, Head};
+    #[cfg(feature = "inventory")]
+    pub use inventory;
+    #[cfg(feature = "linkme")]
+    pub use linkme;
+}

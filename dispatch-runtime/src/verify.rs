@@ -1,0 +1,156 @@
+//! What is wrong with a program's registrations, before anybody calls anything.
+
+use std::fmt;
+
+use crate::error::{Error, ErrorKind};
+use crate::key::{Alias, Key, Slot, Target, clashes};
+use crate::location::Location;
+use crate::name::Name;
+use crate::registry::{self, Active, Cell, Misplaced, Registered, Row};
+
+/// One finding of [`verify`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Calls will fail with this error.
+    Error(Error),
+    /// Two crates declare different keys of one name.
+    DuplicateKey {
+        /// The name.
+        name: &'static str,
+        /// The declarations.
+        locations: [Location; 2],
+    },
+    /// A backend's own kernel of a composite operator takes autograd away on that backend, because it is not made of differentiable
+    /// parts and brings no derivative.
+    LosesAutograd {
+        /// The operator.
+        operator: Name<'static>,
+        /// The backend.
+        backend: Key,
+        /// The kernel.
+        kernel: Location,
+        /// The composite.
+        composite: Location,
+    },
+    /// Calls through `AutogradOther` will fail: a composite and a storage's kernel both could serve them.
+    Ambiguous {
+        /// The operator.
+        operator: Name<'static>,
+        /// The storage.
+        storage: Key,
+    },
+    /// A composite operator also has a kernel for the same alias from elsewhere.
+    CatchAllBesideBody {
+        /// The operator.
+        operator: Name<'static>,
+        /// The kernels.
+        kernels: Vec<Location>,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => error.fmt(f),
+            Self::DuplicateKey { name, locations: [a, b] } => {
+                write!(f, "two keys are called `{name}`:\n  {a}\n  {b}\n  Rename one of them, or link only one of the crates.")
+            }
+            Self::LosesAutograd { operator, backend, kernel, composite } => write!(
+                f,
+                "the kernel of `{operator}` for {backend} takes autograd away on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
+                 Give the operator a derivative, or leave that backend to the composite."
+            ),
+            Self::Ambiguous { operator, storage } => write!(
+                f,
+                "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther cannot be told apart\n  \
+                 Register a kernel for AutogradOther."
+            ),
+            Self::CatchAllBesideBody { operator, kernels } => {
+                let kernels: String = kernels.iter().map(|location| format!("\n  {location}")).collect();
+                write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
+            }
+        }
+    }
+}
+
+/// Everything that is wrong with the registrations of this program, in a stable order.
+///
+/// Made for a test of one line in an operator crate or an application:
+///
+/// ```
+/// let findings = dispatch_runtime::verify();
+/// assert!(findings.is_empty(), "{}", findings.iter().map(|finding| format!("{finding}\n")).collect::<String>());
+/// ```
+#[must_use]
+pub fn verify() -> Vec<Finding> {
+    let registry = registry::lock();
+    let mut findings: Vec<Finding> = Vec::new();
+    for (a, b) in clashes(registry.keys.clone()) {
+        findings.push(Finding::DuplicateKey { name: a.name(), locations: [a.location(), b.location()] });
+    }
+    for misplaced in &registry.misplaced {
+        findings.push(Finding::Error(match misplaced {
+            Misplaced::Key(full) => ErrorKind::Key(full.clone()).into(),
+            Misplaced::Fallback(key) => ErrorKind::NotARuntimeKey { key: *key }.into(),
+        }));
+    }
+    for slot in Slot::all() {
+        if let Active::Conflict(fallbacks) = registry.fallbacks[slot.position()].active() {
+            let fallbacks = registry::sites(&fallbacks);
+            findings.push(Finding::Error(ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks }.into()));
+        }
+    }
+    let mut rows: Vec<&Row> = registry.rows.iter().collect();
+    rows.sort_by_key(|row| row.name);
+    rows.iter().for_each(|row| examine(row, &registry.fallbacks, &mut findings));
+    findings
+}
+
+fn examine(row: &Row, fallbacks: &[Cell], findings: &mut Vec<Finding>) {
+    match row.definitions.len() {
+        0 if row.cells.is_empty() => return,
+        0 => findings.push(Finding::Error(row.not_defined())),
+        1 => {}
+        _ => findings.push(Finding::Error(row.duplicate_definitions())),
+    }
+    for (target, cell) in &row.cells {
+        if let Active::Conflict(kernels) = cell.active() {
+            findings.push(if *target == Target::Alias(Alias::CompositeImplicitAutograd) {
+                let mut kernels: Vec<Location> = kernels.iter().map(|kernel| kernel.location).collect();
+                kernels.sort();
+                Finding::CatchAllBesideBody { operator: row.name, kernels }
+            } else {
+                Finding::Error(registry::duplicate_kernels(row.name, *target, &kernels))
+            });
+        }
+    }
+    if let Some(composite) = first(row, Target::Alias(Alias::CompositeImplicitAutograd)) {
+        examine_composite(row, fallbacks, composite, findings);
+    }
+}
+
+fn examine_composite(row: &Row, fallbacks: &[Cell], composite: &Registered, findings: &mut Vec<Finding>) {
+    let direct = row.direct();
+    let differentiable = [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| direct.has_alias(alias));
+    for (target, cell) in &row.cells {
+        let Target::Slot(storage) = *target else { continue };
+        let Some(kernel) = cell.kernels.first() else { continue };
+        let Some(autograd) = storage.autograd() else { continue };
+        let key = Key::of_slot(storage);
+        if storage.is_dense() {
+            let own = row.cell(Target::Slot(autograd)).is_some();
+            let has_fallback = !fallbacks[autograd.position()].kernels.is_empty();
+            if !own && !differentiable && has_fallback {
+                let (kernel, composite) = (kernel.location, composite.location);
+                findings.push(Finding::LosesAutograd { operator: row.name, backend: key, kernel, composite });
+            }
+        } else if autograd == Slot::autograd_other() && row.cell(Target::Slot(autograd)).is_none() {
+            findings.push(Finding::Ambiguous { operator: row.name, storage: key });
+        }
+    }
+}
+
+fn first(row: &Row, target: Target) -> Option<&Registered> {
+    row.cell(target)?.kernels.first()
+}
