@@ -175,7 +175,7 @@ impl Schema {
     /// Whether calls written for this schema work with `old`, as long as they leave new arguments out, or every reason
     /// why not.
     ///
-    /// Beyond what backward compatibility asks: types of arguments do not widen, no default appears on an old argument,
+    /// Beyond what backward compatibility asks: types of arguments do not widen, those of returns stay, no default appears on an old argument,
     /// new arguments have plain defaults, and there are as many out arguments as before. Arguments with defaults may go.
     ///
     /// ```
@@ -328,7 +328,8 @@ fn argument_changes(new: &Argument, old: &Argument, direction: Direction) -> Vec
 fn return_changes(new: &Return, old: &Return, direction: Direction) -> Vec<Change> {
     let fits = match direction {
         Direction::Backward => is_subtype(&new.ty, &old.ty),
-        Direction::Forward => is_subtype(&old.ty, &new.ty),
+        // Wider is refused as PyTorch does; narrower is more than the old operator promises.
+        Direction::Forward => is_subtype(&old.ty, &new.ty) && is_subtype(&new.ty, &old.ty),
     };
     let mut changes: Vec<_> = type_change(&new.ty, &old.ty, fits).into_iter().collect();
     if new.name != old.name {

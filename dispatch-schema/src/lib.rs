@@ -38,6 +38,10 @@
 //! * A misspelt type in lower case is an error and not a type variable.
 #![forbid(unsafe_code)]
 
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;
+
 mod alias;
 mod compat;
 mod default;

@@ -192,6 +192,12 @@ fn new_calls_work_where_only_the_old_schema_is_known() {
 }
 
 #[test]
+fn returns_keep_their_types_for_older_readers() {
+    assert!(forward("f() -> Tensor", "f() -> Tensor?").is_err());
+    assert!(forward("f() -> Tensor?", "f() -> Tensor").is_err());
+}
+
+#[test]
 fn widening_breaks_older_readers() {
     let old = "slice(Tensor(a) self, int dim=0, int start=0, int step=1) -> Tensor(a)";
     let new = "slice(Tensor(a) self, int dim=0, int? start=None, int step=1) -> Tensor(a)";

@@ -14,8 +14,8 @@ fn keyword_and_written_is_out() {
     assert!(with_out.arguments[1].is_out());
     let lists = schema("foo(Tensor self, *, Tensor(a!)[] out) -> ()");
     assert!(lists.arguments[1].is_out() && lists.kind() == SchemaKind::Out);
-    let without = schema("any.not_out(Tensor self, Tensor b) -> Tensor");
-    assert!(!without.arguments[1].is_out());
+    let plain = schema("any.not_out(Tensor self, Tensor b) -> Tensor");
+    assert!(!plain.arguments[1].is_out());
     let positional = schema("any_(Tensor(a!) self) -> Tensor(a!)");
     assert!(!positional.arguments[0].is_out() && positional.kind() == SchemaKind::InPlace);
 }

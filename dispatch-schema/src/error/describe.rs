@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::wanted::Wanted;
 use super::{AliasProblem, NumberProblem, StringProblem, SyntaxErrorKind, TypeProblem};
-use crate::ty::{Type, TypeKind};
 
 impl fmt::Display for SyntaxErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,72 +63,6 @@ impl fmt::Display for Found<'_> {
             None => f.write_str("the end"),
         }
     }
-}
-
-/// The defaults that a type can have.
-struct Wanted<'a>(&'a Type);
-
-impl fmt::Display for Wanted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.0.kind {
-            TypeKind::Optional(inner) if takes_only_none(&inner.kind) => "`None`",
-            TypeKind::Optional(inner) => return write!(f, "`None` or {}", Wanted(inner)),
-            TypeKind::Int | TypeKind::SymInt => "a whole number such as `1`",
-            TypeKind::Float => "a number such as `1.0`",
-            TypeKind::Scalar => "a number such as `1` or `1.0`, or `True` or `False`",
-            TypeKind::Bool => "`True` or `False`",
-            TypeKind::Complex => "a complex number such as `1j`",
-            TypeKind::Str => "a string such as `\"mean\"`",
-            TypeKind::Device => "a device such as `\"cpu\"` or `\"cuda:0\"`",
-            TypeKind::ScalarType => {
-                "`float`, `double`, `long`, `complex` or the number of an element type"
-            }
-            TypeKind::Layout => "`strided` or the number of a layout",
-            TypeKind::MemoryFormat => "`contiguous_format` or the number of a memory format",
-            TypeKind::List(element, _) if takes_only_none(&element.kind) => {
-                "no default, lists of this type have none"
-            }
-            TypeKind::List(element, None) => {
-                return write!(
-                    f,
-                    "a list `[..]` of which each element is {}",
-                    Wanted(element)
-                );
-            }
-            TypeKind::List(element, Some(_)) => {
-                return write!(
-                    f,
-                    "a list `[..]` of which each element is {}, or one for all",
-                    Wanted(element)
-                );
-            }
-            _ => {
-                return write!(
-                    f,
-                    "no default, or make the type `{}?` and write `None`",
-                    self.0.without_aliases()
-                );
-            }
-        })
-    }
-}
-
-fn takes_only_none(kind: &TypeKind) -> bool {
-    !matches!(
-        kind,
-        TypeKind::Int
-            | TypeKind::SymInt
-            | TypeKind::Float
-            | TypeKind::Scalar
-            | TypeKind::Bool
-            | TypeKind::Complex
-            | TypeKind::Str
-            | TypeKind::Device
-            | TypeKind::ScalarType
-            | TypeKind::Layout
-            | TypeKind::MemoryFormat
-            | TypeKind::List(..)
-    )
 }
 
 fn describe_overload(overload: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::literal::{Literal, LiteralKind};
 use super::number::{Number, float, is_hex_integer, number};
-use crate::default::DefaultValue;
+use crate::default::{DefaultValue, has_list_defaults};
 use crate::error::{NumberProblem, SyntaxErrorKind};
 use crate::suggest::suggest;
 use crate::ty::{Type, TypeKind};
@@ -78,7 +78,7 @@ fn fit_list(
     element: &Type,
     size: Option<u32>,
 ) -> Result<DefaultValue, Misfit> {
-    if !can_be_listed(&element.kind) {
+    if !has_list_defaults(&element.kind) {
         return Err(Misfit::Type);
     }
     let LiteralKind::List(literals) = literal else {
@@ -98,15 +98,6 @@ fn fit_list(
         }
         _ => Ok(DefaultValue::List(values)),
     }
-}
-
-/// Whether PyTorch has list defaults with such elements.
-fn can_be_listed(kind: &TypeKind) -> bool {
-    use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
-    matches!(
-        kind,
-        Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat
-    )
 }
 
 fn fit_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
