@@ -175,8 +175,9 @@ impl Schema {
     /// Whether calls written for this schema work with `old`, as long as they leave new arguments out, or every reason
     /// why not.
     ///
-    /// Beyond what backward compatibility asks: types of arguments do not widen, those of returns stay, no default appears on an old argument,
-    /// new arguments have plain defaults, and there are as many out arguments as before. Arguments with defaults may go.
+    /// Beyond what backward compatibility asks: types of arguments do not widen, those of returns stay, no default
+    /// appears on an old argument, new arguments have plain defaults, and there are as many out arguments as before.
+    /// Arguments with defaults may go.
     ///
     /// ```
     /// use dispatch_schema::Schema;

@@ -11,6 +11,7 @@ mod literal;
 mod number;
 mod ty;
 mod union;
+mod word;
 
 use std::ops::Range;
 

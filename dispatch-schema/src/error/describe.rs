@@ -8,44 +8,98 @@ use super::{AliasProblem, NumberProblem, StringProblem, SyntaxErrorKind, TypePro
 impl fmt::Display for SyntaxErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Expected { what, found } => write!(f, "expected {what}, found {}", Found(found.as_deref())),
-            Self::NameOnly => f.write_str("only a name is given; write the arguments and returns after it: `(Tensor self) -> Tensor`"),
-            Self::ReservedWord { word } => write!(f, "`{word}` is a reserved word; write another name, such as `{word}_`"),
+            Self::Expected { what, found } => {
+                write!(f, "expected {what}, found {}", Found(found.as_deref()))
+            }
+            Self::NameOnly => f.write_str(
+                "only a name is given; write the arguments and returns after \
+                 it: `(Tensor self) -> Tensor`",
+            ),
+            Self::ReservedWord { word } => write!(
+                f,
+                "`{word}` is a reserved word; write another name, such as \
+                 `{word}_`"
+            ),
             Self::BadOverload { overload } => describe_overload(overload, f),
             Self::ExpectedType { found } => {
-                write!(f, "expected a type such as `Tensor` or `int[]`, found {}", Found(found.as_deref()))
+                write!(
+                    f,
+                    "expected a type such as `Tensor` or `int[]`, found {}",
+                    Found(found.as_deref())
+                )
             }
-            Self::UnknownType { found, suggestion: Some(near) } => write!(f, "unknown type `{found}`; did you mean `{near}`?"),
-            Self::UnknownType { found, suggestion: None } => {
-                write!(f, "unknown type `{found}`; write a class by its full path, `__torch__.torch.classes.ns.{found}`")
+            Self::UnknownType { found, suggestion } => {
+                write!(f, "unknown type `{found}`; ")?;
+                match suggestion {
+                    Some(near) => write!(f, "did you mean `{near}`?"),
+                    None => write!(
+                        f,
+                        "write a class by its full path, `__torch__.torch.classes.ns.{found}`"
+                    ),
+                }
             }
-            Self::ForeignType { found, instead } => write!(f, "unknown type `{found}`; write {instead}"),
+            Self::ForeignType { found, instead } => {
+                write!(f, "unknown type `{found}`; write {instead}")
+            }
             Self::BadType { problem } => problem.fmt(f),
             Self::BadAlias { problem } => problem.fmt(f),
             Self::MissingArgumentName { found } => {
-                write!(f, "the argument has no name; write one after its type, before {}", Found(found.as_deref()))
+                write!(
+                    f,
+                    "the argument has no name; write one after its type, before {}",
+                    Found(found.as_deref())
+                )
             }
-            Self::DuplicateArgument { name } => write!(f, "there is already an argument `{name}`; give this one another name"),
+            Self::DuplicateArgument { name } => write!(
+                f,
+                "there is already an argument `{name}`; give this one another \
+                 name"
+            ),
             Self::PositionalAfterDefault { name } => {
-                write!(f, "`{name}` has no default but follows an argument with one; give it a default or write `*` before it")
+                write!(
+                    f,
+                    "`{name}` has no default but follows an argument with one; give \
+                     it a default or write `*` before it"
+                )
             }
-            Self::VarargsNotLast => f.write_str("`...` must come last; move it to the end of the list"),
+            Self::VarargsNotLast => {
+                f.write_str("`...` must come last; move it to the end of the list")
+            }
             Self::DefaultWithVarargs { name } => {
-                write!(f, "`{name}` cannot have a default in a schema with `...`; remove the default")
+                write!(
+                    f,
+                    "`{name}` cannot have a default in a schema with `...`; remove \
+                     the default"
+                )
             }
             Self::TrailingComma => f.write_str("nothing follows the comma; remove it"),
             Self::TrailingText { found } => {
-                write!(f, "the declaration ends before `{found}`; remove what follows, one text is one declaration")
+                write!(
+                    f,
+                    "the declaration ends before `{found}`; remove what follows"
+                )
             }
             Self::DefaultDoesNotFit { ty, default } => {
-                write!(f, "`{default}` is no value of `{}`; write {}", ty.without_aliases(), Wanted(ty))
+                write!(
+                    f,
+                    "`{default}` is no value of `{}`; write {}",
+                    ty.without_aliases(),
+                    Wanted(ty)
+                )
             }
             Self::DefaultLength { ty, found } => {
-                write!(f, "the list has {found} elements, which does not fit `{ty}`; write as many as the type says, or one value for all")
+                write!(
+                    f,
+                    "the list has {found} elements, which does not fit `{ty}`; \
+                     write as many as the type says, or one value for all"
+                )
             }
-            Self::UnknownDefault { word, suggestion: Some(near) } => write!(f, "unknown default `{word}`; did you mean `{near}`?"),
-            Self::UnknownDefault { word, suggestion: None } => {
-                write!(f, "unknown default `{word}`; write a literal, and quote a string: `\"{word}\"`")
+            Self::UnknownDefault { word, suggestion } => {
+                write!(f, "unknown default `{word}`; ")?;
+                match suggestion {
+                    Some(near) => write!(f, "did you mean `{near}`?"),
+                    None => write!(f, "write a literal, and quote a string: `\"{word}\"`"),
+                }
             }
             Self::BadNumber { text, problem } => describe_number(text, *problem, f),
             Self::BadString { problem } => problem.fmt(f),
@@ -67,11 +121,15 @@ impl fmt::Display for Found<'_> {
 
 fn describe_overload(overload: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if overload == "default" {
-        f.write_str("`default` is what an operator without an overload name is called; leave `.default` out")
+        f.write_str(
+            "`default` is what an operator without an overload name is \
+             called; leave `.default` out",
+        )
     } else {
         write!(
             f,
-            "the overload name `{overload}` begins with `__`, which is kept for methods; write `{}`",
+            "the overload name `{overload}` begins with `__`, which is kept \
+                 for methods; write `{}`",
             overload.trim_start_matches('_')
         )
     }
@@ -104,13 +162,28 @@ fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_
 impl fmt::Display for TypeProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::SizedInside => "a list with a size cannot be inside another type; leave the size out: `[]`",
-            Self::Size => "the size of a list is a whole number up to 65536; write such a number or leave it out: `[]`",
+            Self::SizedInside => {
+                "a list with a size cannot be inside another type; leave the \
+                 size out: `[]`"
+            }
+            Self::Size => {
+                "the size of a list is a whole number up to 65536; write such a \
+                 number or leave it out: `[]`"
+            }
             Self::OptionalNone => "`None?` is no different from `None`; leave the `?` out",
-            Self::DictKey => "this type cannot be a key; write `int`, `bool`, `float`, `complex`, `str`, `Device` or `Tensor`",
-            Self::SmallUnion => "a union has at least two different types; write the one type without `Union`",
+            Self::DictKey => {
+                "this type cannot be a key; write `int`, `bool`, `float`, \
+                 `complex`, `str`, `Device` or `Tensor`"
+            }
+            Self::SmallUnion => {
+                "a union has at least two different types; write the one type \
+                 without `Union`"
+            }
             Self::TooDeep => "the type is nested too deeply; write a flatter one",
-            Self::ClassPath => "a class is written by its full path: `__torch__.torch.classes.ns.Name`",
+            Self::ClassPath => {
+                "a class is written by its full path: \
+                 `__torch__.torch.classes.ns.Name`"
+            }
         })
     }
 }
@@ -136,9 +209,13 @@ impl fmt::Display for StringProblem {
         f.write_str(match self {
             Self::NotClosed => "the string does not end; write the closing quote",
             Self::UnknownEscape => {
-                "unknown escape; write one of `\\\\ \\' \\\" \\a \\b \\f \\n \\t \\v` or three octal digits up to `\\377`"
+                "unknown escape; write one of `\\\\ \\' \\\" \\a \\b \\f \\n \
+                     \\t \\v` or three octal digits up to `\\377`"
             }
-            Self::NotUtf8 => "the octal escapes do not spell UTF-8; write the characters themselves",
+            Self::NotUtf8 => {
+                "the octal escapes do not spell UTF-8; write the characters \
+                 themselves"
+            }
         })
     }
 }
