@@ -105,6 +105,11 @@ pub enum SyntaxErrorKind {
         /// What stands in place of the name.
         found: Option<String>,
     },
+    /// A name before its type, as Rust and Python write it: `x: Tensor`.
+    NameBeforeType {
+        /// The name.
+        name: String,
+    },
     /// Two arguments of the same name.
     DuplicateArgument {
         /// The name.

@@ -100,7 +100,8 @@ pub(crate) fn whole_schema(parser: &mut Parser<'_>) -> Parsed<Schema> {
 
 pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> {
     let name = parser.name();
-    if name.is_err() {
+    // A name that is wrong already explains whatever stands between it and the arguments.
+    if name.is_err() || (!parser.errors.is_empty() && !parser.at('(')) {
         parser.skip_to(|kind| *kind == TokenKind::Punct('('));
     }
     if parser.peek().is_none() {

@@ -176,6 +176,24 @@ fn one_text_is_one_declaration() {
 }
 
 #[test]
+fn declarations_in_other_languages_get_one_hint_per_mistake() {
+    refuses_argument(
+        "x: Tensor",
+        "the type comes first, without `:`; write `Tensor x`",
+    );
+    refuses(
+        "def f(Tensor x) -> Tensor",
+        "^^^",
+        &["`def` is a reserved word"],
+    );
+    refuses(
+        "f(at::Tensor x) -> void",
+        "  ^^               ^^^^",
+        &["did you mean `Tensor`", "did you mean `()`"],
+    );
+}
+
+#[test]
 fn reserved_words_are_no_names() {
     for word in [
         "def", "if", "for", "in", "is", "not", "global", "import", "Ellipsis",
@@ -195,10 +213,7 @@ fn lists_of_arguments_keep_their_order() {
         "`b` has no default but follows an argument with one",
     );
     refuses_argument("..., int a", "`...` must come last");
-    refuses_argument(
-        "int a=0, ...",
-        "`a` cannot have a default in a schema with `...`",
-    );
+    refuses_argument("int a=0, ...", "`a` cannot have a default beside `...`");
     refuses_argument("int a int b", "expected `,` or `)` after the argument");
     refuses(
         "f() -> (..., Tensor)",

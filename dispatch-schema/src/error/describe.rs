@@ -15,11 +15,12 @@ impl fmt::Display for SyntaxErrorKind {
                 "only a name is given; write the arguments and returns after \
                  it: `(Tensor self) -> Tensor`",
             ),
-            Self::ReservedWord { word } => write!(
-                f,
-                "`{word}` is a reserved word; write another name, such as \
-                 `{word}_`"
-            ),
+            Self::ReservedWord { word } => {
+                write!(
+                    f,
+                    "`{word}` is a reserved word; write another, such as `{word}_`"
+                )
+            }
             Self::BadOverload { overload } => describe_overload(overload, f),
             Self::ExpectedType { found } => {
                 write!(
@@ -30,13 +31,10 @@ impl fmt::Display for SyntaxErrorKind {
             }
             Self::UnknownType { found, suggestion } => {
                 write!(f, "unknown type `{found}`; ")?;
-                match suggestion {
-                    Some(near) => write!(f, "did you mean `{near}`?"),
-                    None => write!(
-                        f,
-                        "write a class by its full path, `__torch__.torch.classes.ns.{found}`"
-                    ),
-                }
+                let class = format_args!(
+                    "write a class by its full path, `__torch__.torch.classes.ns.{found}`"
+                );
+                hint(suggestion.as_deref(), class, f)
             }
             Self::ForeignType { found, instead } => {
                 write!(f, "unknown type `{found}`; write {instead}")
@@ -50,11 +48,15 @@ impl fmt::Display for SyntaxErrorKind {
                     Found(found.as_deref())
                 )
             }
-            Self::DuplicateArgument { name } => write!(
-                f,
-                "there is already an argument `{name}`; give this one another \
-                 name"
-            ),
+            Self::NameBeforeType { name } => {
+                write!(
+                    f,
+                    "the type comes first, without `:`; write `Tensor {name}`"
+                )
+            }
+            Self::DuplicateArgument { name } => {
+                write!(f, "there is already an argument `{name}`; rename this one")
+            }
             Self::PositionalAfterDefault { name } => {
                 write!(
                     f,
@@ -66,11 +68,7 @@ impl fmt::Display for SyntaxErrorKind {
                 f.write_str("`...` must come last; move it to the end of the list")
             }
             Self::DefaultWithVarargs { name } => {
-                write!(
-                    f,
-                    "`{name}` cannot have a default in a schema with `...`; remove \
-                     the default"
-                )
+                write!(f, "`{name}` cannot have a default beside `...`; remove it")
             }
             Self::TrailingComma => f.write_str("nothing follows the comma; remove it"),
             Self::TrailingText { found } => {
@@ -96,14 +94,26 @@ impl fmt::Display for SyntaxErrorKind {
             }
             Self::UnknownDefault { word, suggestion } => {
                 write!(f, "unknown default `{word}`; ")?;
-                match suggestion {
-                    Some(near) => write!(f, "did you mean `{near}`?"),
-                    None => write!(f, "write a literal, and quote a string: `\"{word}\"`"),
-                }
+                hint(
+                    suggestion.as_deref(),
+                    format_args!("write a literal, and quote a string: `\"{word}\"`"),
+                    f,
+                )
             }
             Self::BadNumber { text, problem } => describe_number(text, *problem, f),
             Self::BadString { problem } => problem.fmt(f),
         }
+    }
+}
+
+fn hint(
+    near: Option<&str>,
+    otherwise: fmt::Arguments<'_>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match near {
+        Some(near) => write!(f, "did you mean `{near}`?"),
+        None => f.write_fmt(otherwise),
     }
 }
 
