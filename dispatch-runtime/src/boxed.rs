@@ -26,7 +26,9 @@ pub(crate) enum BoxedKernel {
 }
 
 impl BoxedKernel {
-    pub(crate) fn closure(kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static) -> Self {
+    pub(crate) fn closure(
+        kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
         Self::Closure(Arc::new(Counted::new(Box::new(kernel))))
     }
 

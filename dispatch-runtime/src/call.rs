@@ -78,7 +78,9 @@ fn find(
             Entry::Skip => keys = Table::below(keys, slot),
             Entry::Refuse => return Err(explain::refusal(operator, keys, &carried())),
             Entry::Choose(at) => {
-                let fit = table.choices[usize::from(at)].iter().find(|choice| choice.condition.is_none_or(|when| holds(when.holds)));
+                let fit = table.choices[usize::from(at)]
+                    .iter()
+                    .find(|choice| choice.condition.is_none_or(|when| holds(when.holds)));
                 return match fit {
                     Some(choice) => Ok((choice.kernel, keys)),
                     None => Err(explain::none_fits(operator, slot, table, at)),
@@ -267,7 +269,11 @@ impl HasDType for Option<DType> {
 /// The error of a kernel over several dtypes that met another one.
 #[cold]
 #[must_use]
-pub fn unsupported_dtype<O: Operation>(argument: &'static str, dtype: Option<DType>, supported: &'static [DType]) -> Error {
+pub fn unsupported_dtype<O: Operation>(
+    argument: &'static str,
+    dtype: Option<DType>,
+    supported: &'static [DType],
+) -> Error {
     let operator = O::operator().name();
     match dtype {
         Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),

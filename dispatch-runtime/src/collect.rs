@@ -11,7 +11,9 @@ use crate::record::Record;
 use crate::registry;
 
 #[cfg(not(any(feature = "inventory", feature = "linkme", test)))]
-compile_error!("no source of registrations is switched on: enable the feature `inventory` or `linkme` of `dispatch-runtime`");
+compile_error!(
+    "no source of registrations is switched on: enable the feature `inventory` or `linkme` of `dispatch-runtime`"
+);
 
 /// Not public API: what the macros' records are submitted as.
 #[cfg(feature = "inventory")]

@@ -94,7 +94,10 @@ impl FromStr for DType {
 
     fn from_str(name: &str) -> Result<Self, UnknownDType> {
         let by_name = Self::ALL.into_iter().find(|dtype| dtype.name() == name || dtype.short_name() == name);
-        by_name.ok_or_else(|| UnknownDType { name: name.to_owned(), suggestion: dispatch_schema::suggest(name, Self::ALL.map(Self::name)) })
+        by_name.ok_or_else(|| UnknownDType {
+            name: name.to_owned(),
+            suggestion: dispatch_schema::suggest(name, Self::ALL.map(Self::name)),
+        })
     }
 }
 

@@ -150,7 +150,8 @@ pub fn registrations_for(key: Key) -> Vec<String> {
     let Ok(target) = key.target() else {
         return Vec::new();
     };
-    let mut names: Vec<String> = registry.rows.iter().filter(|row| row.cell(target).is_some()).map(|row| row.name.to_string()).collect();
+    let mut names: Vec<String> =
+        registry.rows.iter().filter(|row| row.cell(target).is_some()).map(|row| row.name.to_string()).collect();
     names.sort();
     names
 }

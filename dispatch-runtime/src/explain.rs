@@ -117,10 +117,13 @@ pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> 
 #[cold]
 pub(crate) fn none_fits(operator: &Operator, slot: Slot, table: &Table, choices: u8) -> Error {
     let registry = registry::lock();
-    let texts: Vec<_> = table.choices[usize::from(choices)].iter().filter_map(|choice| choice.condition).map(|c| c.text).collect();
+    let texts: Vec<_> =
+        table.choices[usize::from(choices)].iter().filter_map(|choice| choice.condition).map(|c| c.text).collect();
     let kernels = registry.row_of(operator).into_iter().flat_map(|row| &row.cells).flat_map(|(_, cell)| &cell.kernels);
-    let conditions =
-        kernels.filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).filter(|(text, _)| texts.contains(text)).collect();
+    let conditions = kernels
+        .filter_map(|kernel| Some((kernel.condition?.text, kernel.location)))
+        .filter(|(text, _)| texts.contains(text))
+        .collect();
     ErrorKind::NoneFits { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
 }
 
@@ -141,7 +144,8 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
     let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
     let names = schema.arguments.iter().map(|argument| argument.name.clone());
-    let arguments = names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.carries(*i)).map(|(_, pair)| pair);
+    let arguments =
+        names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.carries(*i)).map(|(_, pair)| pair);
     let mut explanation = Explanation {
         operator: operator.name(),
         signature: operator.signature().to_owned(),
@@ -185,8 +189,9 @@ fn landing(table: &Table, keys: KeySet) -> (Slot, KeySet) {
         if entry == Entry::Skip {
             left = Table::below(left, slot);
         } else {
-            let reached =
-                slot.key().map_or(KeySet::EMPTY, |(layer, _)| KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1)));
+            let reached = slot.key().map_or(KeySet::EMPTY, |(layer, _)| {
+                KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1))
+            });
             return (slot, keys.without(reached));
         }
     }
@@ -219,7 +224,9 @@ fn reason(keys: KeySet, slot: Slot, target: Target, winner: Option<Target>, kern
         Target::Slot(own) if !keys.has(Key::of_slot(own)) => "the call does not have this key".to_owned(),
         Target::Slot(own) if own < slot => format!("comes after {here}"),
         Target::Slot(_) => format!("passed over on the way to {here}"),
-        Target::Alias(alias) if alias.covers(slot) || slot == Slot::UNDEFINED => "something more specific is registered".to_owned(),
+        Target::Alias(alias) if alias.covers(slot) || slot == Slot::UNDEFINED => {
+            "something more specific is registered".to_owned()
+        }
         Target::Alias(_) => format!("does not stand for {here}"),
     }
 }
@@ -266,7 +273,8 @@ impl Explanation {
             (_, None) => writeln!(f, "no kernel of `{name}` for a call without tensors\n")?,
         }
         self.head(f)?;
-        let kernels: Vec<String> = self.losers.iter().map(|(site, _)| format!("{} ({})", site.key, site.location)).collect();
+        let kernels: Vec<String> =
+            self.losers.iter().map(|(site, _)| format!("{} ({})", site.key, site.location)).collect();
         let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
         write!(f, "\n\n  kernels: {kernels}\n  {}", self.advice())
     }

@@ -147,7 +147,11 @@ pub fn exclude(layers: KeySet) -> Guard {
 pub fn force(include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
     LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()) });
-    Guard { undo: Undo::Everything { include: before.include, allow: before.allow }, entered_before: before.entered, not_send: PhantomData }
+    Guard {
+        undo: Undo::Everything { include: before.include, allow: before.allow },
+        entered_before: before.entered,
+        not_send: PhantomData,
+    }
 }
 
 /// Calls go below autograd: what an autograd kernel holds while it computes.
@@ -217,8 +221,16 @@ fn change(include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
     let added_include = KeySet::from_bits(include.bits() & !before.include.bits());
     let added_exclude = exclude.layers() & before.allow;
-    LOCAL.set(Local { include: before.include | added_include, allow: before.allow - added_exclude, entered: Some(Caller::caller()) });
-    Guard { undo: Undo::Added { include: added_include, exclude: added_exclude }, entered_before: before.entered, not_send: PhantomData }
+    LOCAL.set(Local {
+        include: before.include | added_include,
+        allow: before.allow - added_exclude,
+        entered: Some(Caller::caller()),
+    });
+    Guard {
+        undo: Undo::Added { include: added_include, exclude: added_exclude },
+        entered_before: before.entered,
+        not_send: PhantomData,
+    }
 }
 
 impl Drop for Guard {
@@ -226,7 +238,9 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let now = LOCAL.get();
         let (include, allow) = match self.undo {
-            Undo::Added { include, exclude } => (KeySet::from_bits(now.include.bits() & !include.bits()), now.allow | exclude),
+            Undo::Added { include, exclude } => {
+                (KeySet::from_bits(now.include.bits() & !include.bits()), now.allow | exclude)
+            }
             Undo::Everything { include, allow } => (include, allow),
         };
         LOCAL.set(Local { include, allow, entered: self.entered_before });

@@ -53,7 +53,13 @@ pub trait Number: Element + PartialOrd {
     label = "name only floating dtypes in `dtypes(..)`, or bound `T` by `Number`"
 )]
 pub trait Floating:
-    Number + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> + From<f32>
+    Number
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + From<f32>
 {
 }
 

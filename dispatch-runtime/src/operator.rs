@@ -113,7 +113,8 @@ impl Operator {
     pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| {
             let text = format!("{}{}", self.name(), self.definition.signature);
-            Schema::parse(&text).unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)))
+            Schema::parse(&text)
+                .unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)))
         })
     }
 
@@ -264,7 +265,8 @@ impl Operator {
     #[cold]
     fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
-        let carried = arguments.iter().enumerate().map(|(i, value)| if self.carries(i) { value.keys() } else { KeySet::EMPTY });
+        let carried =
+            arguments.iter().enumerate().map(|(i, value)| if self.carries(i) { value.keys() } else { KeySet::EMPTY });
         crate::explain::refusal(self, keys, &carried.collect::<Vec<_>>())
     }
 

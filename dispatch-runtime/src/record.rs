@@ -67,14 +67,24 @@ impl KernelRecord {
     /// A kernel with the operator's own signature.
     #[doc(hidden)]
     #[must_use]
-    pub const fn typed<O: Operation>(kernel: O::Kernel, keys: &'static [&'static Key], name: &'static str, location: Location) -> Self {
+    pub const fn typed<O: Operation>(
+        kernel: O::Kernel,
+        keys: &'static [&'static Key],
+        name: &'static str,
+        location: Location,
+    ) -> Self {
         Self::new(O::operator, StaticKernel::Typed(Code::of::<O::Kernel>(kernel)), keys, name, location)
     }
 
     /// A kernel that takes its arguments from the stack.
     #[doc(hidden)]
     #[must_use]
-    pub const fn boxed<O: Operation>(kernel: BoxedFn, keys: &'static [&'static Key], name: &'static str, location: Location) -> Self {
+    pub const fn boxed<O: Operation>(
+        kernel: BoxedFn,
+        keys: &'static [&'static Key],
+        name: &'static str,
+        location: Location,
+    ) -> Self {
         Self::new(O::operator, StaticKernel::Boxed(kernel), keys, name, location)
     }
 

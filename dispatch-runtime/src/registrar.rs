@@ -73,7 +73,8 @@ impl Registrar {
     #[track_caller]
     pub fn define(&self, schema: &str) -> Result<Registration> {
         let location = Location::caller();
-        let parsed = Schema::parse(schema).map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
+        let parsed = Schema::parse(schema)
+            .map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
         check_fit(schema, &parsed)?;
         let (base, overload) = (&parsed.name.base, &parsed.name.overload);
         self.check_namespace(schema, parsed.name.namespace.as_deref())?;
@@ -145,7 +146,14 @@ impl Registrar {
     }
 
     #[track_caller]
-    fn add(&self, operator: &str, key: Key, kernel: Kernel, label: &'static str, overrides: bool) -> Result<Registration> {
+    fn add(
+        &self,
+        operator: &str,
+        key: Key,
+        kernel: Kernel,
+        label: &'static str,
+        overrides: bool,
+    ) -> Result<Registration> {
         let location = Location::caller();
         let name = self.resolve(operator)?.leak();
         let target = key.target()?;
@@ -161,7 +169,8 @@ impl Registrar {
     }
 
     fn resolve<'a>(&'a self, operator: &'a str) -> Result<Name<'a>> {
-        let (namespace, rest) = operator.split_once("::").map_or((None, operator), |(namespace, rest)| (Some(namespace), rest));
+        let (namespace, rest) =
+            operator.split_once("::").map_or((None, operator), |(namespace, rest)| (Some(namespace), rest));
         self.check_namespace(operator, namespace)?;
         let (base, overload) = rest.split_once('.').unwrap_or((rest, ""));
         Ok(Name { namespace: &self.namespace, base, overload })
@@ -190,7 +199,10 @@ impl Registrar {
 /// counting.remove();
 /// ```
 #[track_caller]
-pub fn fallback(key: Key, kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static) -> Result<Registration> {
+pub fn fallback(
+    key: Key,
+    kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
+) -> Result<Registration> {
     add_fallback(key, Kernel::Boxed(BoxedKernel::closure(kernel)), "closure")
 }
 
@@ -356,8 +368,12 @@ impl Operator {
             return Vec::new();
         };
         let kernels = cell.newest_first().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
-        let handle =
-            |kernel: &Registered| KernelHandle { operator, kernel: kernel.kernel.clone(), name: kernel.name, location: kernel.location };
+        let handle = |kernel: &Registered| KernelHandle {
+            operator,
+            kernel: kernel.kernel.clone(),
+            name: kernel.name,
+            location: kernel.location,
+        };
         kernels.map(handle).collect()
     }
 

@@ -100,7 +100,8 @@ impl Stack {
 
     #[cold]
     pub(crate) fn too_short(&self, operator: &Operator) -> Error {
-        ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found: self.len() }.into()
+        ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found: self.len() }
+            .into()
     }
 }
 

@@ -129,7 +129,14 @@ impl TableRef {
 impl Table {
     /// A table in which every call is refused, to be filled in.
     pub(crate) fn new(refuse: Code) -> Self {
-        Self { mask: !0, bound: true, slots: [refuse; SLOTS], entries: [Entry::Refuse; SLOTS], boxed: Vec::new(), choices: Vec::new() }
+        Self {
+            mask: !0,
+            bound: true,
+            slots: [refuse; SLOTS],
+            entries: [Entry::Refuse; SLOTS],
+            boxed: Vec::new(),
+            choices: Vec::new(),
+        }
     }
 
     pub(crate) fn set(&mut self, slot: Slot, code: Code, entry: Entry) {

@@ -144,7 +144,9 @@ impl Value {
         match self {
             Self::Tensor(tensor) => tensor.keys(),
             Self::Tensors(tensors) => tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()),
-            Self::OptionalTensors(tensors) => tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()),
+            Self::OptionalTensors(tensors) => {
+                tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+            }
             Self::Generator(generator) => generator.keys(),
             _ => KeySet::EMPTY,
         }

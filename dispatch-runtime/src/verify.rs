@@ -54,7 +54,10 @@ impl fmt::Display for Finding {
         match self {
             Self::Error(error) => error.fmt(f),
             Self::DuplicateKey { name, locations: [a, b] } => {
-                write!(f, "two keys are called `{name}`:\n  {a}\n  {b}\n  Rename one of them, or link only one of the crates.")
+                write!(
+                    f,
+                    "two keys are called `{name}`:\n  {a}\n  {b}\n  Rename one of them, or link only one of the crates."
+                )
             }
             Self::LosesAutograd { operator, backend, kernel, composite } => write!(
                 f,
@@ -132,7 +135,8 @@ fn examine(row: &Row, fallbacks: &[Cell], findings: &mut Vec<Finding>) {
 
 fn examine_composite(row: &Row, fallbacks: &[Cell], composite: &Registered, findings: &mut Vec<Finding>) {
     let direct = row.direct();
-    let differentiable = [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| direct.has_alias(alias));
+    let differentiable =
+        [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| direct.has_alias(alias));
     for (target, cell) in &row.cells {
         let Target::Slot(storage) = *target else { continue };
         let Some(kernel) = cell.kernels.first() else { continue };

@@ -175,8 +175,9 @@ impl Schema {
     /// Whether calls written for this schema work with `old`, as long as they leave new arguments out, or every reason
     /// why not.
     ///
-    /// Beyond what backward compatibility asks: types of arguments do not widen, no default appears on an old argument,
-    /// new arguments have plain defaults, and there are as many out arguments as before. Arguments with defaults may go.
+    /// Beyond what backward compatibility asks: types of arguments do not widen, those of returns stay, no default
+    /// appears on an old argument, new arguments have plain defaults, and there are as many out arguments as before.
+    /// Arguments with defaults may go.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -223,7 +224,9 @@ impl Schema {
             return reasons;
         }
         for (index, (new, old)) in self.returns.iter().zip(&old.returns).enumerate() {
-            reasons.extend(return_changes(new, old, direction).into_iter().map(|change| Incompatibility::Return { index, change }));
+            reasons.extend(
+                return_changes(new, old, direction).into_iter().map(|change| Incompatibility::Return { index, change }),
+            );
         }
         reasons
     }
@@ -251,7 +254,8 @@ fn compare_arguments(new: &[Argument], old: &[Argument], direction: Direction, r
     for (new, old) in new.iter().zip(old) {
         if new.name == old.name {
             let changes = argument_changes(new, old, direction);
-            reasons.extend(changes.into_iter().map(|change| Incompatibility::Argument { name: new.name.clone(), change }));
+            reasons
+                .extend(changes.into_iter().map(|change| Incompatibility::Argument { name: new.name.clone(), change }));
         } else {
             reasons.push(Incompatibility::ArgumentReplaced { old: old.name.clone(), new: new.name.clone() });
         }
@@ -285,7 +289,8 @@ fn argument_changes(new: &Argument, old: &Argument, direction: Direction) -> Vec
 fn return_changes(new: &Return, old: &Return, direction: Direction) -> Vec<Change> {
     let fits = match direction {
         Direction::Backward => is_subtype(&new.ty, &old.ty),
-        Direction::Forward => is_subtype(&old.ty, &new.ty),
+        // Wider is refused as PyTorch does; narrower is more than the old operator promises.
+        Direction::Forward => is_subtype(&old.ty, &new.ty) && is_subtype(&new.ty, &old.ty),
     };
     let mut changes: Vec<_> = type_change(&new.ty, &old.ty, fits).into_iter().collect();
     if new.name != old.name {

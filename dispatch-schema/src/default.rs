@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::ty::TypeKind;
+
 /// The default of an argument, already checked against the argument's type.
 ///
 /// Words such as `Mean`, `long` or `contiguous_format` are numbers here, as they are in canonical text. A single value for
@@ -66,5 +68,20 @@ impl Hash for DefaultValue {
             Self::Str(value) | Self::Device(value) => value.hash(state),
             Self::List(values) => values.hash(state),
         }
+    }
+}
+
+/// Whether lists with such elements can have defaults. The kinds are PyTorch's.
+pub(crate) fn has_list_defaults(element: &TypeKind) -> bool {
+    use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
+    matches!(element, Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat)
+}
+
+/// Whether there are values of such a type, other than `None`, that a default can be.
+pub(crate) fn has_defaults(kind: &TypeKind) -> bool {
+    match kind {
+        TypeKind::List(element, _) => has_list_defaults(&element.kind),
+        TypeKind::Scalar | TypeKind::Str | TypeKind::Device => true,
+        _ => has_list_defaults(kind),
     }
 }

@@ -5,6 +5,7 @@
 
 mod describe;
 mod render;
+mod wanted;
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -103,6 +104,11 @@ pub enum SyntaxErrorKind {
     MissingArgumentName {
         /// What stands in place of the name.
         found: Option<String>,
+    },
+    /// A name before its type, as Rust and Python write it: `x: Tensor`.
+    NameBeforeType {
+        /// The name.
+        name: String,
     },
     /// Two arguments of the same name.
     DuplicateArgument {
@@ -274,8 +280,7 @@ impl SyntaxErrors {
 
     /// Every message with the line it speaks of and a caret under the exact columns.
     ///
-    /// `source` is the text that was parsed. A column is a character; where a character is wider on screen than one cell,
-    /// so is its part of the caret's line no more than one.
+    /// `source` is the text that was parsed. A column is a character, whatever its width on screen.
     ///
     /// ```
     /// use dispatch_schema::Schema;

@@ -29,7 +29,9 @@
 //!
 //! # Different from PyTorch on purpose
 //!
-//! * A default must fit its type: `int x="a"` and `int[2] x=[1, 2, 3]` are errors.
+//! * A default must fit its type: `int x="a"`, `Tensor x=None` and `int[2] x=[1, 2, 3]` are errors.
+//! * Numbers mean what they say: `int x=0x10` and `int[2.5]`, which PyTorch reads as 0 and 2, are errors, and the smallest
+//!   floats (`5e-324`) are floats.
 //! * Two arguments cannot have the same name.
 //! * Canonical text always parses back: devices are quoted, `-0.` keeps its sign, `int[] x=[0, 0]` is not shortened to a
 //!   text that means something else, and the sets of an annotation stand in alphabetical order.
@@ -37,6 +39,10 @@
 //! * `inf`, `-inf` and `nan` can be written, as can lists for `T[]?` and complex numbers with both parts.
 //! * A misspelt type in lower case is an error and not a type variable.
 #![forbid(unsafe_code)]
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;
 
 mod alias;
 mod compat;

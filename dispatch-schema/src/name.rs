@@ -50,7 +50,11 @@ impl OperatorName {
     /// ```
     #[must_use]
     pub fn rust_name(&self) -> String {
-        if self.overload.is_empty() { self.base.clone() } else { format!("{}_{}", self.base, self.overload.to_ascii_lowercase()) }
+        if self.overload.is_empty() {
+            self.base.clone()
+        } else {
+            format!("{}_{}", self.base, self.overload.to_ascii_lowercase())
+        }
     }
 }
 
@@ -89,8 +93,9 @@ pub fn is_identifier(text: &str) -> bool {
 /// The words that PyTorch's script language keeps for itself: a schema that uses one could never be read there.
 pub(crate) fn is_reserved(word: &str) -> bool {
     const RESERVED: [&str; 28] = [
-        "def", "if", "else", "elif", "while", "return", "is", "not", "and", "or", "for", "in", "True", "False", "None", "NoneType", "pass",
-        "break", "continue", "del", "class", "import", "with", "as", "global", "raise", "assert", "Ellipsis",
+        "def", "if", "else", "elif", "while", "return", "is", "not", "and", "or", "for", "in", "True", "False", "None",
+        "NoneType", "pass", "break", "continue", "del", "class", "import", "with", "as", "global", "raise", "assert",
+        "Ellipsis",
     ];
     RESERVED.contains(&word)
 }

@@ -11,6 +11,7 @@ mod literal;
 mod number;
 mod ty;
 mod union;
+mod word;
 
 use std::ops::Range;
 
@@ -46,7 +47,11 @@ pub(crate) fn from_tokens<T>(tokens: &[Token], rule: fn(&mut Parser<'_>) -> Pars
     run(tokens, Vec::new(), rule)
 }
 
-fn run<T>(tokens: &[Token], mistakes: Vec<SyntaxError>, rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
+fn run<T>(
+    tokens: &[Token],
+    mistakes: Vec<SyntaxError>,
+    rule: fn(&mut Parser<'_>) -> Parsed<T>,
+) -> Result<T, SyntaxErrors> {
     let mut parser = Parser { tokens, at: 0, errors: Vec::new(), depth: 0, anonymous_sets: 0 };
     let parsed = rule(&mut parser);
     let mut errors = parser.errors;
@@ -83,7 +88,8 @@ pub(crate) fn whole_schema(parser: &mut Parser<'_>) -> Parsed<Schema> {
 
 pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> {
     let name = parser.name();
-    if name.is_err() {
+    // A name that is wrong already explains whatever stands between it and the arguments.
+    if name.is_err() || (!parser.errors.is_empty() && !parser.at('(')) {
         parser.skip_to(|kind| *kind == TokenKind::Punct('('));
     }
     if parser.peek().is_none() {
@@ -105,8 +111,11 @@ pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> 
 impl Parser<'_> {
     fn name(&mut self) -> Parsed<OperatorName> {
         let first = self.identifier("the operator's name")?;
-        let (namespace, base) =
-            if self.eat_joined("::") { (Some(first), self.identifier("the operator's name after `::`")?) } else { (None, first) };
+        let (namespace, base) = if self.eat_joined("::") {
+            (Some(first), self.identifier("the operator's name after `::`")?)
+        } else {
+            (None, first)
+        };
         if self.at_joined("::") {
             return Err(self.expected("one namespace at most"));
         }

@@ -224,8 +224,12 @@ fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
         (Any | Variable(_), other) | (other, Any | Variable(_)) => has_memory(other),
         (Optional(inner), other) | (other, Optional(inner)) => overlap(&inner.kind, other),
         (Union(members), other) | (other, Union(members)) => members.iter().any(|member| overlap(&member.kind, other)),
-        (List(a, _), List(b, _)) | (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => may_be_equal(a, b),
-        (Dict(key, value), Dict(other_key, other_value)) => may_be_equal(key, other_key) && may_be_equal(value, other_value),
+        (List(a, _), List(b, _)) | (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => {
+            may_be_equal(a, b)
+        }
+        (Dict(key, value), Dict(other_key, other_value)) => {
+            may_be_equal(key, other_key) && may_be_equal(value, other_value)
+        }
         (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b)),
         (AnyClass, Class(_)) | (Class(_), AnyClass) => true,
         _ => a == b && has_memory(a),

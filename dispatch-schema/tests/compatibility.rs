@@ -31,8 +31,14 @@ fn the_frame_of_a_schema_stays() {
         "the operator was called `any.over` and is now called `any_.over`",
     );
     assert!(backward("any.other(Tensor self, *, Tensor b) -> Tensor", old).is_err());
-    breaks(backward("any.over(Tensor self, *, Tensor b, ...) -> Tensor", old), "only one of the two takes further arguments (`...`)");
-    breaks(backward("any.over(Tensor self, *, Tensor b) -> (Tensor, Tensor)", old), "there were 1 returns and are now 2");
+    breaks(
+        backward("any.over(Tensor self, *, Tensor b, ...) -> Tensor", old),
+        "only one of the two takes further arguments (`...`)",
+    );
+    breaks(
+        backward("any.over(Tensor self, *, Tensor b) -> (Tensor, Tensor)", old),
+        "there were 1 returns and are now 2",
+    );
 }
 
 #[test]
@@ -42,7 +48,10 @@ fn returns_may_narrow_and_not_widen() {
     breaks(backward(optional, old), "return 0: was `Tensor` and is now `Tensor?`, which cannot stand in for it");
     assert_eq!(backward(old, optional), Ok(()));
     assert!(backward("any.over(Tensor self, *, Tensor b) -> int", old).is_err());
-    breaks(backward("any.over(Tensor self, *, Tensor b) -> Tensor out", old), "return 0: was called nothing and is now called `out`");
+    breaks(
+        backward("any.over(Tensor self, *, Tensor b) -> Tensor out", old),
+        "return 0: was called nothing and is now called `out`",
+    );
 }
 
 #[test]
@@ -58,7 +67,10 @@ fn old_calls_still_find_their_arguments() {
         assert_eq!(backward(good, old), Ok(()), "{good}");
     }
     breaks(backward("any(Tensor self, *, Tensor b) -> Tensor", old), "the argument `c` is gone");
-    breaks(backward("any(Tensor self, *, Tensor b, int c, int d) -> Tensor", old), "the new argument `d` has no default");
+    breaks(
+        backward("any(Tensor self, *, Tensor b, int c, int d) -> Tensor", old),
+        "the new argument `d` has no default",
+    );
     breaks(backward("any(Tensor self, *, Tensor b, int renamed) -> Tensor", old), "`renamed` stands where `c` stood");
     breaks(
         backward("any(Tensor self, *, Tensor b, int[] c) -> Tensor", old),
@@ -117,6 +129,12 @@ fn new_calls_work_where_only_the_old_schema_is_known() {
         breaks(forward(new, old), reason);
     }
     assert!(forward("any(Tensor self, int a, int c=1, int b=1) -> Tensor", old).is_err());
+}
+
+#[test]
+fn returns_keep_their_types_for_older_readers() {
+    assert!(forward("f() -> Tensor", "f() -> Tensor?").is_err());
+    assert!(forward("f() -> Tensor?", "f() -> Tensor").is_err());
 }
 
 #[test]

@@ -19,8 +19,10 @@ fn golden_schemas_parse_and_print() {
     let Some(recordings) = recordings() else {
         return;
     };
-    let wrong: Vec<_> =
-        recordings.iter().filter_map(|recording| check(recording).err().map(|reason| format!("{}\n{reason}", recording.written))).collect();
+    let wrong: Vec<_> = recordings
+        .iter()
+        .filter_map(|recording| check(recording).err().map(|reason| format!("{}\n{reason}", recording.written)))
+        .collect();
     println!("{} schemas, {} wrong", recordings.len(), wrong.len());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), recordings.len(), wrong.join("\n\n"));
 }
@@ -56,7 +58,15 @@ fn is_refused(mistake: &SyntaxErrorKind) -> bool {
 fn only_known_golden_schemas_are_refused() {
     let refused: Vec<_> = unpacked_copy().into_iter().filter(|it| Schema::parse(&it.written).is_err()).collect();
     let names: Vec<_> = refused.iter().map(|it| it.written.split('(').next().unwrap_or("")).collect();
-    assert_eq!(names, ["cuda::_exchange_device", "cuda::_maybe_exchange_device", "cuda::_set_device", "static_runtime::clamp_nan_to_num",],);
+    assert_eq!(
+        names,
+        [
+            "cuda::_exchange_device",
+            "cuda::_maybe_exchange_device",
+            "cuda::_set_device",
+            "static_runtime::clamp_nan_to_num",
+        ],
+    );
 }
 
 /// A difference from PyTorch's text that is there on purpose: what it is, and PyTorch's text with it.

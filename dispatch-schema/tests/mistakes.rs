@@ -93,7 +93,12 @@ fn every_mistake_is_told_at_once_and_none_twice() {
                   -> (tensor, Tensor while)";
     let errors = Schema::parse(source).unwrap_err();
     let places: Vec<_> = errors.iter().map(|error| &source[error.span.clone()]).collect();
-    assert_eq!(places, ["default", "return", ")", "1.", "'q'", "tensor", "int[2]", "\\q", "tensor", "while"], "{}", errors.render(source),);
+    assert_eq!(
+        places,
+        ["default", "return", ")", "1.", "'q'", "tensor", "int[2]", "\\q", "tensor", "while"],
+        "{}",
+        errors.render(source),
+    );
 }
 
 #[test]
@@ -128,6 +133,13 @@ fn one_text_is_one_declaration() {
 }
 
 #[test]
+fn declarations_in_other_languages_get_one_hint_per_mistake() {
+    refuses_argument("x: Tensor", "the type comes first, without `:`; write `Tensor x`");
+    refuses("def f(Tensor x) -> Tensor", "^^^", &["`def` is a reserved word"]);
+    refuses("f(at::Tensor x) -> void", "  ^^               ^^^^", &["did you mean `Tensor`", "did you mean `()`"]);
+}
+
+#[test]
 fn reserved_words_are_no_names() {
     for word in ["def", "if", "for", "in", "is", "not", "global", "import", "Ellipsis"] {
         refuses_argument(&format!("int {word}"), &format!("`{word}` is a reserved word"));
@@ -139,7 +151,7 @@ fn lists_of_arguments_keep_their_order() {
     refuses_argument("int a,", "nothing follows the comma");
     refuses_argument("int a=1, Tensor b", "`b` has no default but follows an argument with one");
     refuses_argument("..., int a", "`...` must come last");
-    refuses_argument("int a=0, ...", "`a` cannot have a default in a schema with `...`");
+    refuses_argument("int a=0, ...", "`a` cannot have a default beside `...`");
     refuses_argument("int a int b", "expected `,` or `)` after the argument");
     refuses("f() -> (..., Tensor)", "             ^^^^^^", &["`...` must come last"]);
     refuses("f() -> (Tensor,)", "               ^", &["nothing follows the comma"]);

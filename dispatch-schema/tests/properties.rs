@@ -13,7 +13,8 @@ fn texts() -> Vec<String> {
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut lines = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut lines).expect("the copy is sound");
-    let text = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("json")["in"].as_str().map(String::from);
+    let text =
+        |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("json")["in"].as_str().map(String::from);
     lines.lines().step_by(7).filter_map(text).collect()
 }
 

@@ -14,8 +14,8 @@ fn keyword_and_written_is_out() {
     assert!(with_out.arguments[1].is_out());
     let lists = schema("foo(Tensor self, *, Tensor(a!)[] out) -> ()");
     assert!(lists.arguments[1].is_out() && lists.kind() == SchemaKind::Out);
-    let without = schema("any.not_out(Tensor self, Tensor b) -> Tensor");
-    assert!(!without.arguments[1].is_out());
+    let plain = schema("any.not_out(Tensor self, Tensor b) -> Tensor");
+    assert!(!plain.arguments[1].is_out());
     let positional = schema("any_(Tensor(a!) self) -> Tensor(a!)");
     assert!(!positional.arguments[0].is_out() && positional.kind() == SchemaKind::InPlace);
 }
@@ -37,7 +37,8 @@ fn views_are_returns_that_share_a_set_with_an_argument_that_is_only_read() {
 
 #[test]
 fn written_returns_know_their_argument() {
-    let schema = schema("f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)");
+    let schema =
+        schema("f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)");
     let written: Vec<_> = (0..5).map(|i| schema.written_return(i)).collect();
     assert_eq!(written, [Some(1), Some(0), Some(2), None, None]);
 }

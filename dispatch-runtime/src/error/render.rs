@@ -39,10 +39,17 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             f.write_str("\n  Link the crate that defines it, or define it with `Registrar::define`.")
         }
         ErrorKind::TooFewArguments { operator, expected, found } => {
-            write!(f, "`{operator}` takes {expected} arguments, but the stack holds {found}; push all of them, left to right")
+            write!(
+                f,
+                "`{operator}` takes {expected} arguments, but the stack holds {found}; push all of them, left to right"
+            )
         }
         ErrorKind::WrongArgument { operator, position, argument, expected, found } => {
-            write!(f, "argument `{argument}` (number {}) of `{operator}` must be {expected}, found {found}", position + 1)
+            write!(
+                f,
+                "argument `{argument}` (number {}) of `{operator}` must be {expected}, found {found}",
+                position + 1
+            )
         }
         ErrorKind::WrongResult { operator, expected, found: Some(found) } => {
             write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left {found}")
@@ -52,7 +59,11 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::UnsupportedDType { operator, argument, dtype, supported } => {
             let supported: Vec<&str> = supported.iter().map(|dtype| dtype.name()).collect();
-            write!(f, "this kernel of `{operator}` does not support `{argument}` of {dtype}; it supports {}", supported.join(", "))
+            write!(
+                f,
+                "this kernel of `{operator}` does not support `{argument}` of {dtype}; it supports {}",
+                supported.join(", ")
+            )
         }
         ErrorKind::Schema { text, errors } => f.write_str(&errors.render(text)),
         ErrorKind::UnfitSchema { text, reason } => write!(f, "`{text}` cannot be an operator's schema: {reason}"),
@@ -63,7 +74,10 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             )
         }
         ErrorKind::NotARuntimeKey { key } => {
-            write!(f, "a fallback needs one runtime key, and `{key}` is not one; name the keys it should cover one by one")
+            write!(
+                f,
+                "a fallback needs one runtime key, and `{key}` is not one; name the keys it should cover one by one"
+            )
         }
         ErrorKind::KernelRemoved { operator } => {
             write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")

@@ -4,7 +4,8 @@
 //! was registered. `rule.rs` says which alias wins where several apply.
 
 use super::layer::{
-    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKENDS, BATCHED, LAYERS, LAZY, NESTED_TENSOR, ORDER, SPARSE, XLA,
+    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKENDS, BATCHED, LAYERS, LAZY, NESTED_TENSOR, ORDER,
+    SPARSE, XLA,
 };
 use super::slot::{SLOTS, Slot};
 

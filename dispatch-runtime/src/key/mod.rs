@@ -16,7 +16,8 @@ use std::fmt;
 pub(crate) use alias::Alias;
 pub use layer::Landing;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, BACKEND_NAMES, BACKEND_SELECT, BACKENDS, DENSE, LAYERS, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, BACKEND_NAMES, BACKEND_SELECT, BACKENDS, DENSE,
+    LAYERS, ORDER,
 };
 pub use parse::UnknownKey;
 pub(crate) use slot::{SLOTS, Slot, index};

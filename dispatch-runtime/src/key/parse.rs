@@ -40,11 +40,13 @@ impl FromStr for Key {
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
         user::assign_places(crate::collect::user_keys());
         let canonical = synonym(name).unwrap_or(name);
-        all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(|| {
-            let names: Vec<String> = all().map(|key| key.to_string()).collect();
-            let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
-            UnknownKey { name: name.to_owned(), suggestion }
-        })
+        all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
+            || {
+                let names: Vec<String> = all().map(|key| key.to_string()).collect();
+                let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
+                UnknownKey { name: name.to_owned(), suggestion }
+            },
+        )
     }
 }
 
@@ -68,7 +70,11 @@ fn built_in_name(key: Key) -> Option<String> {
         _ => return None,
     };
     let backend = super::BACKEND_NAMES[backend as usize];
-    Some(if layer == super::DENSE { backend.to_owned() } else { format!("{}{backend}", super::ORDER[layer as usize].name) })
+    Some(if layer == super::DENSE {
+        backend.to_owned()
+    } else {
+        format!("{}{backend}", super::ORDER[layer as usize].name)
+    })
 }
 
 fn synonym(name: &str) -> Option<&'static str> {
@@ -105,11 +111,15 @@ mod tests {
     #[test]
     fn every_name_pytorch_knows_is_understood() {
         let layers = ["", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd", "Autocast"];
-        for (layer, backend) in layers.iter().flat_map(|layer| super::super::BACKEND_NAMES.map(|backend| (layer, backend))) {
+        for (layer, backend) in
+            layers.iter().flat_map(|layer| super::super::BACKEND_NAMES.map(|backend| (layer, backend)))
+        {
             let name = format!("{layer}{backend}");
             assert!(name.parse::<Key>().is_ok(), "{name}");
         }
-        for name in ["FPGA", "MkldnnCPU", "CustomRNGKeyId", "Tracer", "Batched", "DeferredInit", "Math", "CatchAll", "Autocast"] {
+        for name in
+            ["FPGA", "MkldnnCPU", "CustomRNGKeyId", "Tracer", "Batched", "DeferredInit", "Math", "CatchAll", "Autocast"]
+        {
             assert!(name.parse::<Key>().is_ok(), "{name}");
         }
     }
@@ -117,6 +127,9 @@ mod tests {
     #[test]
     fn a_misspelt_name_gets_the_one_that_was_meant() {
         let error = "CompositeImplictAutograd".parse::<Key>().unwrap_err();
-        assert_eq!(error.to_string(), "unknown dispatch key `CompositeImplictAutograd`; did you mean `CompositeImplicitAutograd`?");
+        assert_eq!(
+            error.to_string(),
+            "unknown dispatch key `CompositeImplictAutograd`; did you mean `CompositeImplicitAutograd`?"
+        );
     }
 }

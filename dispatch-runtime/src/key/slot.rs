@@ -29,7 +29,11 @@ impl Slot {
     }
 
     pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
-        if ORDER[layer as usize].is_per_backend() { Self(Self::of_layer(layer).0 + 1 + backend) } else { Self::of_layer(layer) }
+        if ORDER[layer as usize].is_per_backend() {
+            Self(Self::of_layer(layer).0 + 1 + backend)
+        } else {
+            Self::of_layer(layer)
+        }
     }
 
     pub(crate) fn of_bits(bits: u64) -> Self {

@@ -108,7 +108,8 @@ pub struct LandingFull {
 
 impl LandingFull {
     fn new(key: &'static UserKey) -> Self {
-        let tenants = places(key.kind).filter_map(|place| tenant(key.kind, place)).map(|tenant| (tenant.name, tenant.location));
+        let tenants =
+            places(key.kind).filter_map(|place| tenant(key.kind, place)).map(|tenant| (tenant.name, tenant.location));
         Self { key: key.name, location: key.location, tenants: tenants.collect() }
     }
 }

@@ -26,7 +26,8 @@ pub(super) fn table(row: &Row, fallbacks: &[Cell], typed: Option<Typed>) -> Tabl
         let (code, entry) = place(&mut table, &active, &adapters);
         let layer = slot.key();
         // A layer with nothing to do is passed over. A storage without a kernel is where a call ends in an error.
-        let nothing_to_do = provenance == Provenance::Missing && layer.is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
+        let nothing_to_do =
+            provenance == Provenance::Missing && layer.is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
         let entry = if nothing_to_do { Entry::Skip } else { entry };
         table.set(slot, code, entry);
         if let Some((layer, _)) = layer {
@@ -49,7 +50,9 @@ struct Adapters {
 fn place(table: &mut Table, active: &Active<'_>, adapters: &Adapters) -> (Code, Entry) {
     match active {
         Active::One(Registered { kernel: Kernel::Typed(code), .. }) => (*code, Entry::Typed),
-        Active::One(Registered { kernel: Kernel::Boxed(kernel), .. }) => (adapters.boxed, Entry::Boxed(place_boxed(table, kernel))),
+        Active::One(Registered { kernel: Kernel::Boxed(kernel), .. }) => {
+            (adapters.boxed, Entry::Boxed(place_boxed(table, kernel)))
+        }
         Active::One(Registered { kernel: Kernel::Fallthrough, .. }) => (adapters.slow, Entry::Skip),
         Active::Choice(kernels) => (adapters.slow, Entry::Choose(place_choices(table, kernels))),
         Active::None | Active::Conflict(_) => (adapters.slow, Entry::Refuse),

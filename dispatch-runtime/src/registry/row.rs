@@ -110,7 +110,8 @@ impl Row {
     }
 
     pub(crate) fn not_defined(&self) -> Error {
-        let mut kernels: Vec<_> = self.cells.iter().flat_map(|(_, cell)| &cell.kernels).map(|kernel| kernel.location).collect();
+        let mut kernels: Vec<_> =
+            self.cells.iter().flat_map(|(_, cell)| &cell.kernels).map(|kernel| kernel.location).collect();
         kernels.sort();
         ErrorKind::NotDefined { operator: self.name, kernels }.into()
     }
@@ -171,7 +172,15 @@ impl Registered {
     }
 
     pub(super) fn fallback(kernel: StaticKernel, name: &'static str, location: Location) -> Self {
-        Self { kernel: kernel.into(), name, location, source: Source::Program, overrides: false, condition: None, priority: 0 }
+        Self {
+            kernel: kernel.into(),
+            name,
+            location,
+            source: Source::Program,
+            overrides: false,
+            condition: None,
+            priority: 0,
+        }
     }
 
     /// A kernel that was made while the program runs.

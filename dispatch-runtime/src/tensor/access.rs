@@ -115,7 +115,10 @@ impl Tensor {
         }
         let geometry = self.geometry();
         if !geometry.is_contiguous() {
-            return Err(AccessError::NotContiguous { sizes: geometry.sizes().to_vec(), strides: geometry.strides().to_vec() });
+            return Err(AccessError::NotContiguous {
+                sizes: geometry.sizes().to_vec(),
+                strides: geometry.strides().to_vec(),
+            });
         }
         let memory = self.storage().memory().ok_or(AccessError::NotOnHost { device: self.device() })?;
         let (Ok(count), Ok(offset)) = (usize::try_from(geometry.count()), usize::try_from(geometry.offset())) else {

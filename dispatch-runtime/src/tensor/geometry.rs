@@ -87,7 +87,9 @@ impl Geometry {
             return Some(self.offset);
         }
         let steps = self.sizes.iter().zip(&self.strides);
-        let last = steps.map(|(&size, &stride)| (size - 1).checked_mul(stride)).try_fold(self.offset, |at, step| at.checked_add(step?));
+        let last = steps
+            .map(|(&size, &stride)| (size - 1).checked_mul(stride))
+            .try_fold(self.offset, |at, step| at.checked_add(step?));
         last?.checked_add(1)
     }
 }

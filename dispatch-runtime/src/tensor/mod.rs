@@ -74,7 +74,9 @@ impl fmt::Display for OutOfStorage {
         write!(f, "sizes {sizes:?} with strides {strides:?} from element {offset} ")?;
         match geometry.end().and_then(|end| bytes(end, *dtype)) {
             Some(needed) => write!(f, "need {needed} bytes of {dtype}, but the storage has {available}"),
-            None => f.write_str("are not a place in memory: every size, stride and offset must be zero or more, and small enough"),
+            None => f.write_str(
+                "are not a place in memory: every size, stride and offset must be zero or more, and small enough",
+            ),
         }
     }
 }
@@ -97,7 +99,13 @@ impl Tensor {
         Self::with_flags(storage, dtype, geometry, keys, if inference { INFERENCE } else { 0 })
     }
 
-    fn with_flags(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Result<Self, OutOfStorage> {
+    fn with_flags(
+        storage: Storage,
+        dtype: DType,
+        geometry: Geometry,
+        keys: KeySet,
+        flags: u8,
+    ) -> Result<Self, OutOfStorage> {
         // Meta tensors have a shape and no memory.
         let fits = geometry.end().and_then(|end| bytes(end, dtype)).is_some_and(|needed| {
             geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
@@ -105,7 +113,14 @@ impl Tensor {
         if !fits {
             return Err(OutOfStorage { geometry, dtype, available: storage.size() });
         }
-        Ok(Self(Arc::new(Body { keys, flags: AtomicU8::new(flags), dtype, geometry, storage, extensions: Extensions::default() })))
+        Ok(Self(Arc::new(Body {
+            keys,
+            flags: AtomicU8::new(flags),
+            dtype,
+            geometry,
+            storage,
+            extensions: Extensions::default(),
+        })))
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.

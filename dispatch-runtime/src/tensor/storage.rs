@@ -50,7 +50,8 @@ const ALIGNMENT: usize = 64;
 impl HostMemory {
     /// `size` bytes of zeros. Aborts, as every Rust collection does, where the system has no memory left.
     fn zeroed(size: usize) -> Self {
-        let layout = Layout::from_size_align(size.max(1), ALIGNMENT).unwrap_or_else(|_| handle_alloc_error(Layout::new::<u8>()));
+        let layout =
+            Layout::from_size_align(size.max(1), ALIGNMENT).unwrap_or_else(|_| handle_alloc_error(Layout::new::<u8>()));
         // SAFETY: the layout has at least one byte.
         let start = unsafe { alloc_zeroed(layout) };
         let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
@@ -176,7 +177,10 @@ impl Storage {
 
     /// Enters as a reader, unless somebody writes.
     pub(super) fn enter_read(&self) -> bool {
-        self.0.users.try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1)).is_ok()
+        self.0
+            .users
+            .try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1))
+            .is_ok()
     }
 
     pub(super) fn leave_read(&self) {

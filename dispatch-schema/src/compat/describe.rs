@@ -34,7 +34,9 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { old, new } => {
-                let called = |name: &Option<String>| name.as_ref().map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"));
+                let called = |name: &Option<String>| {
+                    name.as_ref().map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"))
+                };
                 write!(f, "was called {} and is now called {}", called(old), called(new))
             }
             Self::Type { old, new } => {

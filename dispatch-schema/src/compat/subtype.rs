@@ -5,12 +5,17 @@ use crate::ty::{Type, TypeKind};
 /// Whether a value of type `a` can be given where `b` is wanted. Alias annotations do not matter here.
 pub(super) fn is_subtype(a: &Type, b: &Type) -> bool {
     use TypeKind::{
-        Any, AnyClass, Await, Class, Complex, Dict, Float, Future, Int, List, NoneType, Optional, RRef, Scalar, SymInt, Tuple, Union,
+        Any, AnyClass, Await, Class, Complex, Dict, Float, Future, Int, List, NoneType, Optional, RRef, Scalar, SymInt,
+        Tuple, Union,
     };
     match (&a.kind, &b.kind) {
-        (_, Any) | (Int | Float | Complex, Scalar) | (Int, SymInt) | (Class(_), AnyClass) | (NoneType, Optional(_)) => true,
+        (_, Any) | (Int | Float | Complex, Scalar) | (Int, SymInt) | (Class(_), AnyClass) | (NoneType, Optional(_)) => {
+            true
+        }
         (Union(members), _) => members.iter().all(|member| is_subtype(member, b)),
-        (Optional(inner), Union(members)) => members.iter().any(|member| member.kind == NoneType) && is_subtype(inner, b),
+        (Optional(inner), Union(members)) => {
+            members.iter().any(|member| member.kind == NoneType) && is_subtype(inner, b)
+        }
         (_, Union(members)) => members.iter().any(|member| is_subtype(a, member)),
         (Optional(inner), Optional(wanted)) => is_subtype(inner, wanted),
         (_, Optional(wanted)) => is_subtype(a, wanted),

@@ -2,54 +2,84 @@
 
 use std::fmt;
 
+use super::wanted::Wanted;
 use super::{AliasProblem, NumberProblem, StringProblem, SyntaxErrorKind, TypeProblem};
-use crate::ty::{Type, TypeKind};
 
 impl fmt::Display for SyntaxErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Expected { what, found } => write!(f, "expected {what}, found {}", Found(found.as_deref())),
-            Self::NameOnly => f.write_str("only a name is given; write the arguments and returns after it: `(Tensor self) -> Tensor`"),
-            Self::ReservedWord { word } => write!(f, "`{word}` is a reserved word; write another name, such as `{word}_`"),
+            Self::Expected { what, found } => {
+                write!(f, "expected {what}, found {}", Found(found.as_deref()))
+            }
+            Self::NameOnly => f.write_str(
+                "only a name is given; write the arguments and returns after \
+                 it: `(Tensor self) -> Tensor`",
+            ),
+            Self::ReservedWord { word } => {
+                write!(f, "`{word}` is a reserved word; write another, such as `{word}_`")
+            }
             Self::BadOverload { overload } => describe_overload(overload, f),
             Self::ExpectedType { found } => {
                 write!(f, "expected a type such as `Tensor` or `int[]`, found {}", Found(found.as_deref()))
             }
-            Self::UnknownType { found, suggestion: Some(near) } => write!(f, "unknown type `{found}`; did you mean `{near}`?"),
-            Self::UnknownType { found, suggestion: None } => {
-                write!(f, "unknown type `{found}`; write a class by its full path, `__torch__.torch.classes.ns.{found}`")
+            Self::UnknownType { found, suggestion } => {
+                write!(f, "unknown type `{found}`; ")?;
+                let class = format_args!("write a class by its full path, `__torch__.torch.classes.ns.{found}`");
+                hint(suggestion.as_deref(), class, f)
             }
-            Self::ForeignType { found, instead } => write!(f, "unknown type `{found}`; write {instead}"),
+            Self::ForeignType { found, instead } => {
+                write!(f, "unknown type `{found}`; write {instead}")
+            }
             Self::BadType { problem } => problem.fmt(f),
             Self::BadAlias { problem } => problem.fmt(f),
             Self::MissingArgumentName { found } => {
                 write!(f, "the argument has no name; write one after its type, before {}", Found(found.as_deref()))
             }
-            Self::DuplicateArgument { name } => write!(f, "there is already an argument `{name}`; give this one another name"),
+            Self::NameBeforeType { name } => {
+                write!(f, "the type comes first, without `:`; write `Tensor {name}`")
+            }
+            Self::DuplicateArgument { name } => {
+                write!(f, "there is already an argument `{name}`; rename this one")
+            }
             Self::PositionalAfterDefault { name } => {
-                write!(f, "`{name}` has no default but follows an argument with one; give it a default or write `*` before it")
+                write!(
+                    f,
+                    "`{name}` has no default but follows an argument with one; give \
+                     it a default or write `*` before it"
+                )
             }
             Self::VarargsNotLast => f.write_str("`...` must come last; move it to the end of the list"),
             Self::DefaultWithVarargs { name } => {
-                write!(f, "`{name}` cannot have a default in a schema with `...`; remove the default")
+                write!(f, "`{name}` cannot have a default beside `...`; remove it")
             }
             Self::TrailingComma => f.write_str("nothing follows the comma; remove it"),
             Self::TrailingText { found } => {
-                write!(f, "the declaration ends before `{found}`; remove what follows, one text is one declaration")
+                write!(f, "the declaration ends before `{found}`; remove what follows")
             }
             Self::DefaultDoesNotFit { ty, default } => {
                 write!(f, "`{default}` is no value of `{}`; write {}", ty.without_aliases(), Wanted(ty))
             }
             Self::DefaultLength { ty, found } => {
-                write!(f, "the list has {found} elements, which does not fit `{ty}`; write as many as the type says, or one value for all")
+                write!(
+                    f,
+                    "the list has {found} elements, which does not fit `{ty}`; \
+                     write as many as the type says, or one value for all"
+                )
             }
-            Self::UnknownDefault { word, suggestion: Some(near) } => write!(f, "unknown default `{word}`; did you mean `{near}`?"),
-            Self::UnknownDefault { word, suggestion: None } => {
-                write!(f, "unknown default `{word}`; write a literal, and quote a string: `\"{word}\"`")
+            Self::UnknownDefault { word, suggestion } => {
+                write!(f, "unknown default `{word}`; ")?;
+                hint(suggestion.as_deref(), format_args!("write a literal, and quote a string: `\"{word}\"`"), f)
             }
             Self::BadNumber { text, problem } => describe_number(text, *problem, f),
             Self::BadString { problem } => problem.fmt(f),
         }
+    }
+}
+
+fn hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match near {
+        Some(near) => write!(f, "did you mean `{near}`?"),
+        None => f.write_fmt(otherwise),
     }
 }
 
@@ -65,63 +95,17 @@ impl fmt::Display for Found<'_> {
     }
 }
 
-/// The defaults that a type can have.
-struct Wanted<'a>(&'a Type);
-
-impl fmt::Display for Wanted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.0.kind {
-            TypeKind::Optional(inner) if takes_only_none(&inner.kind) => "`None`",
-            TypeKind::Optional(inner) => return write!(f, "`None` or {}", Wanted(inner)),
-            TypeKind::Int | TypeKind::SymInt => "a whole number such as `1`",
-            TypeKind::Float => "a number such as `1.0`",
-            TypeKind::Scalar => "a number such as `1` or `1.0`, or `True` or `False`",
-            TypeKind::Bool => "`True` or `False`",
-            TypeKind::Complex => "a complex number such as `1j`",
-            TypeKind::Str => "a string such as `\"mean\"`",
-            TypeKind::Device => "a device such as `\"cpu\"` or `\"cuda:0\"`",
-            TypeKind::ScalarType => "`float`, `double`, `long`, `complex` or the number of an element type",
-            TypeKind::Layout => "`strided` or the number of a layout",
-            TypeKind::MemoryFormat => "`contiguous_format` or the number of a memory format",
-            TypeKind::List(element, _) if takes_only_none(&element.kind) => "no default, lists of this type have none",
-            TypeKind::List(element, None) => {
-                return write!(f, "a list `[..]` of which each element is {}", Wanted(element));
-            }
-            TypeKind::List(element, Some(_)) => {
-                return write!(f, "a list `[..]` of which each element is {}, or one for all", Wanted(element));
-            }
-            _ => {
-                return write!(f, "no default, or make the type `{}?` and write `None`", self.0.without_aliases());
-            }
-        })
-    }
-}
-
-fn takes_only_none(kind: &TypeKind) -> bool {
-    !matches!(
-        kind,
-        TypeKind::Int
-            | TypeKind::SymInt
-            | TypeKind::Float
-            | TypeKind::Scalar
-            | TypeKind::Bool
-            | TypeKind::Complex
-            | TypeKind::Str
-            | TypeKind::Device
-            | TypeKind::ScalarType
-            | TypeKind::Layout
-            | TypeKind::MemoryFormat
-            | TypeKind::List(..)
-    )
-}
-
 fn describe_overload(overload: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if overload == "default" {
-        f.write_str("`default` is what an operator without an overload name is called; leave `.default` out")
+        f.write_str(
+            "`default` is what an operator without an overload name is \
+             called; leave `.default` out",
+        )
     } else {
         write!(
             f,
-            "the overload name `{overload}` begins with `__`, which is kept for methods; write `{}`",
+            "the overload name `{overload}` begins with `__`, which is kept \
+                 for methods; write `{}`",
             overload.trim_start_matches('_')
         )
     }
@@ -134,7 +118,9 @@ fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_
             write!(f, "`{text}` does not fit 64 bits; write a smaller number")
         }
         NumberProblem::HexInteger => write!(f, "`{text}` is a whole number in base 16; write it in base 10"),
-        NumberProblem::FloatOverflow => write!(f, "`{text}` is larger than every float; write a smaller number or `inf`"),
+        NumberProblem::FloatOverflow => {
+            write!(f, "`{text}` is larger than every float; write a smaller number or `inf`")
+        }
         NumberProblem::FloatUnderflow => write!(f, "`{text}` is nearer to zero than every float; write `0.0`"),
     }
 }
@@ -142,13 +128,28 @@ fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_
 impl fmt::Display for TypeProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::SizedInside => "a list with a size cannot be inside another type; leave the size out: `[]`",
-            Self::Size => "the size of a list is a whole number up to 65536; write such a number or leave it out: `[]`",
+            Self::SizedInside => {
+                "a list with a size cannot be inside another type; leave the \
+                 size out: `[]`"
+            }
+            Self::Size => {
+                "the size of a list is a whole number up to 65536; write such a \
+                 number or leave it out: `[]`"
+            }
             Self::OptionalNone => "`None?` is no different from `None`; leave the `?` out",
-            Self::DictKey => "this type cannot be a key; write `int`, `bool`, `float`, `complex`, `str`, `Device` or `Tensor`",
-            Self::SmallUnion => "a union has at least two different types; write the one type without `Union`",
+            Self::DictKey => {
+                "this type cannot be a key; write `int`, `bool`, `float`, \
+                 `complex`, `str`, `Device` or `Tensor`"
+            }
+            Self::SmallUnion => {
+                "a union has at least two different types; write the one type \
+                 without `Union`"
+            }
             Self::TooDeep => "the type is nested too deeply; write a flatter one",
-            Self::ClassPath => "a class is written by its full path: `__torch__.torch.classes.ns.Name`",
+            Self::ClassPath => {
+                "a class is written by its full path: \
+                 `__torch__.torch.classes.ns.Name`"
+            }
         })
     }
 }
@@ -170,9 +171,13 @@ impl fmt::Display for StringProblem {
         f.write_str(match self {
             Self::NotClosed => "the string does not end; write the closing quote",
             Self::UnknownEscape => {
-                "unknown escape; write one of `\\\\ \\' \\\" \\a \\b \\f \\n \\t \\v` or three octal digits up to `\\377`"
+                "unknown escape; write one of `\\\\ \\' \\\" \\a \\b \\f \\n \
+                     \\t \\v` or three octal digits up to `\\377`"
             }
-            Self::NotUtf8 => "the octal escapes do not spell UTF-8; write the characters themselves",
+            Self::NotUtf8 => {
+                "the octal escapes do not spell UTF-8; write the characters \
+                 themselves"
+            }
         })
     }
 }

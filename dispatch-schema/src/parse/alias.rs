@@ -59,8 +59,12 @@ impl Parser<'_> {
 /// Gives every set that `!` made alone the first name that nothing else in the schema has.
 pub(super) fn name_anonymous_sets<'a>(types: impl IntoIterator<Item = &'a mut Type>) {
     let mut types: Vec<_> = types.into_iter().collect();
-    let taken: HashSet<String> =
-        types.iter().flat_map(|ty| ty.aliases()).flat_map(|alias| alias.before.iter().chain(&alias.after)).cloned().collect();
+    let taken: HashSet<String> = types
+        .iter()
+        .flat_map(|ty| ty.aliases())
+        .flat_map(|alias| alias.before.iter().chain(&alias.after))
+        .cloned()
+        .collect();
     let mut free = (0_usize..).map(set_name).filter(|name| !taken.contains(name));
     for ty in &mut types {
         ty.visit_mut(&mut |part| {

@@ -83,6 +83,7 @@ impl Parser<'_> {
     }
 
     fn argument(&mut self, read: &mut Arguments) -> Parsed<()> {
+        self.refuse_name_first()?;
         let errors = self.errors.len();
         let ty = self.outer_type()?;
         let sound = self.errors.len() == errors;
@@ -106,6 +107,17 @@ impl Parser<'_> {
         }
         read.list.push(Argument { name, ty, default, keyword_only: read.keyword_only });
         Ok(())
+    }
+
+    fn refuse_name_first(&mut self) -> Parsed<()> {
+        match (self.peek(), self.peek_at(1), self.peek_at(2)) {
+            (_, _, Some(TokenKind::Punct(':'))) => Ok(()),
+            (Some(TokenKind::Ident(name)), Some(TokenKind::Punct(':')), _) => {
+                let name = name.clone();
+                Err(self.report(SyntaxErrorKind::NameBeforeType { name }))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn argument_name(&mut self) -> Parsed<String> {

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::literal::{Literal, LiteralKind};
 use super::number::{Number, float, is_hex_integer, number};
-use crate::default::DefaultValue;
+use crate::default::{DefaultValue, has_list_defaults};
 use crate::error::{NumberProblem, SyntaxErrorKind};
 use crate::suggest::suggest;
 use crate::ty::{Type, TypeKind};
@@ -65,7 +65,7 @@ fn is_none(literal: &LiteralKind) -> bool {
 }
 
 fn fit_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, Misfit> {
-    if !can_be_listed(&element.kind) {
+    if !has_list_defaults(&element.kind) {
         return Err(Misfit::Type);
     }
     let LiteralKind::List(literals) = literal else {
@@ -74,18 +74,15 @@ fn fit_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<
         let value = fit_constant(literal, &element.kind)?;
         return Ok(DefaultValue::List(vec![value; size as usize]));
     };
-    let values = literals.iter().map(|literal| fit_constant(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
+    let values =
+        literals.iter().map(|literal| fit_constant(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
     // `int[1]` says that one value will do, not that only one is possible; an empty list means "not given".
     match size {
-        Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => Err(Misfit::Length(values.len())),
+        Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
+            Err(Misfit::Length(values.len()))
+        }
         _ => Ok(DefaultValue::List(values)),
     }
-}
-
-/// Whether PyTorch has list defaults with such elements.
-fn can_be_listed(kind: &TypeKind) -> bool {
-    use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
-    matches!(kind, Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat)
 }
 
 fn fit_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
@@ -110,15 +107,23 @@ fn fit_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     let Some((_, value, only)) = WORDS.iter().find(|(known, ..)| *known == word) else {
         return Err(Misfit::Word(word.to_owned()));
     };
-    if *kind == TypeKind::Int || only.as_ref() == Some(kind) { Ok(DefaultValue::Int(*value)) } else { Err(Misfit::Type) }
+    if *kind == TypeKind::Int || only.as_ref() == Some(kind) {
+        Ok(DefaultValue::Int(*value))
+    } else {
+        Err(Misfit::Type)
+    }
 }
 
 fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
     let bad = |problem| Misfit::Number(text.to_owned(), problem);
     match (kind, number(text)) {
-        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, _) if is_hex_integer(text) => Err(bad(NumberProblem::HexInteger)),
-        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => Ok(DefaultValue::Int(value)),
+        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, _) if is_hex_integer(text) => {
+            Err(bad(NumberProblem::HexInteger))
+        }
+        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
+            Ok(DefaultValue::Int(value))
+        }
         (Scalar, Ok(Number::Float(value))) => Ok(DefaultValue::Float(value)),
         (Float, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
             float(text).map(DefaultValue::Float).map_err(bad)
@@ -134,14 +139,18 @@ fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
 
 fn fit_sum(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
     let read = |text: &str| float(text).map_err(|problem| Misfit::Number(text.to_owned(), problem));
-    let imaginary = im.strip_suffix('j').ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
+    let imaginary =
+        im.strip_suffix('j').ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
     Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
 }
 
 /// `cpu`, `cuda:0`.
 fn is_device(text: &str) -> bool {
     let (kind, index) = text.split_once(':').unwrap_or((text, "0"));
-    crate::token::is_word(kind) && index.len() <= 3 && !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())
+    crate::token::is_word(kind)
+        && index.len() <= 3
+        && !index.is_empty()
+        && index.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The literal as an error quotes it.

@@ -3,8 +3,7 @@
 use super::union;
 use super::{Parsed, Parser, Reported};
 use crate::error::{AliasProblem, SyntaxErrorKind, TypeProblem};
-use crate::name::{is_identifier, is_reserved};
-use crate::suggest::suggest;
+use crate::name::is_identifier;
 use crate::token::TokenKind;
 use crate::ty::{ATOMS, Type, TypeKind};
 
@@ -14,63 +13,8 @@ const MAX_DEPTH: usize = 32;
 /// The largest size of a list. A default that stands for all elements is that many values.
 const MAX_SIZE: u32 = 1 << 16;
 
-/// Words of other languages, and of PyTorch's own C++ and Python, with what they are called here.
-const FOREIGN: [(&str, &str); 39] = [
-    ("at", "Tensor"),
-    ("boolean", "bool"),
-    ("byte", "int"),
-    ("c10", "Tensor"),
-    ("char", "str"),
-    ("complex64", "complex"),
-    ("complex128", "complex"),
-    ("dict", "Dict(str, Tensor)"),
-    ("double", "float"),
-    ("dtype", "ScalarType"),
-    ("f32", "float"),
-    ("f64", "float"),
-    ("float32", "float"),
-    ("float64", "float"),
-    ("i32", "int"),
-    ("i64", "int"),
-    ("int32", "int"),
-    ("int32_t", "int"),
-    ("int64", "int"),
-    ("int64_t", "int"),
-    ("integer", "int"),
-    ("isize", "int"),
-    ("list", "Tensor[]"),
-    ("long", "int"),
-    ("optional", "Tensor?"),
-    ("short", "int"),
-    ("size_t", "int"),
-    ("string", "str"),
-    ("string_view", "str"),
-    ("torch", "Tensor"),
-    ("tuple", "(Tensor, Tensor)"),
-    ("u64", "int"),
-    ("uint64_t", "int"),
-    ("unsigned", "int"),
-    ("usize", "int"),
-    ("vec", "Tensor[]"),
-    ("vector", "Tensor[]"),
-    ("void", "()"),
-    ("String", "str"),
-];
-
-/// Generic types of other languages: after them comes a bracket that would only be misread.
-const FOREIGN_GENERIC: [(&str, &str); 9] = [
-    ("List", "a list as `T[]`"),
-    ("Vec", "a list as `T[]`"),
-    ("ArrayRef", "a list as `T[]`"),
-    ("Optional", "an optional as `T?`"),
-    ("Option", "an optional as `T?`"),
-    ("Tuple", "a tuple as `(A, B)`"),
-    ("TensorList", "a list of tensors as `Tensor[]`"),
-    ("IntArrayRef", "a list of integers as `int[]`"),
-    ("OptionalTensorList", "a list of optional tensors as `Tensor?[]`"),
-];
-
-const CONSTRUCTORS: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
+/// Words that take types in parentheses.
+pub(super) const CONSTRUCTORS: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
 
 impl Parser<'_> {
     /// The type of an argument or return: the only place for `T[N]`.
@@ -246,31 +190,6 @@ impl Parser<'_> {
         Err(self.report_at(self.since(start), kind))
     }
 
-    /// A word that names no type: a type variable if it cannot be a mistake, else an error.
-    fn variable(&mut self, word: &str) -> Parsed<TypeKind> {
-        let found = word.to_owned();
-        if is_reserved(word) {
-            return Err(self.report(SyntaxErrorKind::ReservedWord { word: found }));
-        }
-        if let Some((_, instead)) = FOREIGN_GENERIC.iter().find(|(foreign, _)| *foreign == word) {
-            return Err(self.report(SyntaxErrorKind::ForeignType { found, instead }));
-        }
-        if is_variable(word) {
-            return Ok(TypeKind::Variable(found));
-        }
-        let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == word).map(|(_, ours)| *ours);
-        let known = ATOMS.iter().map(|(atom, _)| *atom).chain(CONSTRUCTORS);
-        let suggestion = foreign.or_else(|| suggest(word, known)).map(str::to_owned);
-        if suggestion.is_none() && is_identifier(word) && word.starts_with(|c: char| c.is_ascii_lowercase()) {
-            return Ok(TypeKind::Variable(found));
-        }
-        let follows = self.peek_at(1);
-        let reported = self.report(SyntaxErrorKind::UnknownType { found, suggestion });
-        // What follows `std::` or `Matrix<` would only be misread; after a plain word the argument goes on as usual.
-        let goes_on = matches!(follows, Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')')));
-        if goes_on || follows.is_none() { Ok(TypeKind::Any) } else { Err(reported) }
-    }
-
     fn bad_type(&mut self, problem: TypeProblem) -> Reported {
         self.report(SyntaxErrorKind::BadType { problem })
     }
@@ -278,11 +197,6 @@ impl Parser<'_> {
     pub(super) fn bad_alias(&mut self, problem: AliasProblem) -> Reported {
         self.report(SyntaxErrorKind::BadAlias { problem })
     }
-}
-
-/// `t`, `t1`, `tVal`: names that are surely meant as variables, however near to something else.
-fn is_variable(word: &str) -> bool {
-    is_identifier(word) && word.strip_prefix('t').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
 }
 
 /// Whether a token can be part of a path.
@@ -296,7 +210,13 @@ fn dict(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
     };
     let hashable = matches!(
         key.kind,
-        TypeKind::Int | TypeKind::Bool | TypeKind::Float | TypeKind::Complex | TypeKind::Str | TypeKind::Device | TypeKind::Tensor
+        TypeKind::Int
+            | TypeKind::Bool
+            | TypeKind::Float
+            | TypeKind::Complex
+            | TypeKind::Str
+            | TypeKind::Device
+            | TypeKind::Tensor
     );
     if hashable { Ok(TypeKind::Dict(Box::new(key), Box::new(value))) } else { Err(TypeProblem::DictKey) }
 }

@@ -100,7 +100,9 @@ mod tests {
 
     #[test]
     fn both_quotes_and_threes_of_them_are_strings() {
-        for (text, value) in [("'a\"#b'", "a\"#b"), ("\"a'b\"", "a'b"), ("'''a\n'b'''", "a\n'b"), ("\"\"\"\"\"\"", ""), ("''", "")] {
+        for (text, value) in
+            [("'a\"#b'", "a\"#b"), ("\"a'b\"", "a'b"), ("'''a\n'b'''", "a\n'b"), ("\"\"\"\"\"\"", ""), ("''", "")]
+        {
             let read = read(text);
             assert_eq!((read.value.as_str(), read.length), (value, text.len()));
             assert!(read.problems.is_empty());

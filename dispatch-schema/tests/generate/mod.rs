@@ -88,11 +88,9 @@ fn in_order(mut arguments: Vec<Argument>, varargs: bool) -> Vec<Argument> {
 }
 
 fn names() -> impl Strategy<Value = OperatorName> {
-    (option::of("[a-z]{4,6}x"), "_?[a-z]{3}x_?", option::of("[A-Z][a-z]{2}[0-9]")).prop_map(|(namespace, base, overload)| OperatorName {
-        namespace,
-        base,
-        overload: overload.unwrap_or_default(),
-    })
+    (option::of("[a-z]{4,6}x"), "_?[a-z]{3}x_?", option::of("[A-Z][a-z]{2}[0-9]")).prop_map(
+        |(namespace, base, overload)| OperatorName { namespace, base, overload: overload.unwrap_or_default() },
+    )
 }
 
 fn arguments() -> impl Strategy<Value = Argument> {
@@ -100,7 +98,12 @@ fn arguments() -> impl Strategy<Value = Argument> {
         1 => types().prop_map(|ty| (ty, None)),
         2 => defaults().prop_map(|(ty, default)| (ty, Some(default))),
     ];
-    ("[a-z]{2}x", with_default, any::<bool>()).prop_map(|(name, (ty, default), keyword_only)| Argument { name, ty, default, keyword_only })
+    ("[a-z]{2}x", with_default, any::<bool>()).prop_map(|(name, (ty, default), keyword_only)| Argument {
+        name,
+        ty,
+        default,
+        keyword_only,
+    })
 }
 
 fn returns() -> impl Strategy<Value = Return> {
@@ -149,7 +152,10 @@ fn aliases() -> impl Strategy<Value = Option<Alias>> {
             sets
         })
     };
-    option::weighted(0.3, (sets(), any::<bool>(), sets()).prop_map(|(before, write, after)| Alias { before, write, after }))
+    option::weighted(
+        0.3,
+        (sets(), any::<bool>(), sets()).prop_map(|(before, write, after)| Alias { before, write, after }),
+    )
 }
 
 fn types() -> impl Strategy<Value = Type> {
@@ -210,7 +216,8 @@ fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
 fn listable() -> impl Strategy<Value = (Type, DefaultValue)> {
     use TypeKind::*;
     prop_oneof![
-        (select(vec![Int, SymInt, ScalarType]), any::<i64>()).prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
+        (select(vec![Int, SymInt, ScalarType]), any::<i64>())
+            .prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
         floats().prop_map(|value| (Float.into(), DefaultValue::Float(value))),
         any::<bool>().prop_map(|value| (Bool.into(), DefaultValue::Bool(value))),
         (floats(), floats()).prop_map(|(re, im)| (Complex.into(), DefaultValue::Complex(re, im))),
@@ -225,7 +232,8 @@ fn constants() -> impl Strategy<Value = (Type, DefaultValue)> {
         "[a-z]{3}(:[0-9])?".prop_map(|text| (Device.into(), DefaultValue::Device(text))),
         floats().prop_map(|value| (Scalar.into(), DefaultValue::Float(value))),
         any::<i64>().prop_map(|value| (Scalar.into(), DefaultValue::Int(value))),
-        (select(vec![Layout, MemoryFormat]), 0..9_i64).prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
+        (select(vec![Layout, MemoryFormat]), 0..9_i64)
+            .prop_map(|(kind, value)| (kind.into(), DefaultValue::Int(value))),
     ]
 }
 

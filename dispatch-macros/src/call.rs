@@ -1,0 +1,173 @@
+//! The named form of a call: `sum_dim!(&x, dim = [0], keepdim = true)`, with the schema's defaults filled in.
+
+use dispatch_schema::{Argument, Schema, TypeKind};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Expr, Ident, Lit, LitStr, Token, bracketed};
+
+use crate::default;
+use crate::errors::Errors;
+use crate::rust_type::RustType;
+use crate::signature::rust_name;
+
+struct Call {
+    /// The runtime, as the operator's macro knows it.
+    runtime: TokenStream,
+    schema: LitStr,
+    function: TokenStream,
+    positional: Vec<Expr>,
+    named: Vec<(Ident, Expr)>,
+}
+
+impl Parse for Call {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (runtime, function);
+        bracketed!(runtime in input);
+        let schema = input.parse()?;
+        bracketed!(function in input);
+        let mut call = Self {
+            runtime: runtime.parse()?,
+            schema,
+            function: function.parse()?,
+            positional: Vec::new(),
+            named: Vec::new(),
+        };
+        while !input.is_empty() {
+            call.parse_argument(input)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(call)
+    }
+}
+
+impl Call {
+    fn parse_argument(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let ahead = input.fork();
+        let is_named = ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![=]) && !ahead.peek(Token![==]);
+        if is_named {
+            let name = input.call(Ident::parse_any)?;
+            input.parse::<Token![=]>()?;
+            self.named.push((name, input.parse()?));
+        } else {
+            let value: Expr = input.parse()?;
+            if !self.named.is_empty() {
+                return Err(syn::Error::new_spanned(value, "arguments without a name come before those with one"));
+            }
+            self.positional.push(value);
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let call = match syn::parse2::<Call>(input) {
+        Ok(call) => call,
+        Err(error) => return error.to_compile_error(),
+    };
+    let Ok(schema) = Schema::parse(&call.schema.value()) else {
+        return TokenStream::new();
+    };
+    let mut errors = Errors::default();
+    let given = place(&call, &schema, &mut errors);
+    let mut arguments = Vec::new();
+    let mut missing = Vec::new();
+    for (argument, given) in schema.arguments.iter().zip(given) {
+        let Some(rust) = RustType::of_argument(argument) else { continue };
+        let default =
+            argument.default.as_ref().and_then(|value| default::expression(value, &argument.ty, &rust, &call.runtime));
+        match (given, default) {
+            (Some(value), _) => arguments.push(convert(value, argument, &rust, &call.runtime)),
+            (None, Some(default)) => arguments.push(default),
+            (None, None) => missing.push(format!("`{}: {}`", rust_name(&argument.name), rust.text())),
+        }
+    }
+    if !missing.is_empty() {
+        let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
+        errors.add(syn::Error::new(proc_macro2::Span::call_site(), message));
+    }
+    let function = &call.function;
+    if errors.is_empty() { quote!(#function(#(#arguments),*)) } else { errors.into_token_stream() }
+}
+
+/// The value of each argument, in the schema's order.
+fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option<&'a Expr>> {
+    let operator = &schema.name;
+    let mut given: Vec<Option<&Expr>> = vec![None; schema.arguments.len()];
+    let positional = schema.arguments.iter().take_while(|argument| !argument.keyword_only).count();
+    for (i, value) in call.positional.iter().enumerate() {
+        match given.get_mut(i) {
+            Some(place) if i < positional => *place = Some(value),
+            Some(_) => {
+                let name = rust_name(&schema.arguments[i].name);
+                errors.at(value, format!("argument `{name}` of operator `{operator}` is given by name: `{name} = ..`"));
+            }
+            None => errors.at(value, format!("operator `{operator}` takes {} arguments", schema.arguments.len())),
+        }
+    }
+    for (name, value) in &call.named {
+        let plain = name.unraw();
+        let at = schema
+            .arguments
+            .iter()
+            .position(|argument| plain == argument.name || plain == rust_name(&argument.name).unraw());
+        match at {
+            Some(at) if given[at].is_some() => {
+                errors.at(name, format!("argument `{name}` of operator `{operator}` is given twice"))
+            }
+            Some(at) => given[at] = Some(value),
+            None => {
+                let names: Vec<&str> = schema.arguments.iter().map(|argument| argument.name.as_str()).collect();
+                let hint = match dispatch_schema::suggest(&plain.to_string(), names.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!(
+                        "it has {}",
+                        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                    ),
+                };
+                errors.at(name, format!("operator `{operator}` has no argument `{name}`; {hint}"));
+            }
+        }
+    }
+    given
+}
+
+/// A value as the function takes it: lists by reference, a number for a sized list repeated, optional ones with or without `Some`.
+fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
+    let inner = argument.ty.required();
+    let plain = match &inner.kind {
+        TypeKind::Scalar => quote!(#runtime::Scalar::from(#value)),
+        TypeKind::List(..) if matches!(value, Expr::Array(_)) => quote!(&#value),
+        TypeKind::List(_, Some(count)) if is_number(value) => {
+            let count = *count as usize;
+            quote!(&[#value; #count])
+        }
+        _ => value.to_token_stream(),
+    };
+    if !rust.is_optional() || is_option(value) {
+        return plain;
+    }
+    let rust_tokens = rust.tokens(runtime);
+    match &inner.kind {
+        TypeKind::List(..) if plain.to_string() != value.to_token_stream().to_string() => {
+            quote!(<#rust_tokens>::Some(#plain))
+        }
+        _ => quote!(<#rust_tokens as ::core::convert::From<_>>::from(#plain)),
+    }
+}
+
+fn is_number(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
+        Expr::Unary(negated) => matches!(negated.op, syn::UnOp::Neg(_)) && is_number(&negated.expr),
+        _ => false,
+    }
+}
+
+fn is_option(value: &Expr) -> bool {
+    let text = value.to_token_stream().to_string();
+    text == "None" || text.starts_with("Some (")
+}

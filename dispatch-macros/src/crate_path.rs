@@ -1,0 +1,19 @@
+//! What the user's crate calls the runtime.
+
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Ident;
+
+/// The crates that have everything that expansions name, nearest first.
+const CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
+
+/// An absolute path to the runtime, or to the facade over it. Where the manifest names neither, the compiler says what is missing.
+pub(crate) fn runtime() -> TokenStream {
+    let found = CRATES.iter().find_map(|name| match crate_name(name).ok()? {
+        FoundCrate::Itself => Some(name.replace('-', "_")),
+        FoundCrate::Name(name) => Some(name),
+    });
+    let name = Ident::new(&found.unwrap_or_else(|| "dispatch_runtime".to_owned()), Span::call_site());
+    quote!(::#name)
+}

@@ -1,0 +1,121 @@
+//! `#[dispatch_key]`: a backend or a layer of the user's own.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Ident, Token, Visibility};
+
+use crate::crate_path;
+
+/// `backend`, or `layer, above = Landing`.
+enum Kind {
+    Backend,
+    Layer(Ident),
+}
+
+/// The places where a layer can land.
+const LANDINGS: [&str; 4] = ["Backends", "Autograd", "Autocast", "Everything"];
+
+impl Parse for Kind {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let usage = "write `backend`, or `layer, above = Autograd`";
+        if input.is_empty() {
+            return Err(input.error(format!("say what kind of key this is: {usage}")));
+        }
+        let word: Ident = input.call(Ident::parse_any)?;
+        match word.to_string().as_str() {
+            "backend" => Ok(Self::Backend),
+            "layer" => {
+                if input.is_empty() {
+                    let message = "say where the layer runs: `layer, above = Autograd`, or above `Backends`, `Autocast` or `Everything`";
+                    return Err(syn::Error::new_spanned(word, message));
+                }
+                input.parse::<Token![,]>()?;
+                let above: Ident = input.call(Ident::parse_any)?;
+                if above != "above" {
+                    return Err(syn::Error::new_spanned(
+                        &above,
+                        format!("a layer has no option `{above}`; write `above = Autograd`"),
+                    ));
+                }
+                input.parse::<Token![=]>()?;
+                let landing: Ident = input.call(Ident::parse_any)?;
+                if !LANDINGS.iter().any(|name| landing == name) {
+                    let hint = match dispatch_schema::suggest(&landing.to_string(), LANDINGS) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => format!("it lands above {}", LANDINGS.map(|name| format!("`{name}`")).join(", ")),
+                    };
+                    return Err(syn::Error::new_spanned(
+                        &landing,
+                        format!("a layer cannot land above `{landing}`; {hint}"),
+                    ));
+                }
+                Ok(Self::Layer(landing))
+            }
+            _ => Err(syn::Error::new_spanned(&word, format!("`{word}` is not a kind of key; {usage}"))),
+        }
+    }
+}
+
+/// `pub static NAME: Key;`
+struct Item {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        if !input.peek(Token![static]) {
+            return Err(input.error("`#[dispatch_key]` stands over `static NAME: Key;`"));
+        }
+        input.parse::<Token![static]>()?;
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let ty: syn::Type = input.parse()?;
+        if crate::rust_type::RustType::written(&ty).text() != "Key" {
+            return Err(syn::Error::new_spanned(
+                &ty,
+                format!("a dispatch key is a `Key`; write `static {name}: Key;`"),
+            ));
+        }
+        if input.peek(Token![=]) {
+            return Err(input.error(format!("the value of a dispatch key is made for it; write `static {name}: Key;`")));
+        }
+        input.parse::<Token![;]>()?;
+        Ok(Self { attributes, visibility, name })
+    }
+}
+
+pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let Item { attributes, visibility, name } = match syn::parse2(item) {
+        Ok(item) => item,
+        Err(error) => return error.to_compile_error(),
+    };
+    let runtime = crate_path::runtime();
+    let (kind, error) = match syn::parse2::<Kind>(attribute) {
+        Ok(kind) => (kind, None),
+        // The key stays, so that its users get no errors of their own.
+        Err(error) => (Kind::Backend, Some(error.to_compile_error())),
+    };
+    let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
+    let made = match kind {
+        Kind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
+        Kind::Layer(above) => {
+            quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::Landing::#above, #location))
+        }
+    };
+    quote! {
+        #error
+        #(#attributes)*
+        #[allow(non_upper_case_globals)]
+        #visibility static #name: #runtime::Key = {
+            static KEY: #runtime::UserKey = #made;
+            #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
+            #runtime::Key::user(&KEY)
+        };
+    }
+}

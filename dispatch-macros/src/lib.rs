@@ -1,0 +1,88 @@
+//! The attribute macros of opdispatch.
+//!
+//! Every macro is parse, check, expand. Checking reports all mistakes at once, and a definition with mistakes still expands to a stub,
+//! so that its users do not get errors of their own. Kernel bodies are never parsed: half-typed code completes in an editor.
+//!
+//! Depend on `dispatch-runtime` or `opdispatch`, which re-export all of these; their examples are there.
+
+mod call;
+mod crate_path;
+mod default;
+mod errors;
+mod flags;
+mod function;
+mod infer;
+mod key;
+mod op_def;
+mod op_fallback;
+mod op_impl;
+mod rust_type;
+mod schema_source;
+mod signature;
+
+use proc_macro::TokenStream;
+
+/// Declares an operator: `#[op_def("name(Tensor self) -> Tensor")]` over a function without body, or, for a composite of other
+/// operators, with one. The schema can also be written without quotes, or left out to be inferred from the signature.
+/// `operator = Add` makes `&a + &b` call it.
+#[proc_macro_attribute]
+pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    op_def::expand(attribute.into(), item.into()).into()
+}
+
+/// Gives an operator a kernel: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named; none means every key that nothing
+/// else serves. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and `by = argument` over a
+/// kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack.
+#[proc_macro_attribute]
+pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    op_impl::expand(attribute.into(), item.into()).into()
+}
+
+/// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel.
+#[proc_macro_attribute]
+pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    op_fallback::expand(attribute.into(), item.into()).into()
+}
+
+/// Says that a key does nothing: `fallthrough!(KEY)` for every operator that has no kernel for it, `fallthrough!(operator, KEY)` for
+/// one.
+#[proc_macro]
+pub fn fallthrough(input: TokenStream) -> TokenStream {
+    op_fallback::fallthrough(input.into()).into()
+}
+
+/// Declares a key: `#[dispatch_key(backend)] pub static NPU: Key;` or `#[dispatch_key(layer, above = Autograd)] pub static Audit: Key;`.
+/// A layer lands above `Backends`, `Autograd`, `Autocast` or `Everything`.
+#[proc_macro_attribute]
+pub fn dispatch_key(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    key::expand(attribute.into(), item.into()).into()
+}
+
+/// Links crates for their registrations alone: `link!(myops_cpu, myops_cuda);`.
+#[proc_macro]
+pub fn link(input: TokenStream) -> TokenStream {
+    let input = proc_macro2::TokenStream::from(input);
+    let crates =
+        syn::parse::Parser::parse2(syn::punctuated::Punctuated::<syn::Ident, syn::Token![,]>::parse_terminated, input);
+    match crates {
+        Ok(crates) => {
+            let crates = crates.iter();
+            quote::quote!(#(use ::#crates as _;)*).into()
+        }
+        Err(error) => error.to_compile_error().into(),
+    }
+}
+
+/// Not public API: what an operator's own macro hands a kernel to, together with the operator's schema.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __kernel(input: TokenStream) -> TokenStream {
+    op_impl::expand_checked(input.into()).into()
+}
+
+/// Not public API: what the named form of a call expands to.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __call(input: TokenStream) -> TokenStream {
+    call::expand(input.into()).into()
+}

@@ -1,0 +1,262 @@
+//! `#[op_impl]`: a kernel of an operator.
+//!
+//! It takes two steps. The attribute sees the kernel; the operator's schema is somewhere else, perhaps in another crate. So the first
+//! step hands the kernel's signature to the operator's own macro, which calls back [`expand_checked`] with the schema in front.
+
+mod dtypes;
+
+use dispatch_schema::Schema;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{LitStr, ReturnType, Signature, bracketed};
+
+use crate::crate_path;
+use crate::errors::Errors;
+use crate::flags::{Flags, key_references};
+use crate::function::Function;
+use crate::rust_type::{RustType, squeeze, without_lifetimes};
+use crate::signature::{self, Parameter};
+
+pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let function = match Function::parse_under("op_impl", item) {
+        Ok(function) => function,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut errors = Errors::default();
+    let flags = match syn::parse2::<Flags>(attribute.clone()) {
+        Ok(flags) => flags,
+        Err(error) => {
+            errors.add(error);
+            return quote!(#errors #function);
+        }
+    };
+    check_alone(&function, &flags, &mut errors);
+    if !errors.is_empty() {
+        return quote!(#errors #[allow(dead_code)] #function);
+    }
+    let runtime = crate_path::runtime();
+    if flags.boxed.is_some() {
+        let record = boxed(&function.signature, &flags, &runtime);
+        return quote!(#function #record);
+    }
+    let operator = &flags.operator;
+    let signature = &function.signature;
+    quote! {
+        #function
+        #operator! { @kernel #runtime::__private::__kernel, [#attribute] [#signature] }
+    }
+}
+
+/// What can be said without the operator's schema.
+fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
+    function.check_plain("a kernel", flags.dtypes.is_some(), errors);
+    if function.body.is_none() {
+        errors.at(&function.signature, format!("kernel `{}` needs a body", function.signature.ident));
+    }
+    if let Some(boxed) = &flags.boxed {
+        if let Some(when) = &flags.when {
+            errors.at(
+                &when.word,
+                "a boxed kernel has no typed arguments for a condition to look at; check inside the kernel",
+            );
+        }
+        if let Some(dtypes) = &flags.dtypes {
+            errors.at(&dtypes.word, "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel");
+        }
+        check_boxed(&function.signature, boxed, errors);
+    }
+    if let (Some(by), None) = (&flags.by, &flags.dtypes) {
+        errors.at(by, "`by` names the argument that chooses the dtype; say which ones with `dtypes(..)`");
+    }
+    if let Some(dtypes) = &flags.dtypes {
+        dtypes::check(dtypes, &function.signature, errors);
+    }
+}
+
+/// Notes a boxed kernel of the wrong type.
+pub(crate) fn check_boxed(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
+    let found: Vec<String> = signature::parameters(signature)
+        .iter()
+        .map(|parameter| RustType::written(&parameter.ty).text().to_owned())
+        .collect();
+    let name = &signature.ident;
+    if found != ["&Operator", "KeySet", "&mut Stack"] {
+        let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
+        let at = if signature.inputs.is_empty() { at.to_token_stream() } else { signature.inputs.to_token_stream() };
+        errors.at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
+    } else if !matches!(&signature.output, ReturnType::Type(_, ty) if RustType::written(ty).text().starts_with("Result<()"))
+    {
+        let at =
+            if let ReturnType::Type(_, ty) = &signature.output { ty.to_token_stream() } else { name.to_token_stream() };
+        errors.at(at, format!("boxed kernel `{name}` must return `Result<()>`: its results stay on the stack"));
+    }
+}
+
+fn boxed(signature: &Signature, flags: &Flags, runtime: &TokenStream) -> TokenStream {
+    let (operator, name) = (&flags.operator, &signature.ident);
+    let keys = keys(flags, runtime);
+    let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
+    quote! {
+        const _: () = {
+            #keys
+            static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#operator>(
+                #name,
+                &KEYS,
+                ::core::stringify!(#name),
+                #runtime::Location::new(::core::file!(), ::core::line!()),
+            ) #overriding;
+            #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
+        };
+    }
+}
+
+fn keys(flags: &Flags, runtime: &TokenStream) -> TokenStream {
+    let count = flags.keys.len().max(1);
+    let references = key_references(&flags.keys, runtime);
+    quote! {
+        #[allow(unused_imports)]
+        use #runtime::keys::*;
+        static KEYS: [&#runtime::Key; #count] = [#references];
+    }
+}
+
+/// What the operator's macro hands back.
+struct Checked {
+    schema: LitStr,
+    flags: Flags,
+    signature: Signature,
+}
+
+impl Parse for Checked {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let schema = input.parse()?;
+        let (flags, signature);
+        bracketed!(flags in input);
+        bracketed!(signature in input);
+        Ok(Self { schema, flags: flags.parse()?, signature: signature.parse()? })
+    }
+}
+
+/// The second step, with the schema.
+pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
+    let checked = match syn::parse2::<Checked>(input) {
+        Ok(checked) => checked,
+        Err(error) => return error.to_compile_error(),
+    };
+    let Ok(schema) = Schema::parse(&checked.schema.value()) else {
+        return TokenStream::new();
+    };
+    let mut errors = Errors::default();
+    let kernel = check(&checked, &schema, &mut errors);
+    if errors.is_empty() { typed(&checked, &kernel) } else { quote!(#errors) }
+}
+
+/// A kernel whose signature has the right shape; whether the types agree, the compiler says.
+struct Kernel {
+    parameters: Vec<Parameter>,
+    takes_keys: bool,
+    types: Vec<RustType>,
+    output: RustType,
+}
+
+fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
+    let signature = &checked.signature;
+    let mut parameters = signature::parameters(signature);
+    let takes_keys = parameters.len() == schema.arguments.len() + 1
+        && parameters.last().is_some_and(|parameter| RustType::written(&parameter.ty).text() == "KeySet");
+    if takes_keys {
+        parameters.pop();
+    }
+    if signature::check_count("kernel", signature, &parameters, schema, errors) {
+        signature::check_names(&parameters, schema, errors);
+    }
+    let types = signature::argument_types(schema, &checked.flags.operator, errors);
+    if let Some(by) = &checked.flags.by
+        && !parameters.iter().any(|parameter| parameter.name.as_ref() == Some(by))
+    {
+        let names: Vec<String> =
+            parameters.iter().filter_map(|p| p.name.as_ref()).map(|name| format!("`{name}`")).collect();
+        errors.at(by, format!("kernel `{}` has no argument `{by}`; it has {}", signature.ident, names.join(", ")));
+    }
+    Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
+}
+
+fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
+    let Checked { flags, signature, .. } = checked;
+    let runtime = crate_path::runtime();
+    let (operator, name) = (&flags.operator, &signature.ident);
+    let arguments: Vec<Ident> = (0..kernel.types.len()).map(|i| format_ident!("__argument{i}")).collect();
+    let types: Vec<TokenStream> = kernel.types.iter().map(|ty| ty.tokens(&runtime)).collect();
+    let output = kernel.output.tokens(&runtime);
+    let taken = kernel.parameters.iter().enumerate().map(|(i, parameter)| {
+        let (argument, ty, number) = (&arguments[i], &types[i], i + 1);
+        let user = without_lifetimes(&parameter.ty);
+        let span = here(parameter.ty.span());
+        quote_spanned!(span=> let #argument = <#user as #runtime::__private::Takes<#operator, #number, #ty>>::taken(#argument);)
+    });
+    let result = match &signature.output {
+        ReturnType::Type(_, ty) => without_lifetimes(ty),
+        ReturnType::Default => syn::parse_quote_spanned!(here(name.span())=> ()),
+    };
+    let keys_argument = kernel.takes_keys.then(|| quote!(__keys));
+    let returned = |function: TokenStream| {
+        quote_spanned! {here(result.span())=>
+            <#result as #runtime::__private::Returns<#operator, #output>>::returned(#function(#(#arguments,)* #keys_argument))
+        }
+    };
+    let body = match &flags.dtypes {
+        None => returned(name.to_token_stream()),
+        Some(words) => dtypes::switch(words, flags, kernel, &arguments, &runtime, &|ty| returned(quote!(#name::<#ty>))),
+    };
+    let keys = keys(flags, &runtime);
+    let (holds, when) = when(checked, kernel, &runtime);
+    let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
+    let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
+        const _: () = {
+            fn kernel(#(#arguments: #types,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+                #(#taken)*
+                #body
+            }
+
+            #holds
+            #keys
+            static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(
+                kernel,
+                &KEYS,
+                ::core::stringify!(#name),
+                #runtime::Location::new(::core::file!(), ::core::line!()),
+            ) #overriding #when #priority;
+            #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
+        };
+    }
+}
+
+/// The predicate of `when(..)`, over the kernel's own argument names.
+fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
+    let Some(when) = &checked.flags.when else {
+        return (None, None);
+    };
+    let operator = &checked.flags.operator;
+    let (condition, text) = (&when.condition, squeeze(&when.condition));
+    let patterns = kernel.parameters.iter().map(|parameter| match &parameter.name {
+        Some(name) => name.to_token_stream(),
+        None => quote!(_),
+    });
+    let shared = kernel.types.iter().map(|ty| ty.shared().tokens(runtime));
+    let holds = quote! {
+        #[allow(unused_variables)]
+        fn holds(#(#patterns: #shared),*) -> bool {
+            #condition
+        }
+    };
+    (Some(holds), Some(quote!(.when::<#operator>(holds, #text))))
+}
+
+/// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.
+fn here(span: proc_macro2::Span) -> proc_macro2::Span {
+    proc_macro2::Span::call_site().located_at(span)
+}

@@ -1,0 +1,101 @@
+//! The schema of an attribute: a string, or bare tokens.
+//!
+//! Both go through one parser. In a string the compiler can only underline the whole, so the message draws its own caret; bare tokens
+//! are underlined where the mistake is.
+
+use dispatch_schema::{Schema, SyntaxErrors, Token, TokenKind};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use syn::LitStr;
+
+use crate::errors::Errors;
+
+/// Where a schema is written.
+pub(crate) enum Source {
+    Text(LitStr),
+    Tokens(TokenStream),
+}
+
+impl Source {
+    pub(crate) fn parse(&self, errors: &mut Errors) -> Option<Schema> {
+        match self {
+            Self::Text(text) => parse_text(text, errors),
+            Self::Tokens(tokens) => parse_tokens(tokens, errors),
+        }
+    }
+}
+
+fn parse_text(literal: &LitStr, errors: &mut Errors) -> Option<Schema> {
+    let text = literal.value();
+    Schema::parse(&text).map_err(|mistakes| errors.at(literal, mistakes.render(&text))).ok()
+}
+
+fn parse_tokens(tokens: &TokenStream, errors: &mut Errors) -> Option<Schema> {
+    let mut flat = Flat::default();
+    flat.push_all(tokens.clone());
+    let end = flat.trees.last().cloned();
+    Schema::parse_tokens(&flat.tokens).map_err(|mistakes| underline(&flat.trees, end.as_ref(), &mistakes, errors)).ok()
+}
+
+fn underline(trees: &[TokenTree], end: Option<&TokenTree>, mistakes: &SyntaxErrors, errors: &mut Errors) {
+    for mistake in mistakes.iter() {
+        let at: TokenStream = trees.get(mistake.span.clone()).unwrap_or_default().iter().cloned().collect();
+        match (at.is_empty(), end) {
+            (false, _) => errors.at(at, &mistake.kind),
+            (true, Some(end)) => errors.at(end, &mistake.kind),
+            (true, None) => errors.add(syn::Error::new(Span::call_site(), &mistake.kind)),
+        }
+    }
+}
+
+/// Tokens without groups, as the schema parser reads them; a span counts in `trees`.
+#[derive(Default)]
+struct Flat {
+    tokens: Vec<Token>,
+    trees: Vec<TokenTree>,
+}
+
+impl Flat {
+    fn push_all(&mut self, tokens: TokenStream) {
+        for tree in tokens {
+            match &tree {
+                TokenTree::Group(group) => self.push_group(group),
+                TokenTree::Ident(ident) => {
+                    self.push(TokenKind::Ident(ident.to_string().trim_start_matches("r#").to_owned()), tree)
+                }
+                TokenTree::Punct(punct) => self.push(TokenKind::Punct(punct.as_char()), tree),
+                TokenTree::Literal(literal) => {
+                    let kind = match syn::parse_str::<LitStr>(&literal.to_string()) {
+                        Ok(text) => TokenKind::Str(text.value()),
+                        Err(_) => TokenKind::Number(literal.to_string()),
+                    };
+                    self.push(kind, tree);
+                }
+            }
+        }
+    }
+
+    fn push_group(&mut self, group: &Group) {
+        let (open, close) = match group.delimiter() {
+            Delimiter::Parenthesis => ('(', ')'),
+            Delimiter::Bracket => ('[', ']'),
+            Delimiter::Brace => ('{', '}'),
+            Delimiter::None => return self.push_all(group.stream()),
+        };
+        let mark = |character: char, span: Span| {
+            let mut ident = proc_macro2::Punct::new('.', proc_macro2::Spacing::Alone);
+            ident.set_span(span);
+            (TokenKind::Punct(character), TokenTree::Punct(ident))
+        };
+        let (kind, tree) = mark(open, group.span_open());
+        self.push(kind, tree);
+        self.push_all(group.stream());
+        let (kind, tree) = mark(close, group.span_close());
+        self.push(kind, tree);
+    }
+
+    fn push(&mut self, kind: TokenKind, tree: TokenTree) {
+        let at = self.trees.len();
+        self.tokens.push(Token { kind, span: at..at + 1 });
+        self.trees.push(tree);
+    }
+}

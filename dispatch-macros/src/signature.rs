@@ -1,0 +1,179 @@
+//! A Rust signature against a schema.
+
+use dispatch_schema::{Argument, Schema};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident};
+use syn::{FnArg, Pat, ReturnType, Signature, Type};
+
+use crate::errors::Errors;
+use crate::rust_type::{RustType, squeeze};
+
+/// A parameter that a user wrote.
+#[derive(Clone)]
+pub(crate) struct Parameter {
+    /// None for `_` and for patterns.
+    pub(crate) name: Option<Ident>,
+    pub(crate) pattern: TokenStream,
+    pub(crate) ty: Type,
+    pub(crate) whole: TokenStream,
+}
+
+/// The parameters of a signature; a receiver is not one, and is reported elsewhere.
+pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
+    let typed =
+        signature.inputs.iter().filter_map(|input| if let FnArg::Typed(typed) = input { Some(typed) } else { None });
+    let parameter = |typed: &syn::PatType| Parameter {
+        name: if let Pat::Ident(pattern) = &*typed.pat { Some(pattern.ident.clone()) } else { None },
+        pattern: typed.pat.to_token_stream(),
+        ty: (*typed.ty).clone(),
+        whole: typed.to_token_stream(),
+    };
+    typed.map(parameter).collect()
+}
+
+/// What an argument is called in Rust.
+pub(crate) fn rust_name(argument: &str) -> Ident {
+    match argument {
+        "self" => format_ident!("this"),
+        name => syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, proc_macro2::Span::call_site())),
+    }
+}
+
+/// The types of a schema's arguments. Notes those that no operator takes.
+pub(crate) fn argument_types(schema: &Schema, at: &impl ToTokens, errors: &mut Errors) -> Vec<RustType> {
+    let mut types = Vec::new();
+    for argument in &schema.arguments {
+        match RustType::of_argument(argument) {
+            Some(ty) => types.push(ty),
+            None => errors.at(at, refused(argument)),
+        }
+    }
+    types
+}
+
+fn refused(argument: &Argument) -> String {
+    let (name, ty) = (&argument.name, &argument.ty);
+    format!(
+        "argument `{name}` is `{ty}`, whose tensors no call would look at; write `Tensor[]`, or one argument for each list"
+    )
+}
+
+/// The function that a schema asks for, as its author would write it.
+pub(crate) fn expected(name: &impl ToTokens, schema: &Schema, returns_result: bool) -> String {
+    let parameter = |argument: &Argument| {
+        let ty = RustType::of_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
+        format!("{}: {ty}", rust_name(&argument.name))
+    };
+    let parameters: Vec<String> = schema.arguments.iter().map(parameter).collect();
+    let returned = RustType::of_returns(schema);
+    let returned = if returns_result { format!("Result<{}>", returned.text()) } else { returned.text().to_owned() };
+    format!("fn {}({}) -> {returned}", squeeze(name), parameters.join(", "))
+}
+
+/// Notes a wrong number of parameters, naming those that are missing or too many. `found` excludes a trailing key set.
+pub(crate) fn check_count(
+    who: &str,
+    function: &Signature,
+    found: &[Parameter],
+    schema: &Schema,
+    errors: &mut Errors,
+) -> bool {
+    let wanted = schema.arguments.len();
+    if found.len() == wanted {
+        return true;
+    }
+    let count = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
+    let expected = expected(&function.ident, schema, true);
+    let listed = |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let difference = if found.len() < wanted {
+        let missing = schema.arguments[found.len()..].iter().map(|argument| {
+            let ty = RustType::of_argument(argument).map_or_else(String::new, |ty| ty.text().to_owned());
+            format!("{}: {ty}", rust_name(&argument.name))
+        });
+        format!("missing {}", listed(missing.collect()))
+    } else {
+        format!("remove {}", listed(found[wanted..].iter().map(|parameter| squeeze(&parameter.whole)).collect()))
+    };
+    let operator = &schema.name;
+    let message = format!(
+        "{who} `{}` takes {}, but operator `{operator}` has {}; {difference}\n\nexpected: {expected}",
+        function.ident,
+        count(found.len()),
+        count(wanted)
+    );
+    let at = match found.get(wanted..) {
+        Some(extra) if !extra.is_empty() => extra.iter().map(|parameter| parameter.whole.clone()).collect(),
+        _ if function.inputs.is_empty() => function.ident.to_token_stream(),
+        _ => function.inputs.to_token_stream(),
+    };
+    errors.at(at, message);
+    false
+}
+
+/// Notes parameters that carry the name of another argument: arguments in the wrong order would go unnoticed where types agree.
+pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
+    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    for (i, parameter) in found.iter().enumerate() {
+        let Some(name) = &parameter.name else { continue };
+        let plain = name.to_string();
+        let plain = if names.contains(&plain) { plain.as_str() } else { plain.trim_start_matches('_') };
+        let own = names.get(i).map(String::as_str);
+        let elsewhere = names.iter().position(|other| other == plain);
+        if let (Some(own), Some(position)) = (own, elsewhere)
+            && own != plain
+            && own.trim_start_matches('_') != plain
+        {
+            let operator = &schema.name;
+            let (here, there) = (i + 1, position + 1);
+            errors.at(
+                name,
+                format!("argument {here} of operator `{operator}` is `{own}`; `{plain}` is argument {there}"),
+            );
+        }
+    }
+}
+
+/// Notes parameters and a return that are not the schema's, by their text. For a definition, whose types are the operator's.
+pub(crate) fn check_types(
+    function: &Signature,
+    found: &[Parameter],
+    types: &[RustType],
+    schema: &Schema,
+    errors: &mut Errors,
+) {
+    for ((parameter, want), argument) in found.iter().zip(types).zip(&schema.arguments) {
+        let got = RustType::written(&parameter.ty);
+        if got != *want {
+            let (name, ty) = (&argument.name, &argument.ty);
+            let (want, got) = (want.text(), squeeze(&parameter.ty));
+            errors.at(
+                &parameter.ty,
+                format!("argument `{name}` is `{ty}` in the schema, which is `{want}` in Rust, not `{got}`"),
+            );
+        }
+    }
+    check_return(function, schema, errors);
+}
+
+fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
+    let want = RustType::of_returns(schema);
+    let instead = format!("Result<{}>", want.text());
+    let operator = &schema.name;
+    match &function.output {
+        ReturnType::Default => {
+            errors.at(
+                &function.ident,
+                format!("operator `{operator}` must return `{instead}`: a call can fail; write `-> {instead}`"),
+            );
+        }
+        ReturnType::Type(_, ty) => {
+            let got = RustType::written(ty);
+            let accepted = got.text() == instead || got.text().starts_with(&format!("Result<{},", want.text()));
+            if !accepted {
+                let implied = schema.returns.len() - crate::rust_type::returned(schema).count();
+                let note = if implied > 0 { "; a return that is a written argument is implied" } else { "" };
+                errors.at(ty, format!("operator `{operator}` must return `{instead}`, found `{}`{note}", squeeze(ty)));
+            }
+        }
+    }
+}

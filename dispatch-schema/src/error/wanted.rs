@@ -1,0 +1,64 @@
+//! What to write instead of a default that does not fit.
+
+use std::fmt;
+
+use crate::default::has_defaults;
+use crate::ty::{Type, TypeKind};
+
+/// The defaults that a type can have, in words.
+pub(super) struct Wanted<'a>(pub(super) &'a Type);
+
+impl fmt::Display for Wanted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.kind {
+            TypeKind::Optional(inner) if has_defaults(&inner.kind) => {
+                write!(f, "`None` or {}", Self(inner))
+            }
+            TypeKind::Optional(_) => f.write_str("`None`"),
+            TypeKind::List(element, size) if has_defaults(&self.0.kind) => {
+                write!(f, "a list `[..]` in which each element is {}", Self(element))?;
+                size.map_or(Ok(()), |_| f.write_str(", or one for all"))
+            }
+            kind => match constant(kind) {
+                Some(constant) => f.write_str(constant),
+                None => write!(f, "no default, or make the type `{}?` and write `None`", self.0.without_aliases()),
+            },
+        }
+    }
+}
+
+fn constant(kind: &TypeKind) -> Option<&'static str> {
+    Some(match kind {
+        TypeKind::Int | TypeKind::SymInt => "a whole number such as `1`",
+        TypeKind::Float => "a number such as `1.0`",
+        TypeKind::Scalar => "a number such as `1` or `1.0`, or `True` or `False`",
+        TypeKind::Bool => "`True` or `False`",
+        TypeKind::Complex => "a complex number such as `1j`",
+        TypeKind::Str => "a string such as `\"mean\"`",
+        TypeKind::Device => "a device such as `\"cpu\"` or `\"cuda:0\"`",
+        TypeKind::ScalarType => "`float`, `double`, `long`, `complex` or the number of an element type",
+        TypeKind::Layout => "`strided` or the number of a layout",
+        TypeKind::MemoryFormat => "`contiguous_format` or the number of a memory format",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_says_what_its_defaults_are() {
+        for (ty, wanted) in [
+            ("int", "a whole number such as `1`"),
+            ("Tensor?", "`None`"),
+            ("bool?", "`None` or `True` or `False`"),
+            ("bool[2]", "a list `[..]` in which each element is `True` or `False`, or one for all"),
+            ("Tensor", "no default, or make the type `Tensor?` and write `None`"),
+            ("str[]", "no default, or make the type `str[]?` and write `None`"),
+            ("str[]?", "`None`"),
+        ] {
+            assert_eq!(Wanted(&Type::parse(ty).unwrap()).to_string(), wanted);
+        }
+    }
+}

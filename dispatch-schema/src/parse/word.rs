@@ -1,0 +1,99 @@
+//! Words that name no type: type variables, misspellings, and the words of other languages.
+
+use super::ty::CONSTRUCTORS;
+use super::{Parsed, Parser};
+use crate::error::SyntaxErrorKind;
+use crate::name::{is_identifier, is_reserved};
+use crate::suggest::suggest;
+use crate::token::TokenKind;
+use crate::ty::{ATOMS, TypeKind};
+
+/// Words of other languages, and of PyTorch's own C++ and Python, with what they are called here.
+const FOREIGN: [(&str, &str); 39] = [
+    ("at", "Tensor"),
+    ("boolean", "bool"),
+    ("byte", "int"),
+    ("c10", "Tensor"),
+    ("char", "str"),
+    ("complex64", "complex"),
+    ("complex128", "complex"),
+    ("dict", "Dict(str, Tensor)"),
+    ("double", "float"),
+    ("dtype", "ScalarType"),
+    ("f32", "float"),
+    ("f64", "float"),
+    ("float32", "float"),
+    ("float64", "float"),
+    ("i32", "int"),
+    ("i64", "int"),
+    ("int32", "int"),
+    ("int32_t", "int"),
+    ("int64", "int"),
+    ("int64_t", "int"),
+    ("integer", "int"),
+    ("isize", "int"),
+    ("list", "Tensor[]"),
+    ("long", "int"),
+    ("optional", "Tensor?"),
+    ("short", "int"),
+    ("size_t", "int"),
+    ("string", "str"),
+    ("string_view", "str"),
+    ("torch", "Tensor"),
+    ("tuple", "(Tensor, Tensor)"),
+    ("u64", "int"),
+    ("uint64_t", "int"),
+    ("unsigned", "int"),
+    ("usize", "int"),
+    ("vec", "Tensor[]"),
+    ("vector", "Tensor[]"),
+    ("void", "()"),
+    ("String", "str"),
+];
+
+/// Generic types of other languages: after them comes a bracket that would only be misread.
+const FOREIGN_GENERIC: [(&str, &str); 9] = [
+    ("List", "a list as `T[]`"),
+    ("Vec", "a list as `T[]`"),
+    ("ArrayRef", "a list as `T[]`"),
+    ("Optional", "an optional as `T?`"),
+    ("Option", "an optional as `T?`"),
+    ("Tuple", "a tuple as `(A, B)`"),
+    ("TensorList", "a list of tensors as `Tensor[]`"),
+    ("IntArrayRef", "a list of integers as `int[]`"),
+    ("OptionalTensorList", "a list of optional tensors as `Tensor?[]`"),
+];
+
+impl Parser<'_> {
+    /// A word that names no type: a type variable if it cannot be a mistake, else an error.
+    pub(super) fn variable(&mut self, word: &str) -> Parsed<TypeKind> {
+        let found = word.to_owned();
+        if is_reserved(word) {
+            return Err(self.report(SyntaxErrorKind::ReservedWord { word: found }));
+        }
+        if let Some((_, instead)) = FOREIGN_GENERIC.iter().find(|(foreign, _)| *foreign == word) {
+            return Err(self.report(SyntaxErrorKind::ForeignType { found, instead }));
+        }
+        if is_variable(word) {
+            return Ok(TypeKind::Variable(found));
+        }
+        let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == word).map(|(_, ours)| *ours);
+        let known = ATOMS.iter().map(|(atom, _)| *atom).chain(CONSTRUCTORS);
+        let suggestion = foreign.or_else(|| suggest(word, known)).map(str::to_owned);
+        if suggestion.is_none() && is_identifier(word) && word.starts_with(|c: char| c.is_ascii_lowercase()) {
+            return Ok(TypeKind::Variable(found));
+        }
+        let follows = self.peek_at(1);
+        let reported = self.report(SyntaxErrorKind::UnknownType { found, suggestion });
+        // What follows `std::` or `Matrix<` would only be misread; after a plain word the argument goes on as usual.
+        let goes_on =
+            matches!(follows, Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')')));
+        if goes_on || follows.is_none() { Ok(TypeKind::Any) } else { Err(reported) }
+    }
+}
+
+/// `t`, `t1`, `tVal`: names that are surely meant as variables, however near to something else.
+fn is_variable(word: &str) -> bool {
+    is_identifier(word)
+        && word.strip_prefix('t').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
+}

@@ -1,0 +1,110 @@
+//! Which defaults arguments can have, and what they are printed as.
+
+mod printing;
+
+use dispatch_schema::DefaultValue;
+use printing::prints;
+
+/// Asserts that arguments print as `canonical`.
+#[track_caller]
+fn argument_prints(written: &str, canonical: &str) {
+    prints(&format!("f({written}) -> ()"), &format!("f({canonical}) -> ()"));
+}
+
+#[test]
+fn whole_numbers_are_in_base_ten_with_64_bits() {
+    argument_prints("int x=010", "int x=10");
+    argument_prints("int x=- 1", "int x=-1");
+    argument_prints("int x=-9223372036854775808", "int x=-9223372036854775808");
+    argument_prints("SymInt x=0, Scalar y=1, ScalarType z=4", "SymInt x=0, Scalar y=1, ScalarType z=4");
+}
+
+#[test]
+fn floats_print_with_17_digits_or_a_point() {
+    for (written, canonical) in [
+        ("1", "1."),
+        ("0.1", "0.10000000000000001"),
+        ("1e10", "10000000000."),
+        ("1e-5", "1.0000000000000001e-05"),
+        (".5", "0.5"),
+        ("1.", "1."),
+        ("1.e3", "1000."),
+        ("1E5", "100000."),
+        ("0x1p3", "8."),
+        ("0x10", "16."),
+        ("-0.0", "-0."),
+        ("inf", "inf"),
+        ("-inf", "-inf"),
+        ("nan", "nan"),
+        ("99999999999999999999", "1e+20"),
+        ("5e-324", "4.9406564584124654e-324"),
+    ] {
+        argument_prints(&format!("float x={written}"), &format!("float x={canonical}"));
+    }
+    argument_prints("Scalar x=1.0, Scalar y=1e3, Scalar z=inf", "Scalar x=1., Scalar y=1000., Scalar z=inf");
+}
+
+#[test]
+fn complex_numbers_print_with_both_parts() {
+    argument_prints(
+        "complex x=1j, complex y=1.5j, complex z=-1j",
+        "complex x=0.+1.j, complex y=0.+1.5j, complex z=0.-1.j",
+    );
+    argument_prints(
+        "complex x=1+2j, Scalar y=1j, complex z=12",
+        "complex x=1.+2.j, Scalar y=0.+1.j, complex z=12.+0.j",
+    );
+    argument_prints("complex x=-0.-0.j, complex y=inf-infj", "complex x=-0.-0.j, complex y=inf-infj");
+}
+
+#[test]
+fn booleans_and_none_keep_their_words() {
+    argument_prints("bool x=True, bool? y=False, Scalar z=True", "bool x=True, bool? y=False, Scalar z=True");
+    argument_prints("Tensor? a=None, int[]? b=None, Any? c=None", "Tensor? a=None, int[]? b=None, Any? c=None");
+}
+
+#[test]
+fn words_for_numbers_become_the_numbers() {
+    argument_prints(
+        "int a=Mean, ScalarType b=long, ScalarType? c=float, ScalarType d=double, ScalarType e=complex",
+        "int a=1, ScalarType b=4, ScalarType? c=6, ScalarType d=7, ScalarType e=9",
+    );
+    argument_prints("Layout x=strided, MemoryFormat? y=contiguous_format", "Layout x=0, MemoryFormat? y=0");
+    argument_prints("int x=long, int? y=contiguous_format", "int x=4, int? y=0");
+}
+
+#[test]
+fn strings_print_in_double_quotes_with_escapes() {
+    argument_prints("str x='none'", "str x=\"none\"");
+    argument_prints(r#"str a="\"'\\", str b='"\'\\'"#, r#"str a="\"\'\\", str b="\"\'\\""#);
+    argument_prints("str x='''a\n#b'''", r#"str x="a\n#b""#);
+    argument_prints(r"str x='\015\000\177'", r#"str x="\015\000\177""#);
+    argument_prints(r"str x='\303\251é'", "str x=\"éé\"");
+    argument_prints("str? x=\"NCHW\"", "str? x=\"NCHW\"");
+}
+
+#[test]
+fn devices_are_quoted() {
+    argument_prints("Device x='cpu', Device? y=\"cuda:0\"", "Device x=\"cpu\", Device? y=\"cuda:0\"");
+}
+
+#[test]
+fn lists_shorten_only_where_one_value_is_read_as_the_same_list() {
+    argument_prints("int[2] x=[0,0]", "int[2] x=0");
+    argument_prints("int[1] x=0", "int[1] x=[0]");
+    argument_prints("int[] x=[0, 0]", "int[] x=[0, 0]");
+    argument_prints("int[1] x=[5, 5]", "int[1] x=[5, 5]");
+    argument_prints("SymInt[2] x=0", "SymInt[2] x=[0, 0]");
+    argument_prints("bool[2] x=True, float[2] y=1", "bool[2] x=[True, True], float[2] y=[1., 1.]");
+    argument_prints("int[2]? x=1, int[1]? y=1", "int[2]? x=1, int[1]? y=1");
+    argument_prints("int[2] x=[], int[] y=[]", "int[2] x=[], int[] y=[]");
+    argument_prints("int[]? x=[0, 1], float[] y=[1, .5]", "int[]? x=[0, 1], float[] y=[1., 0.5]");
+    argument_prints("complex[] x=[1j], ScalarType[] y=[long]", "complex[] x=[0.+1.j], ScalarType[] y=[4]");
+}
+
+#[test]
+fn floats_differ_by_their_bits_and_nan_is_itself() {
+    assert_ne!(DefaultValue::Float(0.0), DefaultValue::Float(-0.0));
+    assert_eq!(DefaultValue::Float(f64::NAN), DefaultValue::Float(f64::NAN));
+    assert_ne!(DefaultValue::Float(1.0), DefaultValue::Int(1));
+}

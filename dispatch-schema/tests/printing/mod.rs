@@ -1,0 +1,12 @@
+//! What a text is printed as, and that this reads as the same schema.
+
+use dispatch_schema::{Schema, lex};
+
+/// Asserts that `written` prints as `canonical`, and that this reads as the same schema.
+#[track_caller]
+pub(crate) fn prints(written: &str, canonical: &str) {
+    let schema = Schema::parse(written).unwrap_or_else(|errors| panic!("{}", errors.render(written)));
+    assert_eq!(schema.to_string(), canonical);
+    assert_eq!(Schema::parse(canonical).as_ref(), Ok(&schema), "{canonical}");
+    assert_eq!(Schema::parse_tokens(&lex(written).unwrap()).as_ref(), Ok(&schema), "{written}");
+}
