@@ -49,6 +49,25 @@ pub const fn code<O: Operation>(kernel: O::Kernel) -> Code {
     Code::of(kernel)
 }
 
+/// Remembers the type of a kernel that came out of a slot.
+#[inline(always)]
+#[must_use]
+pub fn typed<O: Operation>(kernel: Code) -> O::Kernel {
+    // SAFETY: as in `kernel`: generated code hands over what it found in a slot of the same operator.
+    unsafe { kernel.to() }
+}
+
+/// The crate at the root of a module path: an operator's namespace, unless its schema spells one.
+#[must_use]
+pub const fn crate_of(module: &'static str) -> &'static str {
+    let bytes = module.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() && bytes[end] != b':' {
+        end += 1;
+    }
+    module.split_at(end).0
+}
+
 /// What the code of a slot does that is not a kernel: binds the operator, passes over a layer, chooses between kernels, or says why
 /// there is none. Gives the kernel to go on with, and its keys.
 #[cold]
@@ -279,4 +298,24 @@ pub fn unsupported_dtype<O: Operation>(
         Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),
         None => Error::kernel(format!("`{argument}` holds no tensor to tell the dtype by")).in_operator(operator),
     }
+}
+
+/// Defines an operator's macro. `$crate` inside is the runtime, wherever the macro is used; the operator's own crate is in `$path`.
+/// Not public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __named_form {
+    (($dollar:tt) $name:ident ($schema:literal) ($($path:tt)*) $($export:tt)*) => {
+        #[doc(hidden)]
+        #[allow(unused_macros, non_local_definitions)]
+        $($export)*
+        macro_rules! $name {
+            (@kernel $dollar callback:path, $dollar($dollar rest:tt)*) => {
+                $dollar callback! { $schema $dollar($dollar rest)* }
+            };
+            ($dollar($dollar argument:tt)*) => {
+                $crate::__private::__call! { [$crate] $schema [$($path)*] $dollar($dollar argument)* }
+            };
+        }
+    };
 }

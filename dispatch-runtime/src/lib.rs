@@ -62,6 +62,7 @@ mod record;
 mod registrar;
 mod registry;
 mod rule;
+mod rust_operator;
 mod scalar;
 mod stack;
 mod sync;
@@ -74,6 +75,7 @@ pub use boxed::BoxedFn;
 pub use collect::register;
 pub use convert::{Argument, Output};
 pub use device::{Device, UnknownDevice};
+pub use dispatch_macros::{dispatch_key, fallthrough, link, op_def, op_fallback, op_impl};
 pub use dispatch_schema as schema;
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use dump::{TableCell, dump_name, registrations_for};
@@ -100,6 +102,23 @@ pub use tensor::{AccessError, Buffer, Dims, Geometry, OutOfStorage, Read, Storag
 pub use value::{Object, Value};
 pub use verify::{Finding, verify};
 
+/// What a crate with operators or kernels wants in scope.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("id(Tensor(a) self) -> Tensor(a)")]
+/// fn id(this: &Tensor) -> Result<Tensor> {
+///     Ok(this.clone())
+/// }
+/// ```
+pub mod prelude {
+    pub use crate::{
+        DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator, Result, Scalar,
+        Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def, op_fallback, op_impl,
+    };
+}
+
 /// Not public API: what generated code names.
 #[doc(hidden)]
 pub mod __private {
@@ -110,7 +129,9 @@ pub mod __private {
     pub use crate::collect::Submitted;
     pub use crate::operator::{Definition, Typed};
     pub use crate::record::Record;
+    pub use crate::rust_operator::{Claim, RustOperator};
     pub use crate::table::{Code, Head};
+    pub use dispatch_macros::{__call, __kernel};
     #[cfg(feature = "inventory")]
     pub use inventory;
     #[cfg(feature = "linkme")]

@@ -8,6 +8,7 @@ use crate::key::{Key, UserKey};
 use crate::location::Location;
 use crate::operation::Operation;
 use crate::operator::Operator;
+use crate::rust_operator::Claim;
 use crate::table::Code;
 
 /// One thing that some crate adds to the program.
@@ -21,6 +22,8 @@ pub enum Record {
     Fallback(&'static FallbackRecord),
     /// A backend or a layer.
     Key(&'static UserKey),
+    /// What one of Rust's own operators does with tensors.
+    Claim(&'static Claim),
 }
 
 impl Record {
@@ -31,6 +34,7 @@ impl Record {
             Self::Kernel(record) => std::ptr::from_ref(record).addr(),
             Self::Fallback(record) => std::ptr::from_ref(record).addr(),
             Self::Key(record) => std::ptr::from_ref(record).addr(),
+            Self::Claim(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }

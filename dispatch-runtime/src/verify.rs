@@ -7,6 +7,7 @@ use crate::key::{Alias, Key, Slot, Target, clashes};
 use crate::location::Location;
 use crate::name::Name;
 use crate::registry::{self, Active, Cell, Misplaced, Registered, Row};
+use crate::rust_operator::{RustOperator, granted};
 
 /// One finding of [`verify`].
 #[derive(Debug)]
@@ -40,6 +41,15 @@ pub enum Finding {
         /// The storage.
         storage: Key,
     },
+    /// Two operators claim one of Rust's.
+    DuplicateClaim {
+        /// Rust's operator.
+        of: RustOperator,
+        /// The one that does not get it.
+        operator: Name<'static>,
+        /// The one that does.
+        winner: Name<'static>,
+    },
     /// A composite operator also has a kernel for the same alias from elsewhere.
     CatchAllBesideBody {
         /// The operator.
@@ -69,6 +79,10 @@ impl fmt::Display for Finding {
                 "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther cannot be told apart\n  \
                  Register a kernel for AutogradOther."
             ),
+            Self::DuplicateClaim { of, operator, winner } => write!(
+                f,
+                "`{operator}` claims Rust's `{of:?}`, which `{winner}` has already; remove one `operator = {of:?}`"
+            ),
             Self::CatchAllBesideBody { operator, kernels } => {
                 let kernels: String = kernels.iter().map(|location| format!("\n  {location}")).collect();
                 write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
@@ -91,6 +105,12 @@ pub fn verify() -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for (a, b) in clashes(registry.keys.clone()) {
         findings.push(Finding::DuplicateKey { name: a.name(), locations: [a.location(), b.location()] });
+    }
+    for claim in &registry.claims {
+        if let Some(winner) = granted(claim.of).filter(|winner| winner.operator != claim.operator) {
+            let (operator, winner) = (claim.operator.name(), winner.operator.name());
+            findings.push(Finding::DuplicateClaim { of: claim.of, operator, winner });
+        }
     }
     for misplaced in &registry.misplaced {
         findings.push(Finding::Error(match misplaced {

@@ -35,7 +35,7 @@ impl Attribute {
 }
 
 fn source(part: TokenStream) -> Source {
-    match LitStr::parse.parse2(part.clone()) {
+    match syn::parse2::<LitStr>(part.clone()) {
         Ok(text) => Source::Text(text),
         Err(_) => Source::Tokens(part),
     }

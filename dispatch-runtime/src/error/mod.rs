@@ -13,6 +13,7 @@ use crate::explain::Explanation;
 use crate::key::{Key, LandingFull, UnknownKey};
 use crate::location::Location;
 use crate::name::Name;
+use crate::rust_operator::RustOperator;
 use crate::tensor::{AccessError, OutOfStorage};
 
 /// The result of everything that can go wrong here.
@@ -154,6 +155,11 @@ pub enum ErrorKind {
     KernelRemoved {
         /// The operator.
         operator: Name<'static>,
+    },
+    /// No operator of the program stands for one of Rust's.
+    Unclaimed {
+        /// Rust's operator.
+        of: RustOperator,
     },
     /// A key has no place.
     Key(LandingFull),

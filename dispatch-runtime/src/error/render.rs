@@ -82,6 +82,9 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::KernelRemoved { operator } => {
             write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")
         }
+        ErrorKind::Unclaimed { of } => {
+            write!(f, "no operator of this program stands for Rust's `{of:?}`; link one that says `operator = {of:?}`")
+        }
         ErrorKind::Key(error) => error.fmt(f),
         ErrorKind::UnknownKey(error) => error.fmt(f),
         ErrorKind::Access(error) => error.fmt(f),

@@ -19,6 +19,7 @@ use crate::key::{Key, LandingFull, SLOTS, Slot, Target, UserKey, assign_places};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
+use crate::rust_operator::{self, Claim};
 use crate::table::Table;
 pub(crate) use row::{Active, Cell, Kernel, Registered, Row, Source, duplicate_kernels, sites};
 
@@ -30,6 +31,7 @@ pub(crate) struct Registry {
     /// By slot: what a key does where an operator has no kernel for it.
     pub(crate) fallbacks: Vec<Cell>,
     pub(crate) keys: Vec<&'static UserKey>,
+    pub(crate) claims: Vec<&'static Claim>,
     /// Records that could not be placed.
     pub(crate) misplaced: Vec<Misplaced>,
     seen: FxHashSet<usize>,
@@ -50,6 +52,11 @@ static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
 
 pub(crate) fn lock() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Collects the program's records, if that has not happened yet.
+pub(crate) fn load() {
+    LazyLock::force(&REGISTRY);
 }
 
 pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
@@ -113,6 +120,7 @@ impl Registry {
             by_operator: FxHashMap::default(),
             fallbacks: (0..SLOTS).map(|_| Cell::default()).collect(),
             keys: Vec::new(),
+            claims: Vec::new(),
             misplaced: Vec::new(),
             seen: FxHashSet::default(),
             next_source: 0,
@@ -125,14 +133,18 @@ impl Registry {
         let keys: Vec<&'static UserKey> = keys.collect();
         assign_places(keys.clone());
         self.keys.extend(keys);
+        let mut claims = Vec::new();
         for record in fresh {
             match record {
+                Record::Claim(claim) => claims.push(claim),
                 Record::Operator(operator) => self.define(operator),
                 Record::Kernel(kernel) => self.add_kernel(kernel),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
                 Record::Key(_) => {}
             }
         }
+        rust_operator::grant(&mut claims);
+        self.claims.extend(claims);
     }
 
     /// The row of this name.
