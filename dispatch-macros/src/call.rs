@@ -168,6 +168,9 @@ fn is_number(value: &Expr) -> bool {
 }
 
 fn is_option(value: &Expr) -> bool {
-    let text = value.to_token_stream().to_string();
-    text == "None" || text.starts_with("Some (")
+    match value {
+        Expr::Path(path) => path.path.is_ident("None"),
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")),
+        _ => false,
+    }
 }

@@ -17,3 +17,11 @@ pub(crate) fn runtime() -> TokenStream {
     let name = Ident::new(&found.unwrap_or_else(|| "dispatch_runtime".to_owned()), Span::call_site());
     quote!(::#name)
 }
+
+/// The crate that is being compiled, for messages.
+pub(crate) fn this_crate() -> Option<String> {
+    std::env::var("CARGO_CRATE_NAME")
+        .or_else(|_| std::env::var("CARGO_PKG_NAME"))
+        .map(|name| name.replace('-', "_"))
+        .ok()
+}

@@ -23,6 +23,8 @@ struct Definition {
     function: Function,
     parameters: Vec<Parameter>,
     schema: Schema,
+    /// Otherwise the namespace is the crate, which generated code knows better than the environment does.
+    spells_namespace: bool,
     types: Vec<RustType>,
     /// The Rust operator that calls it, such as `Add`.
     claim: Option<syn::Ident>,
@@ -57,6 +59,11 @@ fn check(function: &Function, attribute: Attribute, errors: &mut Errors) -> Opti
         Some(source) => source.parse(errors)?,
         None => infer::schema(signature, &parameters, errors)?,
     };
+    let mut schema = schema;
+    let spells_namespace = schema.name.namespace.is_some();
+    if !spells_namespace {
+        schema.name.namespace = crate_path::this_crate();
+    }
     let at = &signature.ident;
     if schema.varargs || schema.varreturns {
         errors.at(at, format!("operator `{}` has `...`: its arguments and results must be counted", schema.name));
@@ -79,7 +86,15 @@ fn check(function: &Function, attribute: Attribute, errors: &mut Errors) -> Opti
         signature: function.signature.clone(),
         body: function.body.clone(),
     };
-    Some(Definition { function, parameters, schema, types, claim: attribute.claim, runtime: crate_path::runtime() })
+    Some(Definition {
+        function,
+        parameters,
+        schema,
+        spells_namespace,
+        types,
+        claim: attribute.claim,
+        runtime: crate_path::runtime(),
+    })
 }
 
 /// The Rust path is the operator's name.

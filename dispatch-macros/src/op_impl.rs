@@ -16,7 +16,7 @@ use crate::crate_path;
 use crate::errors::Errors;
 use crate::flags::{Flags, key_references};
 use crate::function::Function;
-use crate::rust_type::{RustType, squeeze, without_lifetimes};
+use crate::rust_type::{RustType, without_lifetimes};
 use crate::signature::{self, Parameter};
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -150,7 +150,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let kernel = check(&checked, &schema, &mut errors);
-    if errors.is_empty() { typed(&checked, &kernel) } else { quote!(#errors) }
+    if errors.is_empty() { typed(&checked, &schema, &kernel) } else { quote!(#errors) }
 }
 
 /// A kernel whose signature has the right shape; whether the types agree, the compiler says.
@@ -183,7 +183,7 @@ fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
     Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
 }
 
-fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
+fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     let Checked { flags, signature, .. } = checked;
     let runtime = crate_path::runtime();
     let (operator, name) = (&flags.operator, &signature.ident);
@@ -211,7 +211,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         Some(words) => dtypes::switch(words, flags, kernel, &arguments, &runtime, &|ty| returned(quote!(#name::<#ty>))),
     };
     let keys = keys(flags, &runtime);
-    let (holds, when) = when(checked, kernel, &runtime);
+    let (holds, when) = when(checked, schema, kernel, &runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     quote! {
@@ -235,16 +235,27 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// The predicate of `when(..)`, over the kernel's own argument names.
-fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
+/// The predicate of `when(..)`, over the kernel's own argument names, or the operator's where the kernel has none.
+fn when(
+    checked: &Checked,
+    schema: &Schema,
+    kernel: &Kernel,
+    runtime: &TokenStream,
+) -> (Option<TokenStream>, Option<TokenStream>) {
     let Some(when) = &checked.flags.when else {
         return (None, None);
     };
     let operator = &checked.flags.operator;
-    let (condition, text) = (&when.condition, squeeze(&when.condition));
-    let patterns = kernel.parameters.iter().map(|parameter| match &parameter.name {
-        Some(name) => name.to_token_stream(),
-        None => quote!(_),
+    let condition = &when.condition;
+    // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
+    let hygiene = condition.span();
+    let named = kernel.parameters.iter().zip(&schema.arguments);
+    let patterns = named.map(|(parameter, argument)| {
+        parameter.name.clone().unwrap_or_else(|| {
+            let mut name = signature::rust_name(&argument.name);
+            name.set_span(hygiene);
+            name
+        })
     });
     let shared = kernel.types.iter().map(|ty| ty.shared().tokens(runtime));
     let holds = quote! {
@@ -253,7 +264,7 @@ fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<To
             #condition
         }
     };
-    (Some(holds), Some(quote!(.when::<#operator>(holds, #text))))
+    (Some(holds), Some(quote!(.when::<#operator>(holds, ::core::stringify!(#condition)))))
 }
 
 /// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.

@@ -211,8 +211,8 @@ fn static_definition(definition: &Definition) -> TokenStream {
     let text = schema.to_string();
     let signature = text.find('(').map_or("", |at| &text[at..]);
     let namespace = match &schema.name.namespace {
-        Some(namespace) => quote!(#namespace),
-        None => quote!(#runtime::__private::crate_of(::core::module_path!())),
+        Some(namespace) if definition.spells_namespace => quote!(#namespace),
+        _ => quote!(#runtime::__private::crate_of(::core::module_path!())),
     };
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = docs(&function.attributes);

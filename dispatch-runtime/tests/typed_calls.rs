@@ -1,0 +1,189 @@
+//! Operators and kernels through the attribute macros.
+
+use dispatch_runtime::prelude::*;
+
+#[op_def("mymul(Tensor self, Tensor other) -> Tensor", operator = Mul)]
+fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_def("square(Tensor self) -> Tensor")]
+fn square(this: &Tensor) -> Result<Tensor> {
+    mymul(this, this)
+}
+
+#[op_impl(mymul, CPU)]
+fn mymul_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let (a, b) = (this.read::<f32>()?, other.read::<f32>()?);
+    Ok(Tensor::from_slice(&a.iter().zip(&*b).map(|(a, b)| a * b).collect::<Vec<f32>>()))
+}
+
+#[op_impl(scale_, CPU)]
+fn scale_cpu(this: &mut Tensor, by: f64, keys: KeySet) -> Result<()> {
+    assert!(keys.has(keys::CPU));
+    #[expect(clippy::cast_possible_truncation)]
+    this.write::<f32>()?.iter_mut().for_each(|x| *x *= by as f32);
+    Ok(())
+}
+
+#[op_def("scale_(Tensor(a!) self, float by=2) -> Tensor(a!)")]
+fn scale_(this: &mut Tensor, by: f64) -> Result<()>;
+
+#[op_def]
+fn total(tensors: &[Tensor], weights: Option<&[f64]>) -> Result<f64>;
+
+#[op_impl(total)]
+fn total_any(tensors: &[Tensor], weights: Option<&[f64]>) -> f64 {
+    #[expect(clippy::cast_precision_loss)]
+    let count = tensors.len() as f64;
+    count + weights.map_or(0.0, |weights| weights.iter().sum())
+}
+
+#[op_def(named(Tensor self, int[1]? dim=None, *, bool keepdim=False, Scalar alpha=1, int[2] stride=1) -> (str, int))]
+fn named(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, stride: &[i64]) -> Result<(Str, i64)>;
+
+#[op_impl(named, CPU)]
+fn named_cpu(_: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, stride: &[i64]) -> (Str, i64) {
+    (format!("{dim:?} {keepdim} {alpha} {stride:?}").into(), 7)
+}
+
+#[op_def("pick(Tensor self) -> str")]
+fn pick(this: &Tensor) -> Result<Str>;
+
+#[op_impl(pick, CPU, when(this.sizes()[0] > 2), priority = 1)]
+fn pick_long(this: &Tensor) -> Str {
+    format!("long {}", this.sizes()[0]).into()
+}
+
+#[op_impl(pick, CPU, when(this.sizes()[0] == 1), priority = 2)]
+fn pick_one(_: &Tensor) -> Str {
+    "one".into()
+}
+
+#[op_def("kind(Tensor self) -> str")]
+fn kind(this: &Tensor) -> Result<Str>;
+
+#[op_impl(kind, CPU, dtypes(floating, i64))]
+fn kind_of<T: Number>(_: &Tensor) -> Str {
+    std::any::type_name::<T>().into()
+}
+
+#[dispatch_key(layer, above = Autograd)]
+static Audit: Key;
+
+thread_local! {
+    static SEEN: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+#[op_fallback(Audit)]
+fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.args(op))));
+    op.redispatch_boxed(keys.below(Audit), stack)
+}
+
+fn floats(values: &[f32]) -> Tensor {
+    Tensor::from_slice(values)
+}
+
+#[test]
+fn a_call_reaches_the_kernel_of_its_backend() -> Result<()> {
+    let product = mymul(&floats(&[1.0, 2.0]), &floats(&[3.0, 4.0]))?;
+    assert_eq!(&*product.read::<f32>()?, [3.0, 8.0]);
+    assert_eq!(&*square(&floats(&[3.0]))?.read::<f32>()?, [9.0]);
+    let product = (&floats(&[2.0]) * &floats(&[4.0]))?;
+    assert_eq!(&*product.read::<f32>()?, [8.0]);
+    Ok(())
+}
+
+#[test]
+fn a_written_argument_is_written_in_place() -> Result<()> {
+    let mut x = floats(&[1.0, 2.0]);
+    let alias = x.clone();
+    scale_(&mut x, 3.0)?;
+    assert_eq!(&*alias.read::<f32>()?, [3.0, 6.0]);
+    scale_!(&mut x)?;
+    assert_eq!(&*alias.read::<f32>()?, [6.0, 12.0]);
+    Ok(())
+}
+
+#[test]
+fn boxed_and_typed_calls_give_the_same() -> Result<()> {
+    let mut stack = Stack::new();
+    stack.push(1_i64);
+    stack.push(floats(&[5.0]));
+    stack.push(2.0);
+    scale_::operator().call_boxed(&mut stack)?;
+    assert_eq!(stack.len(), 2);
+    assert_eq!(&*stack.values()[1].as_tensor().unwrap().read::<f32>()?, [10.0]);
+
+    let results = total::operator().call([vec![floats(&[0.0])].into(), vec![0.5, 0.25].into()])?;
+    assert_eq!(format!("{results:?}"), "[1.75]");
+    Ok(())
+}
+
+#[test]
+fn the_named_form_fills_in_defaults() -> Result<()> {
+    let x = floats(&[1.0]);
+    assert_eq!(&*named!(&x)?.0, "None false 1 [1, 1]");
+    assert_eq!(
+        &*named!(&x, dim = [0, -1], keepdim = true, alpha = 0.5, stride = 3)?.0,
+        "Some([0, -1]) true 0.5 [3, 3]"
+    );
+    assert_eq!(&*named!(&x, None, stride = [1, 2])?.0, "None false 1 [1, 2]");
+    let dims = vec![4];
+    assert_eq!(&*named!(&x, dim = &dims[..])?.0, "Some([4]) false 1 [1, 1]");
+    Ok(())
+}
+
+#[test]
+fn the_first_kernel_that_is_fit_runs() -> Result<()> {
+    assert_eq!(&*pick(&floats(&[0.0; 3]))?, "long 3");
+    assert_eq!(&*pick(&floats(&[0.0]))?, "one");
+    let error = pick(&floats(&[0.0; 2])).unwrap_err().to_string();
+    assert!(error.contains("when this.sizes()[0] > 2"), "{error}");
+    assert!(error.contains("when this.sizes()[0] == 1"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_generic_kernel_runs_for_the_dtypes_it_names() -> Result<()> {
+    assert_eq!(&*kind(&floats(&[0.0]))?, "f32");
+    assert_eq!(&*kind(&Tensor::from_slice(&[1_i64]))?, "i64");
+    let error = kind(&Tensor::from_slice(&[1_u8])).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "this kernel of `typed_calls::kind` does not support `argument 1` of uint8; it supports float16, bfloat16, float32, \
+         float64, int64"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_layer_sees_every_call() -> Result<()> {
+    let _auditing = dispatch_runtime::guard::include(Audit.into());
+    let x = floats(&[2.0]);
+    let y = square(&x)?;
+    assert_eq!(&*y.read::<f32>()?, [4.0]);
+    let mut z = y.clone();
+    scale_(&mut z, 2.0)?;
+    let seen = SEEN.take();
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    assert_eq!(seen[0], "typed_calls::square(Tensor(float32 [1] on cpu))");
+    Ok(())
+}
+
+#[test]
+fn redispatch_uses_the_keys_it_is_given() -> Result<()> {
+    let x = floats(&[2.0]);
+    let y = mymul::redispatch(keys::CPU.into(), &x, &x)?;
+    assert_eq!(&*y.read::<f32>()?, [4.0]);
+    let error = mymul::call_for(keys::CUDA, &x, &x).unwrap_err();
+    assert!(error.to_string().starts_with("no kernel of `typed_calls::mymul` for CUDA"), "{error}");
+    println!("{error}\n{}", mymul::operator().explain(&[(&x).into(), (&x).into()]));
+    println!("{}\n{}", mymul::operator().dump(), mymul::operator().dump_table());
+    Ok(())
+}
+
+#[test]
+fn the_registrations_of_this_file_are_sound() {
+    let findings = dispatch_runtime::verify();
+    assert!(findings.is_empty(), "{findings:?}");
+}
