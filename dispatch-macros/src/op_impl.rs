@@ -247,6 +247,7 @@ fn when(
     };
     let operator = &checked.flags.operator;
     let condition = &when.condition;
+    let text = condition.to_string().replace(" [", "[");
     // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
     let hygiene = condition.span();
     let named = kernel.parameters.iter().zip(&schema.arguments);
@@ -264,7 +265,7 @@ fn when(
             #condition
         }
     };
-    (Some(holds), Some(quote!(.when::<#operator>(holds, ::core::stringify!(#condition)))))
+    (Some(holds), Some(quote!(.when::<#operator>(holds, #text))))
 }
 
 /// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.

@@ -1,0 +1,39 @@
+//! An operator, a kernel, a composite and a call, in one file.
+
+use opdispatch::prelude::*;
+
+/// Multiplies two tensors elementwise.
+#[op_def("mymul(Tensor self, Tensor other) -> Tensor", operator = Mul)]
+pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// A body makes a composite: it works on every backend that has its parts.
+#[op_def("power(Tensor self, int exponent=2) -> Tensor")]
+pub fn power(this: &Tensor, exponent: i64) -> Result<Tensor> {
+    (1..exponent).try_fold(this.clone(), |product, _| mymul(&product, this))
+}
+
+/// One kernel for every real dtype.
+#[op_impl(mymul, CPU, dtypes(floating, integral))]
+fn mymul_cpu<T: Number>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let (a, b) = (this.read::<T>()?, other.read::<T>()?);
+    if a.len() != b.len() {
+        return Err(Error::kernel(format!("sizes differ: {:?} and {:?}", this.sizes(), other.sizes())));
+    }
+    Ok(Tensor::from_slice(&a.iter().zip(&*b).map(|(a, b)| a.times(*b)).collect::<Vec<T>>()))
+}
+
+fn main() -> Result<()> {
+    let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
+    let b = Tensor::from_slice(&[2.0_f32, 2.0, 2.0]);
+
+    println!("mymul(a, b)       = {:?}", &*mymul(&a, &b)?.read::<f32>()?);
+    println!("a * b             = {:?}", &*(&a * &b)?.read::<f32>()?);
+    println!("power!(a)         = {:?}", &*power!(&a)?.read::<f32>()?);
+    println!("power!(a, 3)      = {:?}", &*power!(&a, exponent = 3)?.read::<f32>()?);
+
+    let short = Tensor::from_slice(&[1.0_f32]);
+    println!("\nan error of a kernel's own:\n{}", mymul(&a, &short).unwrap_err());
+
+    println!("\nwhere a call goes, and why:\n{}", mymul::operator().explain(&[(&a).into(), (&b).into()]));
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! A kernel crate: it knows the operators and nothing else.
+
+use dispatch_runtime::prelude::*;
+
+#[op_impl(myops::mymul, CPU, dtypes(floating, integral))]
+fn mymul<T: Number>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let (a, b) = (this.read::<T>()?, other.read::<T>()?);
+    if a.len() != b.len() {
+        return Err(Error::kernel(format!("sizes differ: {:?} and {:?}", this.sizes(), other.sizes())));
+    }
+    Ok(Tensor::from_slice(&a.iter().zip(&*b).map(|(a, b)| a.times(*b)).collect::<Vec<T>>()))
+}
+
+#[op_impl(myops::scale_, CPU)]
+fn scale(this: &mut Tensor, by: Scalar) -> Result<()> {
+    let by = by.to_f64().ok_or_else(|| Error::kernel("a real tensor is scaled by a real number"))?;
+    #[expect(clippy::cast_possible_truncation, reason = "the tensor holds single precision")]
+    this.write::<f32>()?.iter_mut().for_each(|x| *x *= by as f32);
+    Ok(())
+}
