@@ -21,3 +21,8 @@
 //! ```
 
 pub use dispatch_runtime::*;
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -150,10 +150,9 @@ fn bare(tokens: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Tokens as a person would write them.
+/// Tokens as a person would write them. The compiler breaks long types over lines, and prints spaces of its own.
 pub(crate) fn squeeze(tokens: &impl ToTokens) -> String {
-    let text = tokens.to_token_stream().to_string();
-    let text = [
+    const NARROW: [(&str, &str); 14] = [
         ("& ", "&"),
         (" <", "<"),
         ("< ", "<"),
@@ -163,10 +162,15 @@ pub(crate) fn squeeze(tokens: &impl ToTokens) -> String {
         (" ]", "]"),
         ("( ", "("),
         (" )", ")"),
-    ]
-    .iter()
-    .fold(text, |text, (wide, narrow)| text.replace(wide, narrow));
-    text.replace(" ::", "::").replace(":: ", "::").replace(" !", "!")
+        (",)", ")"),
+        (",>", ">"),
+        (" ::", "::"),
+        (":: ", "::"),
+        (" !", "!"),
+    ];
+    let text = tokens.to_token_stream().to_string();
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    NARROW.iter().fold(one_line, |text, (wide, narrow)| text.replace(wide, narrow))
 }
 
 fn absolute(tokens: TokenStream, runtime: &TokenStream) -> TokenStream {

@@ -1,0 +1,135 @@
+//! Any values on a stack are called with or refused, never a panic; what is called with comes back unchanged.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex64, ErrorKind, Layout, MemoryFormat, Object};
+use libfuzzer_sys::arbitrary::{Result as Decoded, Unstructured};
+use libfuzzer_sys::fuzz_target;
+
+/// One argument of every type that converts, given back as the result.
+#[op_def(
+    "echo(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e, int[]? f, float g, float[] h, bool i, bool[] j, Scalar k, \
+     Scalar[] l, complex m, str n, str[] o, ScalarType p, Layout q, MemoryFormat r, Device s, Generator? t, Any u) -> \
+     (Tensor, Tensor?, Tensor[], Tensor?[], int, int[]?, float, float[], bool, bool[], Scalar, Scalar[], complex, str, \
+     str[], ScalarType, Layout, MemoryFormat, Device, Generator?, Any)"
+)]
+#[rustfmt::skip]
+fn echo(
+    a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], e: i64, f: Option<&[i64]>, g: f64, h: &[f64], i: bool,
+    j: &[bool], k: Scalar, l: &[Scalar], m: Complex64, n: &str, o: &[Str], p: DType, q: Layout, r: MemoryFormat, s: Device,
+    t: Option<&Generator>, u: &Value,
+) -> Result<(
+    Tensor, Option<Tensor>, Vec<Tensor>, Vec<Option<Tensor>>, i64, Option<Vec<i64>>, f64, Vec<f64>, bool, Vec<bool>, Scalar,
+    Vec<Scalar>, Complex64, Str, Vec<Str>, DType, Layout, MemoryFormat, Device, Option<Generator>, Value,
+)> {
+    Ok((
+        a.clone(), b.cloned(), c.to_vec(), d.to_vec(), e, f.map(<[i64]>::to_vec), g, h.to_vec(), i, j.to_vec(), k, l.to_vec(), m,
+        n.into(), o.to_vec(), p, q, r, s, t.cloned(), u.clone(),
+    ))
+}
+
+/// The kinds that each argument accepts.
+const ACCEPTED: [&[&str]; 21] = [
+    &["Tensor"],
+    &["Tensor", "None"],
+    &["Tensor[]"],
+    &["Tensor?[]"],
+    &["int"],
+    &["int[]", "None"],
+    &["float"],
+    &["float[]"],
+    &["bool"],
+    &["bool[]"],
+    &["bool", "int", "float", "complex"],
+    &["Scalar[]"],
+    &["complex"],
+    &["str"],
+    &["str[]"],
+    &["ScalarType"],
+    &["Layout"],
+    &["MemoryFormat"],
+    &["Device"],
+    &["Generator", "None"],
+    &[],
+];
+
+static TENSOR: LazyLock<Tensor> = LazyLock::new(|| Tensor::from_slice(&[1.0_f32, 2.0]));
+
+fn value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
+    let tensor = || TENSOR.clone();
+    Ok(match kind {
+        0 => tensor().into(),
+        1 => Value::None,
+        2 => vec![tensor(); usize::from(input.arbitrary::<u8>()? % 4)].into(),
+        3 => vec![input.arbitrary::<bool>()?.then(tensor), None].into(),
+        4 => input.arbitrary::<i64>()?.into(),
+        5 => input.arbitrary::<Vec<i64>>()?.into(),
+        6 => input.arbitrary::<f64>()?.into(),
+        7 => input.arbitrary::<Vec<f64>>()?.into(),
+        8 => input.arbitrary::<bool>()?.into(),
+        9 => input.arbitrary::<Vec<bool>>()?.into(),
+        10 => Scalar::from(input.arbitrary::<i64>()?).into(),
+        11 => input.arbitrary::<Vec<f64>>()?.into_iter().map(Scalar::from).collect::<Vec<_>>().into(),
+        12 => Complex64::new(input.arbitrary()?, input.arbitrary()?).into(),
+        13 => input.arbitrary::<&str>()?.into(),
+        14 => input.arbitrary::<Vec<&str>>()?.into_iter().map(Str::from).collect::<Vec<_>>().into(),
+        15 => DType::ALL[usize::from(input.arbitrary::<u8>()?) % DType::ALL.len()].into(),
+        16 => Layout::Strided.into(),
+        17 => MemoryFormat::Preserve.into(),
+        18 => Device::CPU.with_index(input.arbitrary()?).into(),
+        19 => Generator::new(Device::CPU, input.arbitrary()?).into(),
+        20 => Value::Tuple(Box::new(vec![Value::None, tensor().into()])),
+        21 => Value::Dict(Box::new(vec![("key".into(), tensor().into())])),
+        _ => Object::new(input.arbitrary::<u8>()?).into(),
+    })
+}
+
+/// Mostly the kind that fits, so that whole calls succeed often enough to be interesting.
+fn kind(input: &mut Unstructured<'_>, position: usize) -> Decoded<u8> {
+    let choice: u8 = input.arbitrary()?;
+    Ok(if choice < 240 { u8::try_from(position % 21).unwrap_or(0) } else { choice - 240 + input.arbitrary::<u8>()? % 8 })
+}
+
+fn run(data: &[u8]) -> Decoded<()> {
+    let mut input = Unstructured::new(data);
+    let mut stack = Stack::new();
+    let mut model: Vec<String> = Vec::new();
+    let below = usize::from(input.arbitrary::<u8>()? % 3);
+    let count = 21 + below - usize::from(input.arbitrary::<u8>()? > 250);
+    for position in 0..count {
+        let kind = kind(&mut input, (position + 21 - below) % 21)?;
+        let value = value(&mut input, kind)?;
+        model.push(format!("{value:?}"));
+        stack.push(value);
+        if input.arbitrary::<u8>()? > 250 {
+            assert_eq!(stack.pop().map(|value| format!("{value:?}")), model.pop());
+        }
+    }
+    let printed = |stack: &Stack| stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
+    assert_eq!(printed(&stack), model);
+    assert!(!stack.args(echo::operator()).to_string().is_empty());
+
+    let fits = stack.top(21).is_some_and(|arguments| {
+        let accepts = |(value, kinds): (&Value, &&[&str])| kinds.is_empty() || kinds.contains(&value.kind());
+        arguments.iter().zip(&ACCEPTED).all(accepts)
+    });
+    match echo::operator().call_boxed(&mut stack) {
+        Ok(()) => {
+            assert!(fits);
+            assert_eq!(printed(&stack), model);
+        }
+        Err(error) => {
+            assert!(!fits, "{error}");
+            assert!(matches!(error.kind(), ErrorKind::WrongArgument { .. } | ErrorKind::TooFewArguments { .. }), "{error}");
+            assert_eq!(stack.len(), model.len());
+        }
+    }
+    Ok(())
+}
+
+fuzz_target!(|data: &[u8]| {
+    // Too little data to decode is not a finding.
+    let _ = run(data);
+});
