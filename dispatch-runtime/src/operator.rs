@@ -275,6 +275,9 @@ impl Operator {
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.
 pub(crate) fn lowered(keys: KeySet, key: Key) -> KeySet {
+    if key == Key::UNDEFINED {
+        return KeySet::EMPTY;
+    }
     let below = keys.below(key);
     let own = KeySet::from(key);
     if own.backends().is_empty() { below | own } else { below.layers() | own }
