@@ -218,7 +218,7 @@ impl Operator {
 
     #[inline(always)]
     fn published(&self) -> TableRef {
-        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::publish`. Both live as long as the program.
+        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
         unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(Ordering::Acquire))) }
     }
 
