@@ -120,14 +120,14 @@ pub fn dump_name(name: &str) -> String {
 }
 
 fn write_cell(text: &mut String, key: Key, cell: &Cell) -> fmt::Result {
-    let runs: Vec<_> = match cell.active() {
+    let runs = match cell.active() {
         Active::None | Active::Conflict(_) => Vec::new(),
-        Active::One(kernel) => vec![kernel.location],
-        Active::Choice(kernels) => kernels.iter().map(|kernel| kernel.location).collect(),
+        Active::One(kernel) => vec![kernel],
+        Active::Choice(kernels) => kernels,
     };
     for kernel in cell.newest_first() {
         let alias = if key.is_alias() { "[alias]" } else { "" };
-        let inactive = if runs.contains(&kernel.location) { "" } else { " (inactive)" };
+        let inactive = if runs.iter().any(|&one| std::ptr::eq(one, kernel)) { "" } else { " (inactive)" };
         let kind = match kernel.kernel {
             Kernel::Typed(_) => "typed",
             Kernel::Boxed(_) => "boxed",

@@ -189,7 +189,7 @@ fn landing(table: &Table, keys: KeySet) -> (Slot, KeySet) {
         if entry == Entry::Skip {
             left = Table::below(left, slot);
         } else {
-            let reached = slot.key().map_or(KeySet::EMPTY, |(layer, _)| {
+            let reached = slot.layer().map_or(KeySet::EMPTY, |layer| {
                 KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1))
             });
             return (slot, keys.without(reached));

@@ -219,7 +219,7 @@ impl Operator {
 
     #[inline(always)]
     fn published(&self) -> TableRef {
-        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::publish`. Both live as long as the program.
+        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
         unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(Ordering::Acquire))) }
     }
 
@@ -277,6 +277,9 @@ impl Operator {
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.
 pub(crate) fn lowered(keys: KeySet, key: Key) -> KeySet {
+    if key == Key::UNDEFINED {
+        return KeySet::EMPTY;
+    }
     let below = keys.below(key);
     let own = KeySet::from(key);
     if own.backends().is_empty() { below | own } else { below.layers() | own }

@@ -79,27 +79,17 @@ impl Registrar {
         let (base, overload) = (&parsed.name.base, &parsed.name.overload);
         self.check_namespace(schema, parsed.name.namespace.as_deref())?;
         let name = Name { namespace: &self.namespace, base, overload };
-        let carriers = parsed.arguments.iter().enumerate().filter(|(_, argument)| carries_keys(&argument.ty));
-        let text = parsed.to_string();
-        let definition = Definition {
-            name: name.leak(),
-            signature: text.find('(').map_or("", |at| Box::leak(text[at..].into())),
-            docs: "",
-            location,
-            arguments: parsed.arguments.len(),
-            carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
-            typed: None,
-        };
-        let operator: &'static Operator = Box::leak(Box::new(Operator::new(&UNBOUND, definition)));
-        {
+        let operator = {
             let mut registry = registry::lock();
             if let Some(row) = registry.row(name).filter(|row| row.definition().is_some()) {
                 let mut locations: Vec<Location> = row.definitions.iter().map(|operator| operator.location()).collect();
                 locations.push(location);
                 return Err(ErrorKind::DuplicateOperator { operator: row.name, locations }.into());
             }
+            let operator = new_operator(registry.intern(name), &parsed, location);
             registry.define(operator);
-        }
+            operator
+        };
         listener::tell(Change::Defined, operator);
         Ok(Registration(What::Operator(operator)))
     }
@@ -155,17 +145,22 @@ impl Registrar {
         overrides: bool,
     ) -> Result<Registration> {
         let location = Location::caller();
-        let name = self.resolve(operator)?.leak();
+        let name = self.resolve(operator)?;
         let target = key.target()?;
+        if target.is_on_no_backend() {
+            return Err(ErrorKind::NotARuntimeKey { key }.into());
+        }
         let mut registry = registry::lock();
-        if let Some(cell) = registry.row(name).and_then(|row| row.cell(target)).filter(|_| !overrides) {
+        if let Some(row) = registry.row(name).filter(|_| !overrides)
+            && let Some(cell) = row.cell(target)
+        {
             let mut kernels: Vec<_> = cell.kernels.iter().map(|kernel| (kernel.name, kernel.location)).collect();
             kernels.push((label, location));
-            return Err(ErrorKind::DuplicateKernel { operator: name, key, kernels }.into());
+            return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
         let source = registry.next_source();
-        registry.push_kernel(name, target, Registered::running(kernel, label, location, source));
-        Ok(Registration(What::Kernel { operator: name, target, source }))
+        let operator = registry.push_kernel(name, target, Registered::running(kernel, label, location, source));
+        Ok(Registration(What::Kernel { operator, target, source }))
     }
 
     fn resolve<'a>(&'a self, operator: &'a str) -> Result<Name<'a>> {
@@ -392,6 +387,22 @@ static UNBOUND: Head = {
     fn never() {}
     Head::unbound(Code::of(never as fn()))
 };
+
+/// An operator without Rust types, which lives as long as the program.
+fn new_operator(name: Name<'static>, schema: &Schema, location: Location) -> &'static Operator {
+    let text = schema.to_string();
+    let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| carries_keys(&argument.ty));
+    let definition = Definition {
+        name,
+        signature: text.find('(').map_or("", |at| Box::leak(text[at..].into())),
+        docs: "",
+        location,
+        arguments: schema.arguments.len(),
+        carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
+        typed: None,
+    };
+    Box::leak(Box::new(Operator::new(&UNBOUND, definition)))
+}
 
 /// Whether values of this type carry keys, however they are wrapped.
 pub(crate) fn carries_keys(ty: &Type) -> bool {

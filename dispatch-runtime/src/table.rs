@@ -158,12 +158,17 @@ impl Table {
 
     /// The keys of a call that has nothing to do in `slot` and goes on below it.
     pub(crate) fn below(keys: KeySet, slot: Slot) -> KeySet {
-        slot.key().map_or(KeySet::EMPTY, |(layer, _)| KeySet::from_bits(keys.bits() & (layer_bit(layer) - 1)))
+        slot.layer().map_or(KeySet::EMPTY, |layer| KeySet::from_bits(keys.bits() & (layer_bit(layer) - 1)))
     }
 
-    /// Publishes the table: it lives as long as the program.
-    pub(crate) fn publish(self) -> NonNull<Head> {
-        NonNull::from(Box::leak(Box::new(self))).cast()
+    /// Makes the table live as long as the program.
+    pub(crate) fn leak(self) -> &'static Self {
+        Box::leak(Box::new(self))
+    }
+
+    /// The table as it is published.
+    pub(crate) const fn head(&'static self) -> NonNull<Head> {
+        NonNull::from_ref(self).cast()
     }
 }
 
@@ -202,7 +207,7 @@ mod tests {
             let keys = KeySet::from_bits(bits);
             let (_, code, _) = table.slot(keys);
             // SAFETY: a published table.
-            let published = unsafe { TableRef::new(table.publish()) };
+            let published = unsafe { TableRef::new(table.leak().head()) };
             prop_assert_eq!(published.code(keys), code);
         }
     }

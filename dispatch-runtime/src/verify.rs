@@ -115,7 +115,7 @@ pub fn verify() -> Vec<Finding> {
     for misplaced in &registry.misplaced {
         findings.push(Finding::Error(match misplaced {
             Misplaced::Key(full) => ErrorKind::Key(full.clone()).into(),
-            Misplaced::Fallback(key) => ErrorKind::NotARuntimeKey { key: *key }.into(),
+            Misplaced::NotARuntimeKey(key) => ErrorKind::NotARuntimeKey { key: *key }.into(),
         }));
     }
     for slot in Slot::all() {

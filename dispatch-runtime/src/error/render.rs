@@ -74,10 +74,7 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             )
         }
         ErrorKind::NotARuntimeKey { key } => {
-            write!(
-                f,
-                "a fallback needs one runtime key, and `{key}` is not one; name the keys it should cover one by one"
-            )
+            write!(f, "`{key}` is not one runtime key; name the keys that this should cover one by one")
         }
         ErrorKind::KernelRemoved { operator } => {
             write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")

@@ -55,6 +55,13 @@ pub(crate) enum Target {
     Alias(Alias),
 }
 
+impl Target {
+    /// Whether this is a layer that is multiplied by backend, on none: no call ever goes there.
+    pub(crate) fn is_on_no_backend(self) -> bool {
+        matches!(self, Self::Slot(slot) if slot.key().is_none())
+    }
+}
+
 impl Key {
     /// The key of calls that carry no tensor at all.
     pub const UNDEFINED: Self = Self(Repr::Undefined);

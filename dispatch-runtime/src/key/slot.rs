@@ -68,6 +68,14 @@ impl Slot {
         matches!(self.key(), Some((DENSE, _)))
     }
 
+    /// The layer that this slot belongs to, on whatever backend or none.
+    pub(crate) const fn layer(self) -> Option<u8> {
+        match LAYER_OF_SLOT[self.0 as usize] {
+            NOT_A_KEY => None,
+            layer => Some(layer),
+        }
+    }
+
     /// The layer that this slot belongs to and, where that is multiplied by backend, the backend.
     pub(crate) const fn key(self) -> Option<(u8, Option<u8>)> {
         match KEY_OF_SLOT[self.0 as usize] {
@@ -120,6 +128,21 @@ const KEY_OF_SLOT: [(u8, u8); SLOTS] = {
         layer += 1;
     }
     keys
+};
+
+const LAYER_OF_SLOT: [u8; SLOTS] = {
+    let mut layers = [NOT_A_KEY; SLOTS];
+    let mut layer = 0;
+    while layer < LAYERS as u8 {
+        let mut backend = 0;
+        while backend < BACKENDS as u8 {
+            layers[Slot::of_layer(layer).position()] = layer;
+            layers[Slot::on_backend(layer, backend).position()] = layer;
+            backend += 1;
+        }
+        layer += 1;
+    }
+    layers
 };
 
 #[cfg(test)]

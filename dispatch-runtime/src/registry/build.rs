@@ -28,15 +28,18 @@ pub(super) fn table(row: &Row, fallbacks: &[Cell], typed: Option<Typed>) -> Tabl
         // A layer with nothing to do is passed over. A storage without a kernel is where a call ends in an error.
         let nothing_to_do =
             provenance == Provenance::Missing && layer.is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
-        let entry = if nothing_to_do { Entry::Skip } else { entry };
+        let entry = match entry {
+            _ if nothing_to_do => Entry::Skip,
+            // There is nothing below to fall through to.
+            Entry::Skip if slot == Slot::UNDEFINED => Entry::Refuse,
+            entry => entry,
+        };
         table.set(slot, code, entry);
         if let Some((layer, _)) = layer {
             idle[layer as usize] &= entry == Entry::Skip;
         }
-        if slot == Slot::UNDEFINED {
-            mirror_undefined(&mut table, code, entry);
-        }
     }
+    skip_layers_on_no_backend(&mut table, adapters.slow);
     (0_u8..).zip(idle).filter(|&(_, idle)| idle).for_each(|(layer, _)| table.mask_out(layer));
     table
 }
@@ -77,10 +80,10 @@ fn place_choices(table: &mut Table, kernels: &[&Registered]) -> u8 {
     (table.choices.len() - 1) as u8
 }
 
-/// A layer that is multiplied by backend, in a call without any, is a call without keys.
-fn mirror_undefined(table: &mut Table, code: Code, entry: Entry) {
+/// A layer that is multiplied by backend is nothing in a call without any: what is below it has its turn.
+fn skip_layers_on_no_backend(table: &mut Table, slow: Code) {
     for (layer, _) in (0_u8..).zip(ORDER).filter(|(_, layer)| layer.is_per_backend()) {
-        table.set(Slot::of_layer(layer), code, entry);
+        table.set(Slot::of_layer(layer), slow, Entry::Skip);
     }
 }
 

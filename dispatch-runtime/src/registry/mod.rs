@@ -35,13 +35,16 @@ pub(crate) struct Registry {
     /// Records that could not be placed.
     pub(crate) misplaced: Vec<Misplaced>,
     seen: FxHashSet<usize>,
+    /// All that is never freed, because somebody may be using it: every operator and every table there ever was.
+    operators: Vec<&'static Operator>,
+    tables: Vec<&'static Table>,
     next_source: u64,
 }
 
 /// A record that fills no cell, and why.
 pub(crate) enum Misplaced {
     Key(LandingFull),
-    Fallback(Key),
+    NotARuntimeKey(Key),
 }
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
@@ -87,12 +90,12 @@ pub(crate) fn all() -> Vec<&'static Operator> {
 /// Makes and publishes the table of an operator that is called for the first time, or for the first time since a change.
 #[cold]
 pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
-    let registry = lock();
+    let mut registry = lock();
     let row = registry.row_of(operator)?;
-    let table = build::table(row, &registry.fallbacks, operator.typed()).publish();
-    operator.publish(table);
-    // SAFETY: the table was just published and lives as long as the program.
-    Ok(unsafe { table.cast::<Table>().as_ref() })
+    let table = Table::leak(build::table(row, &registry.fallbacks, operator.typed()));
+    registry.tables.push(table);
+    operator.publish(table.head());
+    Ok(table)
 }
 
 /// The table that a row would have, unpublished.
@@ -123,6 +126,8 @@ impl Registry {
             claims: Vec::new(),
             misplaced: Vec::new(),
             seen: FxHashSet::default(),
+            operators: Vec::new(),
+            tables: Vec::new(),
             next_source: 0,
         }
     }
@@ -181,6 +186,7 @@ impl Registry {
         let row = self.row_mut(operator.name());
         row.definitions.push(operator);
         row.unbind();
+        self.operators.push(operator);
         let at = self.by_name[&operator.name()];
         self.by_operator.insert(address(operator), at);
     }
@@ -195,6 +201,7 @@ impl Registry {
     fn add_kernel(&mut self, record: &'static KernelRecord) {
         for key in record.keys {
             match key.target() {
+                Ok(target) if target.is_on_no_backend() => self.misplaced.push(Misplaced::NotARuntimeKey(**key)),
                 Ok(target) => self.row_mut((record.operator)().name()).add(target, Registered::from_record(record)),
                 Err(full) => self.misplaced.push(Misplaced::Key(full)),
             }
@@ -205,14 +212,21 @@ impl Registry {
         let kernel = Registered::fallback(record.kernel, record.name, record.location);
         match record.key.target() {
             Ok(Target::Slot(slot)) if slot.key().is_some() => self.set_fallback(slot, kernel),
-            Ok(_) => self.misplaced.push(Misplaced::Fallback(*record.key)),
+            Ok(_) => self.misplaced.push(Misplaced::NotARuntimeKey(*record.key)),
             Err(full) => self.misplaced.push(Misplaced::Key(full)),
         }
     }
 
+    /// The name, for as long as the program lives; it is stored once.
+    pub(crate) fn intern(&mut self, name: Name<'_>) -> Name<'static> {
+        self.row_mut(name).name
+    }
+
     /// Adds a kernel while the program runs.
-    pub(crate) fn push_kernel(&mut self, name: Name<'_>, target: Target, kernel: Registered) {
-        self.row_mut(name).add(target, kernel);
+    pub(crate) fn push_kernel(&mut self, name: Name<'_>, target: Target, kernel: Registered) -> Name<'static> {
+        let row = self.row_mut(name);
+        row.add(target, kernel);
+        row.name
     }
 
     pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: Registered) {

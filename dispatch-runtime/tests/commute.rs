@@ -1,0 +1,398 @@
+//! Registration is a set, not a sequence: what is in force decides, and never how it came to be.
+//!
+//! Every test takes some registrations through many histories of adding and removing. After each step the dumps are compared with
+//! those of the first history that arrived at the same set.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dispatch_runtime::keys::*;
+use dispatch_runtime::{
+    ErrorKind, Key, Operator, Registrar, Registration, Stack, dump_name, fallback, fallback_fallthrough,
+};
+use random::Random;
+
+mod random;
+
+/// One thing to register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Define,
+    Kernel(Key),
+    Fallthrough(Key),
+    /// For all operators.
+    Fallback(Key),
+    FallbackFallthrough(Key),
+}
+
+use Step::{Define, Fallback, FallbackFallthrough, Fallthrough, Kernel};
+
+/// Fallbacks are for all operators: whoever registers some wants nobody else to.
+static FALLBACKS: Mutex<()> = Mutex::new(());
+
+/// What can be seen of a set of registrations.
+type State = (String, String, Vec<String>);
+
+/// An operator, and its histories so far. What a history leaves behind, the next one finds.
+struct Harness {
+    name: String,
+    steps: Vec<Step>,
+    /// By the set in force: its state, and how it first came about.
+    seen: HashMap<BTreeSet<usize>, (State, String)>,
+}
+
+/// One operator on its way through a history.
+struct Run {
+    registrar: Registrar,
+    full_name: String,
+    name: String,
+    in_force: Vec<(usize, Registration)>,
+    history: String,
+}
+
+#[test]
+fn every_order_of_a_few_registrations_gives_the_same_dumps() {
+    let _alone = alone();
+    let mut random = Random(10);
+    for round in 0..30 {
+        let mut harness = Harness::new(&format!("few{round}"), some_steps(&mut random, 1 + round % 4));
+        for order in permutations(harness.steps.len()) {
+            for undoing in permutations(order.len()) {
+                harness.there_and_back(&order, &undoing);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_order_of_many_registrations_gives_the_same_dumps() {
+    let _alone = alone();
+    let mut random = Random(11);
+    for round in 0..4 {
+        let mut harness = Harness::new(&format!("many{round}"), some_steps(&mut random, 5 + round % 2));
+        for order in permutations(harness.steps.len()) {
+            let mut undoing: Vec<usize> = order.iter().copied().rev().collect();
+            if random.below(3) == 0 {
+                random.shuffle(&mut undoing);
+            }
+            harness.there_and_back(&order, &undoing);
+        }
+    }
+}
+
+#[test]
+fn mixing_adding_and_removing_gives_the_same_dumps() {
+    let _alone = alone();
+    let mut random = Random(12);
+    for round in 0..20 {
+        let steps = some_steps(&mut random, 6);
+        let count = steps.len();
+        let mut harness = Harness::new(&format!("mixed{round}"), steps);
+        let mut run = harness.start();
+        for _ in 0..60 {
+            let step = random.below(count);
+            match run.in_force.iter().position(|(other, _)| *other == step) {
+                Some(at) => harness.remove(&mut run, at),
+                None => harness.add(&mut run, step),
+            }
+        }
+        (0..run.in_force.len()).for_each(|_| harness.remove(&mut run, 0));
+    }
+}
+
+#[test]
+fn kernels_on_top_of_one_another_can_be_taken_away_in_any_order() {
+    for (round, undoing) in permutations(3).into_iter().enumerate() {
+        let lab = Registrar::new("pile");
+        let name = format!("up{round}");
+        let operator = lab.define(&format!("{name}() -> int")).unwrap().operator().unwrap();
+        let mut pile: Vec<Option<Registration>> = (0..3)
+            .map(|i| lab.override_kernel(&name, CompositeImplicitAutograd, move |_, _, stack| Ok(stack.push(i))))
+            .map(|kernel| Some(kernel.unwrap()))
+            .collect();
+        for at in undoing {
+            let newest = (0..3).rev().find(|&i| pile[i].is_some()).unwrap();
+            assert_eq!(run(operator), newest.to_string());
+            assert_eq!(operator.dump().matches("(inactive)").count(), pile.iter().flatten().count() - 1);
+            pile[at].take().unwrap().remove();
+        }
+        assert!(matches!(operator.call([]).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+        assert!(!operator.dump().contains("Composite"));
+    }
+}
+
+#[test]
+fn a_definition_beside_kernels_of_some_backends_fills_the_rest() {
+    let (op, _registered) = table_of("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
+    assert_eq!(op.cells(), "M K M K M K M A");
+}
+
+#[test]
+fn a_storage_without_autograd_of_its_own_makes_autograd_other_ambiguous() {
+    let (op, _registered) = table_of("ambiguous", &[CompositeImplicitAutograd, FPGA]);
+    assert_eq!(op.cells(), "M M M M ! M M M");
+    assert_eq!(op.cell(FPGA), "K");
+}
+
+#[test]
+fn an_explicit_composite_leaves_autograd_to_its_kernel() {
+    let (op, _registered) = table_of("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
+    assert_eq!(op.cells(), "D K D D A A A A");
+    assert_eq!(op.cell(FPGA), "D");
+}
+
+#[test]
+fn a_second_definition_is_refused_and_changes_nothing() {
+    let lab = Registrar::new("twice");
+    let (first, second) = (lab.define("op(Tensor x) -> Tensor").unwrap(), line!());
+    let before = dump_name("twice::op");
+    let (error, third) = (lab.define("op(Tensor x, Tensor y) -> Tensor").unwrap_err(), line!());
+    let ErrorKind::DuplicateOperator { locations, .. } = error.kind() else { panic!("{error}") };
+    assert_eq!(locations.iter().map(|location| location.line()).collect::<Vec<_>>(), [second, third]);
+    assert_eq!(dump_name("twice::op"), before);
+    first.remove();
+    assert_eq!(dump_name("twice::op"), "");
+    drop(lab.define("op(Tensor x, Tensor y) -> Tensor").expect("the name is free again"));
+}
+
+#[test]
+fn a_second_kernel_for_a_key_is_refused_and_changes_nothing() {
+    let lab = Registrar::new("again");
+    let operator = lab.define("op() -> int").unwrap().operator().unwrap();
+    let first = lab.kernel("op", CompositeImplicitAutograd, |_, _, stack| Ok(stack.push(1)));
+    let (before, result) = ((operator.dump(), operator.dump_table()), run(operator));
+    // `Undefined` is another name for the same place.
+    for key in [CompositeImplicitAutograd, Undefined] {
+        let error = lab.kernel("op", key, |_, _, _| Ok(())).unwrap_err();
+        let ErrorKind::DuplicateKernel { kernels, .. } = error.kind() else { panic!("{error}") };
+        assert_eq!(kernels.len(), 2);
+        assert!(error.to_string().contains(&format!("commute.rs:{}", kernels[0].1.line())));
+    }
+    assert_eq!(((operator.dump(), operator.dump_table()), run(operator)), (before, result));
+    first.unwrap().remove();
+    drop(lab.kernel("op", CompositeImplicitAutograd, |_, _, _| Ok(())).expect("the place is free again"));
+}
+
+#[test]
+fn a_second_fallback_for_a_key_is_refused_and_names_both() {
+    let _alone = alone();
+    let (first, first_line) = (fallback_fallthrough(Metal).unwrap(), line!());
+    let (error, second_line) = (fallback_fallthrough(Metal).unwrap_err(), line!());
+    let ErrorKind::DuplicateFallback { fallbacks, .. } = error.kind() else { panic!("{error}") };
+    assert_eq!(fallbacks.iter().map(|(_, location)| location.line()).collect::<Vec<_>>(), [first_line, second_line]);
+    first.remove();
+    fallback(Metal, |_, _, _| Ok(())).expect("the place is free again").remove();
+}
+
+#[test]
+fn what_is_refused_for_its_name_or_key_leaves_nothing_behind() {
+    let lab = Registrar::new("nothing");
+    assert!(matches!(lab.define("other::op() -> int").unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
+    assert!(matches!(lab.define("op(Tensor x -> int").unwrap_err().kind(), ErrorKind::Schema { .. }));
+    assert!(matches!(lab.define("op(Tensor x, ...) -> int").unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
+    assert!(matches!(lab.fallthrough("other::op", CPU).unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
+    for key in [Quantized, Sparse, SparseCsr, NestedTensor] {
+        assert!(matches!(lab.fallthrough("op", key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");
+        assert!(matches!(fallback_fallthrough(key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");
+    }
+    for key in [Autograd, Autocast, Undefined] {
+        assert!(matches!(fallback_fallthrough(key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");
+    }
+    assert_eq!(dump_name("nothing::op"), "");
+    assert!(Operator::find("nothing::op").is_err());
+}
+
+/// Different registrations for one operator, at most one for a key. Keys that share tables' rarer rules come up often.
+fn some_steps(random: &mut Random, count: usize) -> Vec<Step> {
+    let mut fallbacks = vec![Functionalize, AutogradMPS, Tracer, AutogradPrivateUse3];
+    let mut keys = vec![
+        CompositeImplicitAutograd,
+        CompositeExplicitAutograd,
+        CompositeExplicitAutogradNonFunctional,
+        CompositeImplicitAutogradNestedTensor,
+        FuncTorchBatchedDecomposition,
+        Autograd,
+        Autocast,
+        CPU,
+        CUDA,
+        FPGA,
+        QuantizedCPU,
+        SparseXLA,
+        NestedTensorCPU,
+        AutogradOther,
+        AutogradCPU,
+        AutogradNestedTensor,
+        FuncTorchBatched,
+        BackendSelect,
+        Functionalize,
+    ];
+    random.shuffle(&mut keys);
+    random.shuffle(&mut fallbacks);
+    let mut steps = vec![Define];
+    while steps.len() < count {
+        steps.push(match random.below(8) {
+            0 => Fallthrough(keys.pop().unwrap()),
+            1 if !fallbacks.is_empty() => Fallback(fallbacks.pop().unwrap()),
+            2 if !fallbacks.is_empty() => FallbackFallthrough(fallbacks.pop().unwrap()),
+            _ => Kernel(keys.pop().unwrap()),
+        });
+    }
+    steps
+}
+
+fn alone() -> MutexGuard<'static, ()> {
+    FALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let Some(last) = count.checked_sub(1) else { return vec![Vec::new()] };
+    let shorter = permutations(last);
+    shorter.iter().flat_map(|order| (0..count).map(move |at| [&order[..at], &[last], &order[at..]].concat())).collect()
+}
+
+fn run(operator: &Operator) -> String {
+    let mut stack = Stack::new();
+    operator.call_boxed(&mut stack).unwrap();
+    stack.values().iter().map(|value| format!("{value:?}")).collect()
+}
+
+impl Harness {
+    fn new(name: &str, steps: Vec<Step>) -> Self {
+        Self { name: name.to_owned(), steps, seen: HashMap::new() }
+    }
+
+    /// An operator that nothing is registered for.
+    fn start(&self) -> Run {
+        let registrar = Registrar::new("commute");
+        let full_name = format!("commute::{}", self.name);
+        Run { registrar, full_name, name: self.name.clone(), in_force: Vec::new(), history: String::new() }
+    }
+
+    /// Registers everything in one order, and removes it in another.
+    fn there_and_back(&mut self, order: &[usize], undoing: &[usize]) {
+        let mut run = self.start();
+        order.iter().for_each(|&step| self.add(&mut run, step));
+        for &step in undoing {
+            let at = run.in_force.iter().position(|(other, _)| *other == step).expect("it was registered");
+            self.remove(&mut run, at);
+        }
+    }
+
+    fn add(&mut self, run: &mut Run, step: usize) {
+        let registration = run.register(self.steps[step]);
+        run.in_force.push((step, registration));
+        run.history += &format!(" +{:?}", self.steps[step]);
+        self.compare(run);
+    }
+
+    fn remove(&mut self, run: &mut Run, at: usize) {
+        let (step, registration) = run.in_force.remove(at);
+        registration.remove();
+        run.history += &format!(" -{:?}", self.steps[step]);
+        self.compare(run);
+    }
+
+    fn compare(&mut self, run: &Run) {
+        let set: BTreeSet<usize> = run.in_force.iter().map(|(step, _)| *step).collect();
+        let state = run.state();
+        if set.is_empty() {
+            assert_eq!(state, State::default(), "after{}", run.history);
+        }
+        let (expected, first) = self.seen.entry(set).or_insert_with(|| (state.clone(), run.history.clone()));
+        assert!(
+            state == *expected,
+            "two histories of one set:\n {first}\n{}\n{}\n {}\n{}\n{}",
+            expected.0,
+            expected.1,
+            run.history,
+            state.0,
+            state.1
+        );
+    }
+}
+
+impl Run {
+    /// All kernels come from one line. Their keys tell them apart.
+    fn register(&self, step: Step) -> Registration {
+        match step {
+            Define => self.registrar.define(&format!("{}(Tensor x) -> str", self.name)),
+            Kernel(key) => self.registrar.kernel(&self.name, key, move |_, _, stack| {
+                stack.drop_top(1);
+                Ok(stack.push(key.to_string().as_str()))
+            }),
+            Fallthrough(key) => self.registrar.fallthrough(&self.name, key),
+            Fallback(key) => fallback(key, move |_, _, stack| {
+                stack.drop_top(1);
+                Ok(stack.push(format!("all {key}").as_str()))
+            }),
+            FallbackFallthrough(key) => fallback_fallthrough(key),
+        }
+        .unwrap_or_else(|error| panic!("{step:?} after{}: {error}", self.history))
+    }
+
+    /// Both dumps, and where calls go. Nothing, where nothing is registered.
+    fn state(&self) -> State {
+        let normal = |text: String| text.replace(&self.full_name, "commute::op");
+        let operator = Operator::find(&self.full_name).ok();
+        let table = operator.map_or_else(String::new, Operator::dump_table);
+        let calls = operator.map_or_else(Vec::new, |operator| {
+            [
+                CPU,
+                QuantizedCPU,
+                AutogradCPU,
+                AutogradOther,
+                AutogradMPS,
+                Functionalize,
+                Tracer,
+                AutocastCUDA,
+                FuncTorchBatched,
+            ]
+            .map(|key| self.call(operator, key))
+            .to_vec()
+        });
+        (normal(dump_name(&self.full_name)), normal(table), calls)
+    }
+
+    fn call(&self, operator: &Operator, key: Key) -> String {
+        let mut stack: Stack = [dispatch_runtime::Value::None].into_iter().collect();
+        match operator.redispatch_boxed(key | CUDA, &mut stack) {
+            Ok(()) => format!("{:?}", stack.values()),
+            Err(error) => match error.kind() {
+                ErrorKind::NoKernel(explanation) => format!("no kernel for {:?}", explanation.key),
+                ErrorKind::Ambiguous(_) => "ambiguous".to_owned(),
+                _ => panic!("after{}: {error}", self.history),
+            },
+        }
+    }
+}
+
+/// An operator with kernels, by the letters of the table in PyTorch's tests.
+struct Lettered(&'static Operator);
+
+impl Lettered {
+    fn cell(&self, key: Key) -> &'static str {
+        let table = self.0.table();
+        match table.iter().find(|cell| cell.key == key).unwrap().provenance.name() {
+            "kernel" => "K",
+            "default backend kernel" => "D",
+            "math kernel" => "M",
+            "autograd kernel" => "A",
+            "ambiguous autogradother" => "!",
+            "missing" => "-",
+            other => other,
+        }
+    }
+
+    fn cells(&self) -> String {
+        let columns = [Undefined, CPU, CUDA, XLA, AutogradOther, AutogradCPU, AutogradCUDA, AutogradXLA];
+        columns.map(|key| self.cell(key)).join(" ")
+    }
+}
+
+fn table_of(name: &str, keys: &[Key]) -> (Lettered, Vec<Registration>) {
+    let lab = Registrar::new("lettered");
+    let definition = lab.define(&format!("{name}(Tensor x) -> Tensor")).unwrap();
+    let operator = definition.operator().unwrap();
+    let kernels = keys.iter().map(|&key| lab.kernel(name, key, |_, _, _| Ok(())).unwrap());
+    (Lettered(operator), std::iter::once(definition).chain(kernels).collect())
+}

@@ -1,0 +1,284 @@
+//! Every table that PyTorch computed for a recorded set of registrations is computed here too, and calls go where it says.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::{env, fs};
+
+use dispatch_runtime::{
+    Error, ErrorKind, Key, KeySet, Operator, Provenance, Registrar, Registration, Stack, TableCell, Value, fallback,
+    fallback_fallthrough, guard,
+};
+use random::Random;
+use serde_json::Value as Json;
+
+mod random;
+
+/// How many orders of registering are tried for each recording.
+const ORDERS: usize = 4;
+
+/// What was recorded, and the fallbacks that were in force meanwhile.
+struct Recordings {
+    columns: Vec<Key>,
+    /// The table of an operator without kernels.
+    bare: BTreeMap<String, String>,
+    sets: Vec<Set>,
+}
+
+/// One set of registrations, and the cells in which its table differs from a bare one.
+struct Set {
+    keys: Vec<Key>,
+    table: BTreeMap<String, String>,
+}
+
+/// Read once: all tests of this file share the process, and with it the fallbacks.
+static RECORDINGS: LazyLock<Option<Recordings>> = LazyLock::new(|| {
+    let recordings = recordings()?;
+    recordings.register_fallbacks();
+    Some(recordings)
+});
+
+#[test]
+fn golden_tables_are_computed_in_every_order_of_registering() {
+    let Some(recordings) = &*RECORDINGS else { return };
+    let mut random = Random(1);
+    let mut cells = 0;
+    for (number, set) in recordings.sets.iter().enumerate() {
+        for order in 0..ORDERS {
+            let mut row = Row::new(&format!("set{number}.order{order}"));
+            let mut steps: Vec<Option<Key>> = set.keys.iter().copied().map(Some).chain([None]).collect();
+            random.shuffle(&mut steps);
+            steps.iter().for_each(|&step| row.register(step));
+            cells += recordings.compare(set, &row, &steps);
+
+            let again = steps[random.below(steps.len())];
+            row.remove(again);
+            row.register(again);
+            cells += recordings.compare(set, &row, &steps);
+
+            random.shuffle(&mut steps);
+            steps.iter().for_each(|&step| row.remove(step));
+        }
+    }
+    println!("{} recorded sets, {cells} cells compared", recordings.sets.len());
+}
+
+#[test]
+fn calls_land_where_golden_tables_say() {
+    let Some(recordings) = &*RECORDINGS else { return };
+    let mut random = Random(2);
+    let mut calls = 0;
+    for (number, set) in recordings.sets.iter().enumerate() {
+        let mut row = Row::new(&format!("called{number}"));
+        row.register(None);
+        set.keys.iter().for_each(|&key| row.register(Some(key)));
+        let operator = row.operator();
+        let table = operator.table();
+        for &column in &recordings.columns {
+            let keys = KeySet::from(column);
+            check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
+            // This one has the thread's own layers below it.
+            let keys = if column == Key::UNDEFINED { KeySet::EMPTY } else { guard::included().below(column) | keys };
+            check_call(operator, &table, keys, |stack| operator.call_boxed_for(column, stack));
+        }
+        for _ in 0..20 {
+            // Few layers, so that low ones get their turn.
+            let layers = random.word() & random.word() & random.word();
+            let keys = KeySet::from_bits(layers & !0xffff | 1 << random.below(16) | 1 << random.below(16));
+            check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
+        }
+        calls += recordings.columns.len() * 2 + 20;
+        // The next registration is for an operator that was called already.
+        let last = set.keys.last().copied();
+        row.remove(last);
+        let table = operator.table();
+        for &column in &recordings.columns {
+            let keys = KeySet::from(column);
+            check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
+        }
+        calls += recordings.columns.len();
+    }
+    println!("{} recorded sets, {calls} calls", recordings.sets.len());
+}
+
+/// Calls, and compares where the call went with what the table says about its keys.
+fn check_call(
+    operator: &Operator,
+    table: &[TableCell],
+    keys: KeySet,
+    call: impl FnOnce(&mut Stack) -> Result<(), Error>,
+) {
+    let mut stack = Stack::new();
+    let outcome = match call(&mut stack) {
+        Ok(()) => stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" "),
+        Err(error) => match error.kind() {
+            ErrorKind::NoKernel(explanation) => format!("missing for {:?}", explanation.key),
+            ErrorKind::Ambiguous(explanation) => format!("ambiguous for {:?}", explanation.key),
+            _ => panic!("{operator} with {keys}: {error}"),
+        },
+    };
+    assert_eq!(outcome, landing(table, keys), "{operator} with {keys}\n{}", operator.dump_table());
+}
+
+/// Where a call goes: the highest key that has anything to do decides.
+fn landing(table: &[TableCell], mut keys: KeySet) -> String {
+    loop {
+        let top = keys.highest();
+        let cell = table.iter().find(|cell| cell.key == top.unwrap_or(Key::UNDEFINED)).expect("a cell for every key");
+        let named = |key: Key| format!("{:?}", Value::from(key.to_string().as_str()));
+        return match (cell.provenance, cell.registered_for, top) {
+            (Provenance::AmbiguousAutogradOther, ..) => format!("ambiguous for {top:?}"),
+            (Provenance::Missing, _, Some(key)) if !is_storage(key) => {
+                keys = keys.below(key);
+                continue;
+            }
+            (Provenance::Missing, ..) => format!("missing for {top:?}"),
+            _ if cell.falls_through => {
+                keys = top.map_or(KeySet::EMPTY, |key| keys.below(key));
+                continue;
+            }
+            (_, Some(key), _) => named(key),
+            (_, None, key) => named(key.expect("calls without tensors have no fallback")),
+        };
+    }
+}
+
+/// Whether calls end at this key.
+fn is_storage(key: Key) -> bool {
+    use dispatch_runtime::keys::BackendSelect;
+    KeySet::from(key).bits() >> 16 < KeySet::from(BackendSelect).bits() >> 16 && !key.to_string().starts_with("Above")
+}
+
+impl Recordings {
+    fn expected<'a>(&'a self, set: &'a Set, column: Key) -> &'a str {
+        let name = column.to_string();
+        set.table.get(&name).or_else(|| self.bare.get(&name)).map_or("missing", String::as_str)
+    }
+
+    /// Compares every column; gives how many there are.
+    fn compare(&self, set: &Set, row: &Row, steps: &[Option<Key>]) -> usize {
+        let operator = row.operator();
+        let table = operator.table();
+        for &column in &self.columns {
+            let cell = table.iter().find(|cell| cell.key == column).expect("a cell for every key");
+            let found = match cell.registered_for {
+                Some(key) if cell.provenance != Provenance::AmbiguousAutogradOther => {
+                    format!("{}: {key}", cell.provenance.name())
+                }
+                _ => cell.provenance.name().to_owned(),
+            };
+            assert_eq!(
+                found,
+                self.expected(set, column),
+                "{column} of {operator}, registered {steps:?}\n{}",
+                operator.dump_table()
+            );
+        }
+        self.columns.len()
+    }
+
+    /// Whether a fallback falls through or not makes no difference to a table, but it does to calls, so there are some of each.
+    fn register_fallbacks(&self) {
+        for (name, _) in self.bare.iter().filter(|(_, cell)| cell.as_str() == "backend fallback") {
+            let key = key(name);
+            let registered = match name.as_str() {
+                "BackendSelect" | "ADInplaceOrView" => fallback_fallthrough(key),
+                name if name.starts_with("Autocast") => fallback_fallthrough(key),
+                _ => fallback(key, move |_, _, stack| {
+                    stack.push(key.to_string().as_str());
+                    Ok(())
+                }),
+            };
+            drop(registered.expect("no fallback is recorded twice"));
+        }
+    }
+}
+
+/// An operator and its registrations by key; none stands for its definition.
+struct Row {
+    registrar: Registrar,
+    name: String,
+    registered: Vec<(Option<Key>, Registration)>,
+}
+
+impl Row {
+    fn new(name: &str) -> Self {
+        Self { registrar: Registrar::new("golden"), name: name.to_owned(), registered: Vec::new() }
+    }
+
+    fn operator(&self) -> &'static Operator {
+        Operator::find(&format!("golden::{}", self.name)).expect("it is defined")
+    }
+
+    fn register(&mut self, what: Option<Key>) {
+        let registration = match what {
+            None => self.registrar.define(&format!("{}() -> str", self.name)),
+            Some(key) => self.registrar.kernel(&self.name, key, move |_, _, stack| {
+                stack.push(key.to_string().as_str());
+                Ok(())
+            }),
+        };
+        self.registered.push((what, registration.expect("it is registered once")));
+    }
+
+    fn remove(&mut self, what: Option<Key>) {
+        let at = self.registered.iter().position(|(registered, _)| *registered == what).expect("it is registered");
+        self.registered.swap_remove(at).1.remove();
+    }
+}
+
+/// The recordings in the folder that `DISPATCH_GOLDEN` names, or else the copy that is kept here. None where that folder has none.
+fn recordings() -> Option<Recordings> {
+    let text = match env::var_os("DISPATCH_GOLDEN") {
+        Some(folder) => {
+            let path = Path::new(&folder).join("tables.jsonl");
+            if !path.exists() {
+                println!("skipped: there is no {}", path.display());
+                return None;
+            }
+            fs::read_to_string(path).expect("the recording can be read")
+        }
+        None => unpacked_copy(),
+    };
+    let mut lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
+    let head = lines.next().expect("the first line says which columns there are");
+    Some(Recordings {
+        columns: keys(&head["columns"]),
+        bare: cells(&head["unregistered"]),
+        sets: lines.map(|line| Set { keys: keys(&line["register"]), table: cells(&line["table"]) }).collect(),
+    })
+}
+
+fn unpacked_copy() -> String {
+    let packed = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/tables.jsonl.gz"))
+        .expect("the copy is in the repository");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&*packed).read_to_string(&mut text).expect("the copy can be unpacked");
+    text
+}
+
+/// The keys of a list, each once.
+fn keys(list: &Json) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for name in list.as_array().expect("a list of keys") {
+        let key = key(name.as_str().expect("the name of a key"));
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+fn key(name: &str) -> Key {
+    name.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// By the canonical name of the column: PyTorch knows some keys by several.
+fn cells(table: &Json) -> BTreeMap<String, String> {
+    let cells = table.as_object().expect("a table").iter();
+    cells.map(|(column, cell)| (key(column).to_string(), cell.as_str().expect("a cell").to_owned())).collect()
+}

@@ -1,0 +1,353 @@
+//! Eight threads call while registrations come and go. No call is lost, none runs a kernel twice, and one that fails says why with
+//! an error that was true at that moment.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use dispatch_runtime::keys::*;
+use dispatch_runtime::{
+    Change, Error, ErrorKind, KeySet, Operator, Registrar, Registration, Stack, Value, fallback, guard, listen, verify,
+};
+
+const THREADS: usize = 8;
+const CALLS: usize = 400;
+
+/// The state of a kernel: it counts its calls, and knows whether it was dropped.
+struct Counter {
+    calls: Arc<AtomicUsize>,
+    alive: bool,
+}
+
+/// Listeners hear of all operators, and fallbacks serve all.
+static ALL_OPERATORS: Mutex<()> = Mutex::new(());
+
+fn all_operators() -> MutexGuard<'static, ()> {
+    ALL_OPERATORS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Counter {
+    fn new(calls: &Arc<AtomicUsize>) -> Self {
+        Self { calls: calls.clone(), alive: true }
+    }
+
+    fn count(&self) {
+        assert!(self.alive, "a kernel's state was dropped during a call");
+        self.calls.fetch_add(1, SeqCst);
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        assert!(self.alive, "a kernel's state was dropped twice");
+        self.alive = false;
+    }
+}
+
+/// Runs `f` on eight threads that begin together, and `meanwhile` on this one; the threads can ask whether that is done.
+fn race<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnOnce()) -> Vec<R> {
+    let (start, done) = (Barrier::new(THREADS + 1), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let thread = |number| {
+            let (start, done, f) = (&start, &done, &f);
+            scope.spawn(move || {
+                start.wait();
+                f(number, done)
+            })
+        };
+        let threads: Vec<_> = (0..THREADS).map(thread).collect();
+        start.wait();
+        let finished = Done(&done);
+        meanwhile();
+        drop(finished);
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+    })
+}
+
+/// Tells the threads to stop, after a panic too.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+fn define(name: &str) -> (Registrar, &'static Operator) {
+    let lab = Registrar::new("threads");
+    let operator = lab.define(&format!("{name}(int x) -> int")).unwrap().operator().unwrap();
+    (lab, operator)
+}
+
+/// A kernel that adds `plus` to its argument.
+fn adding(lab: &Registrar, name: &str, plus: i64, counter: Counter) -> Result<Registration, Error> {
+    lab.override_kernel(name, CPU, move |_, _, stack| {
+        counter.count();
+        add(stack, plus)
+    })
+}
+
+fn add(stack: &mut Stack, plus: i64) -> Result<(), Error> {
+    let Some(Value::Int(x)) = stack.pop() else { return Err("no argument".into()) };
+    stack.push(x + plus);
+    Ok(())
+}
+
+/// What was added to the argument, after checking that nothing else happened to the stack.
+fn call(operator: &Operator, x: i64) -> Result<i64, Error> {
+    call_with(operator, Tracer | CPU, x)
+}
+
+fn call_with(operator: &Operator, keys: KeySet, x: i64) -> Result<i64, Error> {
+    let mut stack: Stack = [-1, x].into_iter().collect();
+    let result = operator.redispatch_boxed(keys, &mut stack);
+    assert!(matches!(stack.values()[0], Value::Int(-1)), "what is below the arguments is not the kernel's");
+    result?;
+    let [_, Value::Int(sum)] = stack.values() else { panic!("{:?}", stack.values()) };
+    Ok(sum - x)
+}
+
+#[test]
+fn racing_first_calls_all_arrive() {
+    for round in 0..50 {
+        let name = format!("first{round}");
+        let (lab, operator) = define(&name);
+        let calls = Arc::new(AtomicUsize::new(0));
+        drop(adding(&lab, &name, 3, Counter::new(&calls)).unwrap());
+        let sums = race(|number, _| call(operator, i64::try_from(number).unwrap()).unwrap(), || ());
+        assert_eq!((sums, calls.load(SeqCst)), (vec![3; THREADS], THREADS));
+    }
+}
+
+#[test]
+fn a_late_kernel_is_found_by_every_call_that_begins_after() {
+    for round in 0..10 {
+        let name = format!("late{round}");
+        let (lab, operator) = define(&name);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let arrived = race(
+            |_, registered| {
+                let mut arrived = 0;
+                for x in 0..100 {
+                    let must_arrive = registered.load(SeqCst) || arrived > 0;
+                    match call(operator, x) {
+                        Ok(plus) => arrived += usize::try_from(plus).unwrap(),
+                        Err(error) => assert!(is_missing(&error) && !must_arrive, "{error}"),
+                    }
+                }
+                arrived
+            },
+            || drop(adding(&lab, &name, 1, Counter::new(&calls)).unwrap()),
+        );
+        assert_eq!(arrived.iter().sum::<usize>(), calls.load(SeqCst));
+        assert_eq!(call(operator, 0).unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_kernel_that_comes_and_goes_serves_a_call_or_is_missing() {
+    let (lab, operator) = define("flicker");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let arrived = race(
+        |_, done| {
+            let mut arrived = 0;
+            while !done.load(SeqCst) {
+                match call(operator, 5) {
+                    Ok(plus) => arrived += usize::try_from(plus).unwrap(),
+                    Err(error) => assert!(is_missing(&error), "{error}"),
+                }
+            }
+            arrived
+        },
+        || {
+            for _ in 0..CALLS {
+                let kernel = adding(&lab, "flicker", 1, Counter::new(&calls)).unwrap();
+                assert_eq!(call(operator, 0).unwrap(), 1);
+                kernel.remove();
+                assert!(is_missing(&call(operator, 0).unwrap_err()));
+            }
+        },
+    );
+    assert_eq!(arrived.iter().sum::<usize>() + CALLS, calls.load(SeqCst));
+    assert_eq!(Arc::strong_count(&calls), 1, "the last call that leaves drops the state");
+}
+
+#[test]
+fn a_call_always_finds_the_kernel_below_an_override() {
+    let (lab, operator) = define("pile");
+    let (below, above) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    drop(adding(&lab, "pile", 1, Counter::new(&below)).unwrap());
+    let sums = race(
+        |_, done| {
+            let mut sums = [0, 0];
+            while !done.load(SeqCst) {
+                match call(operator, 0).expect("there is always one") {
+                    1 => sums[0] += 1,
+                    2 => sums[1] += 1,
+                    other => panic!("{other}"),
+                }
+            }
+            sums
+        },
+        || (0..CALLS).for_each(|_| adding(&lab, "pile", 2, Counter::new(&above)).unwrap().remove()),
+    );
+    assert_eq!(sums.iter().map(|sums| sums[0]).sum::<usize>(), below.load(SeqCst));
+    assert_eq!(sums.iter().map(|sums| sums[1]).sum::<usize>(), above.load(SeqCst));
+    assert_eq!(Arc::strong_count(&above), 1);
+}
+
+#[test]
+fn a_fallback_that_comes_and_goes_is_passed_through_or_over() {
+    let _alone = all_operators();
+    let (lab, operator) = define("layered");
+    let (computed, layered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    drop(adding(&lab, "layered", 1, Counter::new(&computed)).unwrap());
+    let calls = race(
+        |_, done| {
+            let mut calls = [0, 0];
+            while !done.load(SeqCst) {
+                let sum = call_with(operator, PreDispatch | CPU, 0).expect("with the fallback or without");
+                calls[0] += 1;
+                calls[1] += usize::from(sum == 11);
+                assert!([1, 11].contains(&sum));
+            }
+            calls
+        },
+        || {
+            for _ in 0..CALLS {
+                let counter = Counter::new(&layered);
+                let layer = fallback(PreDispatch, move |operator, keys, stack| {
+                    counter.count();
+                    operator.redispatch_boxed(keys.below(PreDispatch), stack)?;
+                    add(stack, 10)
+                });
+                layer.unwrap().remove();
+            }
+        },
+    );
+    assert_eq!(calls.iter().map(|calls| calls[0]).sum::<usize>(), computed.load(SeqCst));
+    assert_eq!(calls.iter().map(|calls| calls[1]).sum::<usize>(), layered.load(SeqCst));
+    assert_eq!(Arc::strong_count(&layered), 1);
+}
+
+#[test]
+fn a_definition_that_comes_and_goes_is_found_or_not_defined() {
+    let lab = Registrar::new("threads");
+    let calls = Arc::new(AtomicUsize::new(0));
+    drop(adding(&lab, "fleeting", 1, Counter::new(&calls)).unwrap());
+    let found = race(
+        |_, done| {
+            let mut found = 0;
+            while !done.load(SeqCst) {
+                let result = Operator::find("threads::fleeting").and_then(|operator| call(operator, 7));
+                match result {
+                    Ok(plus) => found += usize::try_from(plus).unwrap(),
+                    Err(error) => assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}"),
+                }
+            }
+            found
+        },
+        || (0..CALLS).for_each(|_| lab.define("fleeting(int x) -> int").unwrap().remove()),
+    );
+    assert_eq!(found.iter().sum::<usize>(), calls.load(SeqCst));
+}
+
+#[test]
+fn whoever_looks_sees_all_of_a_change_or_none() {
+    let (lab, operator) = define("watched");
+    race(
+        |_, done| {
+            while !done.load(SeqCst) {
+                let cells = operator.table().into_iter().filter(|cell| cell.registered_for.is_some()).count();
+                // Every autograd key, or none.
+                assert!([0, 18].contains(&cells), "{cells}");
+                assert!([0, 18].contains(&operator.dump_table().lines().count()));
+                _ = (operator.explain(&[Value::Int(1)]).to_string(), operator.kernels(Autograd), verify());
+            }
+        },
+        || (0..50).for_each(|_| lab.kernel("watched", Autograd, |_, _, _| Ok(())).unwrap().remove()),
+    );
+}
+
+#[test]
+fn a_kernel_can_register_and_remove_kernels() {
+    let (lab, operator) = define("restless");
+    let inner = lab.clone();
+    let itself: Arc<Mutex<Option<Registration>>> = Arc::default();
+    let taken = itself.clone();
+    let first = lab.kernel("restless", CPU, move |operator, keys, stack| {
+        drop(inner.override_kernel("restless", CPU, |_, _, stack| add(stack, 2)).unwrap());
+        if let Some(itself) = taken.lock().unwrap().take() {
+            itself.remove();
+        }
+        operator.redispatch_boxed(keys, stack)
+    });
+    *itself.lock().unwrap() = Some(first.unwrap());
+    assert_eq!(call(operator, 0).unwrap(), 2);
+    assert_eq!(Arc::strong_count(&itself), 1, "a kernel that removes itself is dropped when it returns");
+    assert_eq!(operator.kernels(CPU).len(), 1);
+}
+
+#[test]
+fn a_kernel_that_panics_leaves_guards_and_tables_as_they_were() {
+    let (lab, operator) = define("fragile");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = Counter::new(&calls);
+    let kernel = lab.kernel("fragile", CPU, move |_, _, stack| {
+        let _inside = (guard::inference_mode(), guard::include(KeySet::from(Meta)));
+        counter.count();
+        if matches!(stack.values()[1], Value::Int(0)) {
+            panic!("inside");
+        }
+        add(stack, 1)
+    });
+    race(
+        |_, _| {
+            let before = (guard::included(), guard::excluded(), operator.dump_table());
+            for x in 0..20 {
+                let result = catch_unwind(AssertUnwindSafe(|| call(operator, x % 2)));
+                assert_eq!(result.map(Result::unwrap).ok(), (x % 2 == 1).then_some(1));
+                assert_eq!((guard::included(), guard::excluded(), operator.dump_table()), before);
+            }
+        },
+        || (),
+    );
+    assert_eq!(calls.load(SeqCst), THREADS * 20);
+    kernel.unwrap().remove();
+    assert_eq!(Arc::strong_count(&calls), 1, "a call that panicked has left");
+}
+
+#[test]
+fn a_listener_that_panics_leaves_the_registry_usable() {
+    let _alone = all_operators();
+    let listening = listen(|change, operator| {
+        assert!(change == Change::Removed || operator.name().base != "unheard", "inside");
+    });
+    let lab = Registrar::new("threads");
+    assert!(catch_unwind(|| lab.define("unheard() -> int")).is_err());
+    listening.remove();
+    assert!(Operator::find("threads::unheard").is_ok());
+}
+
+#[test]
+fn guards_belong_to_their_thread() {
+    race(
+        |number, _| {
+            let before = (guard::included(), guard::excluded());
+            let key = [Tracer, Negative, Conjugate, Functionalize][number % 4];
+            for _ in 0..CALLS {
+                let _in = guard::include(KeySet::from(key));
+                assert_eq!(guard::included(), before.0 | key);
+                let _out = guard::exclude(KeySet::from(key));
+                assert_eq!(guard::excluded(), before.1 | key);
+            }
+            assert_eq!((guard::included(), guard::excluded()), before);
+        },
+        || (),
+    );
+}
+
+fn is_missing(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NoKernel(_))
+}
