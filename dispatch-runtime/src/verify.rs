@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::key::{Alias, Key, Slot, Target, clashes};
 use crate::location::Location;
 use crate::name::Name;
-use crate::registry::{self, Active, Cell, Misplaced, Registered, Row};
+use crate::registry::{self, Active, Misplaced, Registered, Row};
 use crate::rust_operator::{RustOperator, granted};
 
 /// One finding of [`verify`].
@@ -126,11 +126,11 @@ pub fn verify() -> Vec<Finding> {
     }
     let mut rows: Vec<&Row> = registry.rows.iter().collect();
     rows.sort_by_key(|row| row.name);
-    rows.iter().for_each(|row| examine(row, &registry.fallbacks, &mut findings));
+    rows.iter().for_each(|row| examine(row, &mut findings));
     findings
 }
 
-fn examine(row: &Row, fallbacks: &[Cell], findings: &mut Vec<Finding>) {
+fn examine(row: &Row, findings: &mut Vec<Finding>) {
     match row.definitions.len() {
         0 if row.cells.is_empty() => return,
         0 => findings.push(Finding::Error(row.not_defined())),
@@ -149,11 +149,11 @@ fn examine(row: &Row, fallbacks: &[Cell], findings: &mut Vec<Finding>) {
         }
     }
     if let Some(composite) = first(row, Target::Alias(Alias::CompositeImplicitAutograd)) {
-        examine_composite(row, fallbacks, composite, findings);
+        examine_composite(row, composite, findings);
     }
 }
 
-fn examine_composite(row: &Row, fallbacks: &[Cell], composite: &Registered, findings: &mut Vec<Finding>) {
+fn examine_composite(row: &Row, composite: &Registered, findings: &mut Vec<Finding>) {
     let direct = row.direct();
     let differentiable =
         [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| direct.has_alias(alias));
@@ -164,8 +164,7 @@ fn examine_composite(row: &Row, fallbacks: &[Cell], composite: &Registered, find
         let key = Key::of_slot(storage);
         if storage.is_dense() {
             let own = row.cell(Target::Slot(autograd)).is_some();
-            let has_fallback = !fallbacks[autograd.position()].kernels.is_empty();
-            if !own && !differentiable && has_fallback {
+            if !own && !differentiable {
                 let (kernel, composite) = (kernel.location, composite.location);
                 findings.push(Finding::LosesAutograd { operator: row.name, backend: key, kernel, composite });
             }

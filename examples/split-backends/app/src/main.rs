@@ -4,6 +4,14 @@ use {my_npu as _, myops_cpu as _};
 
 use opdispatch::prelude::*;
 
+/// An operator of the application's own, made of somebody else's.
+#[op_def("halved_square(Tensor self) -> Tensor")]
+fn halved_square(this: &Tensor) -> Result<Tensor> {
+    let mut squared = myops::square(this)?;
+    myops::scale_(&mut squared, 0.5.into())?;
+    Ok(squared)
+}
+
 fn main() -> Result<()> {
     let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
     println!("on the CPU: square(a) = {:?}", &*myops::square(&a)?.read::<f32>()?);
@@ -15,8 +23,7 @@ fn main() -> Result<()> {
     println!("audited:");
     {
         let _auditing = my_audit::audited();
-        let mut scaled = myops::square(&a)?;
-        myops::scale_(&mut scaled, 0.5.into())?;
+        halved_square!(&a)?;
         (&on_npu * &on_npu)?;
     }
 
