@@ -1,0 +1,217 @@
+//! A program with every hazard that `verify` knows, one of each. Only calls of the operators concerned fail.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{ErrorKind, Finding, Registrar, verify};
+
+/// Two kernels for one key.
+#[op_def("twofold(Tensor self) -> Tensor")]
+fn twofold(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(twofold, CPU)]
+fn first(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(twofold, CPU, Meta)]
+fn second(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+/// Two kernels for one key, one of which says that this is meant.
+#[op_def("overridden(Tensor self) -> int")]
+fn overridden(this: &Tensor) -> Result<i64>;
+
+#[op_impl(overridden, CPU)]
+fn below(_: &Tensor) -> i64 {
+    1
+}
+
+#[op_impl(overridden, CPU, override)]
+fn above(_: &Tensor) -> i64 {
+    2
+}
+
+/// Conditions with the same priority.
+#[op_def("tied(Tensor self) -> int")]
+fn tied(this: &Tensor) -> Result<i64>;
+
+#[op_impl(tied, CPU, when(this.sizes().is_empty()), priority = 1)]
+fn tied_empty(_: &Tensor) -> i64 {
+    1
+}
+
+#[op_impl(tied, CPU, when(!this.sizes().is_empty()), priority = 1)]
+fn tied_full(_: &Tensor) -> i64 {
+    2
+}
+
+/// A composite that loses its derivative on one backend.
+#[op_def("composite(Tensor self) -> Tensor")]
+fn composite(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(composite, CPU)]
+fn faster(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+/// A composite beside a kernel of a storage whose autograd is shared.
+#[op_def("ambiguous(Tensor self) -> Tensor")]
+fn ambiguous(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(ambiguous, SparseCPU)]
+fn sparse(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+/// A body and a catch-all.
+#[op_def("bodied(Tensor self) -> Tensor")]
+fn bodied(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(bodied)]
+fn catch_all(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+mod one {
+    #[dispatch_runtime::op_def("elsewhere::twice() -> int")]
+    fn twice() -> dispatch_runtime::Result<i64> {
+        Ok(1)
+    }
+
+    #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
+    pub(super) static Namesake: dispatch_runtime::Key;
+}
+
+mod two {
+    #[dispatch_runtime::op_def("elsewhere::twice() -> int")]
+    pub(super) fn twice() -> dispatch_runtime::Result<i64> {
+        Ok(2)
+    }
+
+    #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
+    pub(super) static Namesake: dispatch_runtime::Key;
+}
+
+#[op_fallback(Tracer)]
+fn tracer(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys.below(keys::Tracer), stack)
+}
+
+fallthrough!(Tracer);
+
+fn tensor() -> Tensor {
+    Tensor::from_slice(&[1.0_f32])
+}
+
+fn of(operator: &str) -> Vec<Finding> {
+    let concerns = |finding: &Finding| finding.to_string().contains(&format!("`{operator}`"));
+    verify().into_iter().filter(concerns).collect()
+}
+
+#[test]
+fn duplicate_kernels_are_found_and_only_their_operators_fail() {
+    let findings = of("verify::twofold");
+    assert!(
+        matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2)),
+        "{findings:?}"
+    );
+    let error = twofold(&tensor()).unwrap_err().to_string();
+    assert!(error.contains("`first`") && error.contains("`second`") && error.contains("override"), "{error}");
+    assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
+    // The key that only one of them serves is sound.
+    assert!(twofold::call_for(keys::Meta, &tensor()).is_ok());
+}
+
+#[test]
+fn an_override_displaces_the_other_and_is_no_finding() {
+    assert!(of("verify::overridden").is_empty());
+    assert_eq!(overridden(&tensor()).unwrap(), 2);
+    let kernels = overridden::operator().kernels(keys::CPU);
+    assert_eq!(kernels.iter().map(|kernel| kernel.name()).collect::<Vec<_>>(), ["above", "below"]);
+    let mut stack = Stack::new();
+    stack.push(tensor());
+    kernels[1].call(keys::CPU.into(), &mut stack).unwrap();
+    assert_eq!(format!("{:?}", stack.values()), "[1]");
+}
+
+#[test]
+fn conditions_with_one_priority_are_a_tie() {
+    assert_eq!(of("verify::tied").len(), 1);
+    assert!(matches!(tied(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+}
+
+#[test]
+fn a_backend_kernel_of_a_composite_is_a_hazard_and_still_runs() {
+    assert!(matches!(&of("verify::composite")[..], [Finding::LosesAutograd { backend, .. }] if *backend == keys::CPU));
+    assert!(composite(&tensor()).is_ok());
+}
+
+#[test]
+fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
+    assert!(
+        matches!(&of("verify::ambiguous")[..], [Finding::Ambiguous { storage, .. }] if *storage == keys::SparseCPU)
+    );
+    let sparse = tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
+    assert!(matches!(ambiguous(&sparse).unwrap_err().kind(), ErrorKind::Ambiguous(_)));
+    assert!(ambiguous(&tensor()).is_ok());
+}
+
+#[test]
+fn a_catch_all_beside_a_body_is_found() {
+    assert!(matches!(&of("verify::bodied")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2));
+}
+
+#[test]
+fn an_operator_defined_twice_is_found_and_neither_runs() {
+    let findings = of("elsewhere::twice");
+    assert!(
+        matches!(&findings[0], Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateOperator { .. })),
+        "{findings:?}"
+    );
+    assert!(
+        matches!(two::twice().unwrap_err().kind(), ErrorKind::DuplicateOperator { locations, .. } if locations.len() == 2)
+    );
+}
+
+#[test]
+fn two_keys_of_one_name_are_found() {
+    let found = verify().into_iter().find(|finding| matches!(finding, Finding::DuplicateKey { .. })).unwrap();
+    assert!(found.to_string().starts_with("two keys are called `Namesake`"), "{found}");
+    assert_ne!(KeySet::from(one::Namesake), KeySet::from(two::Namesake));
+}
+
+#[test]
+fn two_fallbacks_for_one_key_are_found() {
+    let duplicate = |finding: &Finding| matches!(finding, Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateFallback { .. }));
+    assert_eq!(verify().iter().filter(|finding| duplicate(finding)).count(), 1);
+    let _tracing = dispatch_runtime::guard::include(keys::Tracer.into());
+    assert!(matches!(overridden(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateFallback { .. }));
+}
+
+#[test]
+fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
+    let orphans = Registrar::new("orphans");
+    let kernel = orphans.kernel("lost", keys::CPU, |_, _, _| Ok(())).unwrap();
+    assert!(
+        matches!(&of("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::NotDefined { .. }))
+    );
+    let error = Operator::find("orphans::lost").unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NotDefined { kernels, .. } if kernels.len() == 1));
+    let definition = orphans.define("lost() -> ()").unwrap();
+    assert!(of("orphans::lost").is_empty());
+    definition.remove();
+    kernel.remove();
+    assert!(of("orphans::lost").is_empty());
+}
+
+#[test]
+fn the_findings_come_in_a_stable_order() {
+    let print = || verify().iter().map(|finding| format!("{finding}\n")).collect::<String>();
+    assert_eq!(print(), print());
+}
