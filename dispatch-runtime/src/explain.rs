@@ -292,10 +292,11 @@ impl Explanation {
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {
-                let backend = key.to_string().to_lowercase();
-                format!(
-                    "Nothing in this program registers kernels for {key}. If a crate provides that backend, link it: `use my_{backend} as _;`"
-                )
+                let link = match key.backend() {
+                    Some(_) => format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
+                    None => "does, link it: `use that_crate as _;`".to_owned(),
+                };
+                format!("Nothing in this program registers kernels for {key}. If a crate {link}")
             }
             (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
         }

@@ -1,0 +1,127 @@
+//! Explanations, dumps and errors as text, exactly as people read them.
+
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+
+#[op_def("blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor")]
+#[rustfmt::skip]
+fn blend(this: &Tensor, mask: Option<&Tensor>, weight: f64, rest: &[Tensor]) -> Result<Tensor>;
+
+#[op_impl(blend, CPU)]
+fn blend_cpu(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(blend, CUDA, SparseCPU)]
+fn blend_elsewhere(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(blend, Autograd)]
+fn blend_autograd(this: &Tensor, mask: Option<&Tensor>, weight: f64, rest: &[Tensor], keys: KeySet) -> Result<Tensor> {
+    blend::redispatch(keys.below(keys::Autograd), this, mask, weight, rest)
+}
+
+#[op_impl(blend, CompositeExplicitAutograd)]
+fn blend_anywhere(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
+    this.clone()
+}
+
+/// Lines move; what is said about them does not.
+fn without_lines(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(".rs:") {
+        out.push_str(&rest[..at + 4]);
+        out.push('_');
+        rest = rest[at + 4..].trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    (out + rest).replace("dispatch-runtime/tests/", "")
+}
+
+fn arguments(first: &Tensor) -> [Value; 4] {
+    [first.into(), Value::None, 0.5.into(), vec![first.clone()].into()]
+}
+
+#[test]
+fn an_explanation_says_who_brought_what_and_who_lost() {
+    let tensor = Tensor::from_slice(&[1.0_f32]);
+    let _below = guard::exclude(KeySet::from(keys::ADInplaceOrView));
+    let text = blend::operator().explain(&arguments(&tensor)).to_string();
+    assert_eq!(
+        without_lines(&text),
+        "  \
+  explain::blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor    explain.rs:_
+  self   -> {CPU, ADInplaceOrView, AutogradCPU, AutocastCPU}
+  mask   -> {}
+  rest   -> {CPU, ADInplaceOrView, AutogradCPU, AutocastCPU}
+  guards -> plus {BackendSelect, ADInplaceOrView}, minus {ADInplaceOrView, AutocastCPU}    entered at explain.rs:_
+  left   -> AutogradCPU
+  runs Autograd `blend_autograd` (explain.rs:_): autograd kernel
+  not  CPU `blend_cpu` (explain.rs:_): comes after AutogradCPU
+  not  CUDA `blend_elsewhere` (explain.rs:_): the call does not have this key
+  not  SparseCPU `blend_elsewhere` (explain.rs:_): the call does not have this key
+  not  CompositeExplicitAutograd `blend_anywhere` (explain.rs:_): does not stand for AutogradCPU"
+    );
+}
+
+#[test]
+fn a_dump_lists_every_registration_by_key() {
+    assert_eq!(
+        without_lines(&blend::operator().dump()),
+        "\
+name: explain::blend
+schema: explain::blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor
+defined: explain.rs:_
+CPU: `blend_cpu` (explain.rs:_) [ typed ]
+CUDA: `blend_elsewhere` (explain.rs:_) [ typed ]
+SparseCPU: `blend_elsewhere` (explain.rs:_) [ typed ]
+Autograd[alias]: `blend_autograd` (explain.rs:_) [ typed ]
+CompositeExplicitAutograd[alias]: `blend_anywhere` (explain.rs:_) [ typed ]
+"
+    );
+}
+
+#[test]
+fn a_table_lists_every_cell_that_something_fills() {
+    let table = without_lines(&blend::operator().dump_table());
+    let line =
+        |key: &str| table.lines().find(|line| line.starts_with(&format!("{key}:"))).unwrap_or_default().to_owned();
+    assert_eq!(line("Undefined"), "Undefined: `blend_anywhere` (explain.rs:_) [default backend kernel]");
+    assert_eq!(line("CPU"), "CPU: `blend_cpu` (explain.rs:_) [kernel]");
+    assert_eq!(line("Meta"), "Meta: `blend_anywhere` (explain.rs:_) [default backend kernel]");
+    assert_eq!(line("AutogradXLA"), "AutogradXLA: `blend_autograd` (explain.rs:_) [autograd kernel]");
+    assert_eq!(line("NestedTensorCPU"), "");
+    assert_eq!(table.lines().count(), 1 + 4 * 16 + 5 + 18);
+}
+
+#[test]
+fn the_error_without_kernel_is_the_same_account() {
+    let nested = Tensor::from_slice(&[1.0_f32]).with_keys(KeySet::from(keys::NestedTensorCPU));
+    let error = blend(&nested, None, 0.5, &[]).unwrap_err().to_string();
+    assert_eq!(
+        without_lines(&error),
+        "\
+no kernel of `explain::blend` for NestedTensorCPU
+
+  explain::blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor    explain.rs:_
+  self   -> {NestedTensorCPU}
+  mask   -> {}
+  rest   -> {}
+  guards -> plus {BackendSelect, ADInplaceOrView}
+  passed -> {BackendSelect, ADInplaceOrView}    nothing to do there
+  left   -> NestedTensorCPU
+
+  kernels: CPU (explain.rs:_), CUDA (explain.rs:_), SparseCPU (explain.rs:_), Autograd (explain.rs:_), \
+CompositeExplicitAutograd (explain.rs:_)
+  Nothing in this program registers kernels for NestedTensorCPU. If a crate does, link it: `use that_crate as _;`"
+    );
+}
+
+#[test]
+fn a_typed_and_a_boxed_call_fail_with_the_same_words() {
+    let nested = Tensor::from_slice(&[1.0_f32]).with_keys(KeySet::from(keys::NestedTensorCPU));
+    let typed = blend(&nested, None, 0.5, &[]).unwrap_err().to_string();
+    let boxed = blend::operator().call([(&nested).into(), Value::None, 0.5.into(), Vec::<Tensor>::new().into()]);
+    assert_eq!(boxed.unwrap_err().to_string(), typed);
+}
