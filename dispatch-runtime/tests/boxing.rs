@@ -1,0 +1,330 @@
+//! Every shape of operator, with typed and boxed kernels, called typed and boxed, straight on and through a boxed layer: all ways give
+//! the same.
+
+use std::cell::RefCell;
+
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+
+/// Every operator here has a typed kernel for the CPU and a boxed one, that does the same, for Meta.
+macro_rules! backends {
+    () => {
+        [keys::CPU, keys::Meta]
+    };
+}
+
+#[op_def("nothing(Tensor self) -> ()")]
+fn nothing(this: &Tensor) -> Result<()>;
+
+#[op_def("one(Tensor self, int n) -> Tensor")]
+fn one(this: &Tensor, n: i64) -> Result<Tensor>;
+
+#[op_def("several(Tensor self, str name) -> (Tensor first, int second, str third)")]
+fn several(this: &Tensor, name: &str) -> Result<(Tensor, i64, Str)>;
+
+#[op_def("in_place_(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
+fn in_place_(this: &mut Tensor, other: &Tensor) -> Result<()>;
+
+#[op_def("one.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)")]
+fn one_out(this: &Tensor, n: i64, out: &mut Tensor) -> Result<()>;
+
+#[op_def("pair.out(Tensor self, *, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)")]
+fn pair_out(this: &Tensor, min: &mut Tensor, max: &mut Tensor) -> Result<()>;
+
+#[op_def("mixed_(Tensor(a!) self, Tensor(b!)? extra) -> (Tensor(a!), int)")]
+fn mixed_(this: &mut Tensor, extra: Option<&mut Tensor>) -> Result<i64>;
+
+#[op_def("each_(Tensor(a!)[] self) -> Tensor(a!)[]")]
+fn each_(this: &mut [Tensor]) -> Result<()>;
+
+#[op_impl(nothing, CPU)]
+fn nothing_typed(_: &Tensor) {}
+
+#[op_impl(one, CPU)]
+fn one_typed(this: &Tensor, n: i64) -> Tensor {
+    numbers(&[value(this) * n])
+}
+
+#[op_impl(several, CPU)]
+fn several_typed(this: &Tensor, name: &str) -> (Tensor, i64, Str) {
+    (this.clone(), value(this), name.into())
+}
+
+#[op_impl(in_place_, CPU)]
+fn in_place_typed(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    let other = value(other);
+    add(this, other)
+}
+
+#[op_impl(one_out, CPU)]
+fn one_out_typed(this: &Tensor, n: i64, out: &mut Tensor) -> Result<()> {
+    set(out, value(this) * n)
+}
+
+#[op_impl(pair_out, CPU)]
+fn pair_out_typed(this: &Tensor, min: &mut Tensor, max: &mut Tensor) -> Result<()> {
+    set(min, value(this) - 1)?;
+    // A written handle may be bound to another tensor.
+    *max = numbers(&[value(this) + 1]);
+    Ok(())
+}
+
+#[op_impl(mixed_, CPU)]
+fn mixed_typed(this: &mut Tensor, extra: Option<&mut Tensor>) -> Result<i64> {
+    add(this, 1)?;
+    extra.map_or(Ok(0), |extra| add(extra, 1).map(|()| 1))
+}
+
+#[op_impl(each_, CPU)]
+fn each_typed(this: &mut [Tensor]) -> Result<()> {
+    this.iter_mut().try_for_each(|tensor| add(tensor, 1))
+}
+
+/// Runs the CPU's typed kernel over the same stack: a boxed kernel for any operator.
+fn by_hand(op: &Operator, stack: &mut Stack) -> Result<()> {
+    op.kernels(keys::CPU)[0].call(keys::CPU.into(), stack)
+}
+
+macro_rules! boxed_too {
+    ($($operator:ident $kernel:ident;)*) => {$(
+        #[op_impl($operator, Meta, boxed)]
+        fn $kernel(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+            by_hand(op, stack)
+        }
+    )*};
+}
+
+boxed_too! {
+    nothing nothing_boxed;
+    one one_boxed;
+    several several_boxed;
+    in_place_ in_place_boxed;
+    one_out one_out_boxed;
+    pair_out pair_out_boxed;
+    mixed_ mixed_boxed;
+    each_ each_boxed;
+}
+
+#[op_fallback(PreDispatch)]
+fn watch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    SEEN.with_borrow_mut(|seen| seen.push(op.to_string()));
+    op.redispatch_boxed(keys.below(keys::PreDispatch), stack)
+}
+
+thread_local! {
+    static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn numbers(values: &[i64]) -> Tensor {
+    Tensor::from_slice(values)
+}
+
+fn value(tensor: &Tensor) -> i64 {
+    tensor.read::<i64>().unwrap()[0]
+}
+
+fn set(tensor: &mut Tensor, to: i64) -> Result<()> {
+    tensor.write::<i64>()?[0] = to;
+    Ok(())
+}
+
+fn add(tensor: &mut Tensor, by: i64) -> Result<()> {
+    tensor.write::<i64>()?[0] += by;
+    Ok(())
+}
+
+fn on(backend: Key, n: i64) -> Tensor {
+    numbers(&[n]).with_keys(KeySet::from(backend))
+}
+
+/// Runs `test` for typed and boxed kernels, straight on and through a boxed layer.
+fn every_way(test: impl Fn(Key)) {
+    for backend in backends!() {
+        test(backend);
+        let _watching = guard::include(keys::PreDispatch.into());
+        SEEN.take();
+        test(backend);
+        assert!(!SEEN.take().is_empty());
+    }
+}
+
+/// The numbers in the results of a boxed call, tensors by their value.
+fn boxed(operator: &'static Operator, arguments: impl IntoIterator<Item = Value>) -> Vec<String> {
+    let mut stack = Stack::new();
+    stack.push("below");
+    arguments.into_iter().for_each(|argument| stack.push(argument));
+    operator.call_boxed(&mut stack).unwrap();
+    let mut values = stack.into_values();
+    assert_eq!(format!("{:?}", values.remove(0)), "\"below\"", "what lies below stays");
+    let shown = |value: Value| match &value {
+        Value::Tensor(tensor) => crate::value(tensor).to_string(),
+        Value::Tensors(tensors) => format!("{:?}", tensors.iter().map(crate::value).collect::<Vec<_>>()),
+        other => format!("{other:?}"),
+    };
+    values.into_iter().map(shown).collect()
+}
+
+#[test]
+fn no_result() {
+    every_way(|backend| {
+        nothing(&on(backend, 1)).unwrap();
+        assert!(boxed(nothing::operator(), [on(backend, 1).into()]).is_empty());
+    });
+}
+
+#[test]
+fn one_result() {
+    every_way(|backend| {
+        assert_eq!(value(&one(&on(backend, 3), 4).unwrap()), 12);
+        assert_eq!(boxed(one::operator(), [on(backend, 3).into(), 4.into()]), ["12"]);
+    });
+}
+
+#[test]
+fn several_results_come_in_order() {
+    every_way(|backend| {
+        let (first, second, third) = several(&on(backend, 5), "x").unwrap();
+        assert_eq!((value(&first), second, &*third), (5, 5, "x"));
+        assert_eq!(boxed(several::operator(), [on(backend, 5).into(), "x".into()]), ["5", "5", "\"x\""]);
+    });
+}
+
+#[test]
+fn an_in_place_operator_writes_the_callers_tensor_and_returns_it() {
+    every_way(|backend| {
+        let mut x = on(backend, 1);
+        let alias = x.clone();
+        in_place_(&mut x, &on(backend, 2)).unwrap();
+        assert_eq!((value(&x), value(&alias)), (3, 3));
+        assert!(x.same(&alias));
+        assert_eq!(boxed(in_place_::operator(), [x.clone().into(), on(backend, 4).into()]), ["7"]);
+        assert_eq!(value(&alias), 7);
+    });
+}
+
+#[test]
+fn an_out_operator_writes_its_out_argument() {
+    every_way(|backend| {
+        let mut out = on(backend, 0);
+        one_out(&on(backend, 3), 5, &mut out).unwrap();
+        assert_eq!(value(&out), 15);
+        assert_eq!(boxed(one_out::operator(), [on(backend, 3).into(), 2.into(), out.clone().into()]), ["6"]);
+        assert_eq!(value(&out), 6);
+    });
+}
+
+#[test]
+fn several_out_arguments_are_written_and_may_be_bound_anew() {
+    every_way(|backend| {
+        let (mut min, mut max) = (on(backend, 0), on(backend, 0));
+        let before = max.clone();
+        pair_out(&on(backend, 5), &mut min, &mut max).unwrap();
+        assert_eq!((value(&min), value(&max), value(&before)), (4, 6, 0));
+        let results = boxed(pair_out::operator(), [on(backend, 8).into(), min.clone().into(), before.clone().into()]);
+        assert_eq!(results, ["7", "9"]);
+        assert_eq!((value(&min), value(&before)), (7, 0));
+    });
+}
+
+#[test]
+fn written_and_plain_results_mix_and_optional_ones_may_be_missing() {
+    every_way(|backend| {
+        let (mut x, mut extra) = (on(backend, 1), on(backend, 10));
+        assert_eq!(mixed_(&mut x, Some(&mut extra)).unwrap(), 1);
+        assert_eq!(mixed_(&mut x, None).unwrap(), 0);
+        assert_eq!((value(&x), value(&extra)), (3, 11));
+        assert_eq!(boxed(mixed_::operator(), [x.clone().into(), Value::None]), ["4", "0"]);
+    });
+}
+
+#[test]
+fn a_written_list_is_written_element_by_element() {
+    every_way(|backend| {
+        let mut list = [on(backend, 1), on(backend, 2)];
+        each_(&mut list).unwrap();
+        assert_eq!(list.iter().map(value).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(boxed(each_::operator(), [list.to_vec().into()]), ["[3, 4]"]);
+    });
+}
+
+#[op_def("keyed(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, Generator? e, Any f) -> int")]
+#[rustfmt::skip]
+fn keyed(
+    a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], e: Option<&Generator>, f: &Value,
+) -> Result<i64>;
+
+#[op_impl(keyed, CPU, CUDA, XLA, MPS, HIP, XPU)]
+#[rustfmt::skip]
+fn keys_of(
+    _: &Tensor, _: Option<&Tensor>, _: &[Tensor], _: &[Option<Tensor>], _: Option<&Generator>, _: &Value, keys: KeySet,
+) -> i64 {
+    i64::from_ne_bytes(keys.bits().to_ne_bytes())
+}
+
+#[test]
+fn every_argument_that_carries_keys_does_so_in_typed_and_boxed_calls_alike() {
+    let cpu = on(keys::CPU, 0);
+    let cuda = Device::new(keys::CUDA).unwrap();
+    let (xla, mps, hip, xpu) = (on(keys::XLA, 0), on(keys::MPS, 0), on(keys::HIP, 0), on(keys::XPU, 0));
+    let generator = Generator::new(cuda, 1);
+    for bits in 0..32_u32 {
+        let has = |i: u32| bits & 1 << i != 0;
+        let b = has(0).then_some(&xla);
+        let c = if has(1) { vec![cpu.clone(), mps.clone()] } else { vec![] };
+        let d = if has(2) { vec![None, Some(hip.clone())] } else { vec![None] };
+        let e = has(3).then_some(&generator);
+        let f = if has(4) { Value::from(&xpu) } else { Value::None };
+        let typed = keyed(&cpu, b, &c, &d, e, &f).unwrap();
+
+        let arguments = [(&cpu).into(), b.into(), c.into(), d.into(), e.cloned().into(), f];
+        let boxed = keyed::operator().call(arguments).unwrap();
+        assert_eq!(format!("{boxed:?}"), format!("[{typed}]"), "{bits:05b}");
+
+        let keys = KeySet::from_bits(u64::from_ne_bytes(typed.to_ne_bytes()));
+        assert_eq!(
+            [keys::XLA, keys::MPS, keys::HIP, keys::CUDA, keys::XPU].map(|key| keys.has(key)),
+            [has(0), has(1), has(2), has(3), false],
+            "a value of any type is not looked into"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_value_names_operator_argument_and_kinds_and_leaves_the_stack() {
+    let mut stack = Stack::new();
+    stack.push(on(keys::CPU, 1));
+    stack.push("four");
+    let error = one::operator().call_boxed(&mut stack).unwrap_err();
+    assert_eq!(error.to_string(), "argument `n` (number 2) of `boxing::one` must be int, found str");
+    assert_eq!(stack.len(), 2);
+    stack.pop();
+    let error = one::operator().call_boxed(&mut stack).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`boxing::one` takes 2 arguments, but the stack holds 1; push all of them, left to right"
+    );
+}
+
+#[op_def("broken(Tensor self) -> Tensor")]
+fn broken(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(broken, CPU, boxed)]
+fn leaves_a_number(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    stack.pop();
+    stack.push(1_i64);
+    Ok(())
+}
+
+#[op_impl(broken, Meta, boxed)]
+fn leaves_nothing(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    stack.pop();
+    Ok(())
+}
+
+#[test]
+fn a_boxed_kernel_with_the_wrong_results_is_told_on() {
+    let error = |backend| broken(&on(backend, 1)).unwrap_err().to_string();
+    let start = "a boxed kernel of `boxing::broken` must leave Tensor on the stack, but left";
+    assert_eq!(error(keys::CPU), format!("{start} int"));
+    assert_eq!(error(keys::Meta), format!("{start} nothing"));
+}
