@@ -264,12 +264,24 @@ pub struct ThreadState {
 
 impl ThreadState {
     /// The state of this thread.
+    ///
+    /// ```
+    /// let state = dispatch_runtime::guard::ThreadState::capture();
+    /// ```
     #[must_use]
     pub fn capture() -> Self {
         Self { local: LOCAL.get() }
     }
 
     /// Takes this state on until the guard is dropped.
+    ///
+    /// ```
+    /// # use dispatch_runtime::guard::{self, ThreadState};
+    /// let outside = ThreadState::capture();
+    /// let _inference = guard::inference_mode();
+    /// let _outside_again = outside.enter();
+    /// assert!(!guard::is_inference_mode());
+    /// ```
     pub fn enter(self) -> Guard {
         let before = LOCAL.replace(self.local);
         Guard {
@@ -279,7 +291,14 @@ impl ThreadState {
         }
     }
 
-    /// Runs `f` in this state.
+    /// Runs `f` in this state: what a job on a pool of threads, such as rayon's, is wrapped in.
+    ///
+    /// ```
+    /// # use dispatch_runtime::guard::{self, ThreadState};
+    /// let outside = ThreadState::capture();
+    /// let _inference = guard::inference_mode();
+    /// assert!(!outside.run(guard::is_inference_mode));
+    /// ```
     pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
         let _state = self.enter();
         f()

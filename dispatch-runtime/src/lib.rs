@@ -75,7 +75,6 @@ pub use boxed::BoxedFn;
 pub use collect::register;
 pub use convert::{Argument, Output};
 pub use device::{Device, UnknownDevice};
-pub use dispatch_macros::{dispatch_key, fallthrough, link, op_def, op_fallback, op_impl};
 pub use dispatch_schema as schema;
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use dump::{TableCell, dump_name, registrations_for};
@@ -101,6 +100,92 @@ pub use stack::Stack;
 pub use tensor::{AccessError, Buffer, Dims, Geometry, OutOfStorage, Read, Storage, Tensor, Write};
 pub use value::{Object, Value};
 pub use verify::{Finding, verify};
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// /// No body: backends supply it. The result of a call that fails names this operator.
+/// #[op_def("lerp(Tensor self, Tensor end, *, Scalar weight=0.5) -> Tensor")]
+/// pub fn lerp(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor>;
+///
+/// /// Inferred: `count(Tensor[] tensors) -> int`. A body makes a composite.
+/// #[op_def]
+/// pub fn count(tensors: &[Tensor]) -> Result<i64> {
+///     Ok(tensors.len() as i64)
+/// }
+///
+/// assert_eq!(lerp::operator().schema().arguments[2].name, "weight");
+/// assert_eq!(count(&[]).unwrap(), 0);
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_def;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("total(Tensor self) -> float")]
+/// fn total(this: &Tensor) -> Result<f64>;
+///
+/// #[op_impl(total, CPU, when(this.dtype() == DType::F64), priority = 1)]
+/// fn total_f64(this: &Tensor) -> Result<f64> {
+///     Ok(this.read::<f64>()?.iter().sum())
+/// }
+///
+/// #[op_impl(total, CPU, dtypes(f32))]
+/// fn total_any<T: Floating + Into<f64>>(this: &Tensor) -> Result<f64> {
+///     Ok(this.read::<T>()?.iter().map(|&x| x.into()).sum())
+/// }
+///
+/// assert_eq!(total(&Tensor::from_slice(&[1.0_f64, 2.0])).unwrap(), 3.0);
+/// assert_eq!(total(&Tensor::from_slice(&[1.0_f32, 2.5])).unwrap(), 3.5);
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_impl;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_fallback(FuncTorchGradWrapper)]
+/// fn see_calls(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     println!("{op}{}", stack.args(op));
+///     op.redispatch_boxed(keys.below(keys::FuncTorchGradWrapper), stack)
+/// }
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_fallback;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("same(Tensor self) -> Tensor")]
+/// fn same(this: &Tensor) -> Result<Tensor>;
+///
+/// fallthrough!(PythonTLSSnapshot);     // every operator
+/// fallthrough!(same, Conjugate);       // one
+/// # fn main() {}
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::fallthrough;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[dispatch_key(backend)]
+/// pub static TPU: Key;
+///
+/// assert_eq!(keys::Autograd.on(TPU).to_string(), "AutogradTPU");
+/// assert_eq!(Device::new(TPU).unwrap().to_string(), "tpu");
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::dispatch_key;
+
+/// ```
+/// mod backends {
+///     dispatch_runtime::link!(dispatch_runtime);      // a crate with kernels
+/// }
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::link;
 
 /// What a crate with operators or kernels wants in scope.
 ///

@@ -95,7 +95,7 @@ impl fmt::Display for Finding {
 ///
 /// Made for a test of one line in an operator crate or an application:
 ///
-/// ```
+/// ```standalone_crate
 /// let findings = dispatch_runtime::verify();
 /// assert!(findings.is_empty(), "{}", findings.iter().map(|finding| format!("{finding}\n")).collect::<String>());
 /// ```
