@@ -245,11 +245,12 @@ impl Operator {
             let table = self.bound_table()?;
             let (slot, code, entry) = table.slot(keys);
             match entry {
-                Entry::Boxed(at) => match table.boxed[usize::from(at)].call(self, keys, stack) {
-                    Some(result) => return result,
+                Entry::Boxed(at) => {
+                    if let Some(result) = table.boxed[usize::from(at)].call(self, keys, stack) {
+                        return result;
+                    }
                     // It was taken away after the table was loaded; by now there is another.
-                    None => continue,
-                },
+                }
                 Entry::Typed | Entry::Choose(_) => {
                     return match self.typed() {
                         Some(typed) => (typed.unbox)(code, keys, stack),

@@ -4,6 +4,8 @@ use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{Key, KeySet, Operator, Registrar, Tensor};
 
+type Enter = fn() -> guard::Guard;
+
 fn operator(name: &str) -> &'static Operator {
     Registrar::new("guards").define(&format!("{name}(Tensor x) -> Tensor")).unwrap().operator().unwrap()
 }
@@ -41,7 +43,7 @@ fn guards_that_end_in_another_order_than_they_began_leave_no_trace() {
 #[test]
 fn below_a_layer_neither_it_nor_what_is_above_it_is_called() {
     let operator = operator("below");
-    let cases: [(fn() -> guard::Guard, &[Key]); 4] = [
+    let cases: [(Enter, &[Key]); 4] = [
         (guard::below_autograd, &[AutogradCPU]),
         (guard::below_ad_inplace_or_view, &[AutogradCPU, ADInplaceOrView]),
         (guard::inference_mode, &[AutogradCPU, ADInplaceOrView]),

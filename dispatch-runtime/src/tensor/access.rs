@@ -117,7 +117,7 @@ impl Tensor {
         if !geometry.is_contiguous() {
             return Err(AccessError::NotContiguous { sizes: geometry.sizes().to_vec(), strides: geometry.strides().to_vec() });
         }
-        let memory = self.storage().memory().ok_or(AccessError::NotOnHost { device: self.device() })?;
+        let memory = self.storage().memory().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
         let (Ok(count), Ok(offset)) = (usize::try_from(geometry.count()), usize::try_from(geometry.offset())) else {
             return Ok((NonNull::dangling(), 0));
         };
