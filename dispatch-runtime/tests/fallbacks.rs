@@ -62,7 +62,8 @@ fn as_a_wrapper_it_unwraps_calls_and_wraps_again() {
         }
         operator.redispatch_boxed(keys.below(FuncTorchGradWrapper), stack)?;
         let Some(Value::Tensor(result)) = stack.pop() else { return Err("no result".into()) };
-        Ok(stack.push(wrap(&result)))
+        stack.push(wrap(&result));
+        Ok(())
     })
     .unwrap()
     .scoped();

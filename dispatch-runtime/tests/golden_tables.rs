@@ -49,7 +49,9 @@ fn golden_tables_are_computed_in_every_order_of_registering() {
             let mut row = Row::new(&format!("set{number}.order{order}"));
             let mut steps: Vec<Option<Key>> = set.keys.iter().copied().map(Some).chain([None]).collect();
             random.shuffle(&mut steps);
-            steps.iter().for_each(|&step| row.register(step));
+            for &step in &steps {
+                row.register(step);
+            }
             cells += recordings.compare(set, &row, &steps);
 
             let again = steps[random.below(steps.len())];
@@ -58,7 +60,9 @@ fn golden_tables_are_computed_in_every_order_of_registering() {
             cells += recordings.compare(set, &row, &steps);
 
             random.shuffle(&mut steps);
-            steps.iter().for_each(|&step| row.remove(step));
+            for &step in &steps {
+                row.remove(step);
+            }
         }
     }
     println!("{} recorded sets, {cells} cells compared", recordings.sets.len());

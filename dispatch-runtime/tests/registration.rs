@@ -18,7 +18,12 @@ fn define(name: &str) -> &'static Operator {
 
 /// A kernel that answers with its own name.
 fn answer(name: &str, key: Key, answer: &'static str) -> Registration {
-    lab().override_kernel(name, key, move |_, _, stack| Ok(reply(stack, answer))).unwrap()
+    lab()
+        .override_kernel(name, key, move |_, _, stack| {
+            reply(stack, answer);
+            Ok(())
+        })
+        .unwrap()
 }
 
 fn reply(stack: &mut Stack, answer: &str) {
@@ -234,7 +239,8 @@ fn sixty_five_arguments_are_one_too_many() {
     let operator = lab().define(&schema("wide", 64)).unwrap().operator().unwrap();
     drop(lab().kernel("wide", CUDA, |operator, _, stack| {
         stack.drop_top(operator.argument_count());
-        Ok(stack.push("last"))
+        stack.push("last");
+        Ok(())
     }));
     let arguments = std::iter::repeat_n(Value::None, 63).chain([on(CUDA)]);
     assert_eq!(format!("{:?}", operator.call(arguments).unwrap()), "[\"last\"]");
@@ -259,7 +265,11 @@ fn what_carries_keys_decides_and_nothing_else_does() {
 #[test]
 fn a_fallback_serves_where_nothing_else_does() {
     let operator = define("served");
-    let all = fallback(Vulkan, |_, _, stack| Ok(reply(stack, "fallback"))).unwrap();
+    let all = fallback(Vulkan, |_, _, stack| {
+        reply(stack, "fallback");
+        Ok(())
+    })
+    .unwrap();
     assert_eq!(ask(operator, on(Vulkan)).unwrap(), "fallback");
     let own = answer("served", Vulkan, "kernel");
     assert_eq!(ask(operator, on(Vulkan)).unwrap(), "kernel");
