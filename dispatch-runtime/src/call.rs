@@ -176,9 +176,8 @@ impl Written for &mut Tensor {
 
 impl Written for Option<&mut Tensor> {
     fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
-        match (result::<O, Option<Tensor>>(stack)?, self) {
-            (Some(result), Some(tensor)) => *tensor = result,
-            (None, _) | (_, None) => {}
+        if let (Some(result), Some(tensor)) = (result::<O, Option<Tensor>>(stack)?, self) {
+            *tensor = result;
         }
         Ok(())
     }

@@ -107,6 +107,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
+    use crate::sync::{PUBLISH, READ};
     use loom::sync::Arc;
     use loom::sync::atomic::AtomicUsize as Count;
 
@@ -134,6 +135,76 @@ mod models {
                 user.join().unwrap();
             }
             assert_eq!(drops.load(Ordering::SeqCst), 1);
+        });
+    }
+
+    /// What a call and a registration do to each other, with the operator and the registry cut down to what they share.
+    struct Row {
+        published: loom::sync::atomic::AtomicPtr<Snapshot>,
+        registry: loom::sync::Mutex<Registry>,
+    }
+
+    /// In a cell, so that loom sees who reads it before it was written.
+    type Snapshot = UnsafeCell<Arc<Counted<u32>>>;
+
+    struct Registry {
+        kernels: Vec<Arc<Counted<u32>>>,
+        /// Never freed while anybody calls, as tables are.
+        snapshots: Vec<Box<Snapshot>>,
+    }
+
+    impl Row {
+        fn call(&self) -> u32 {
+            // A kernel that is gone is gone once for every removal, of which there is one; then the call must find the next.
+            for _ in 0..2 {
+                let published = self.published.load(READ);
+                // SAFETY: as `Operator::published`: null, or one of `snapshots`.
+                let snapshot = unsafe { published.as_ref() }.unwrap_or_else(|| self.bind());
+                // SAFETY: it was written before it was published.
+                let kernel = snapshot.with(|kernel| unsafe { (*kernel).clone() });
+                if let Some(value) = kernel.with(|value| *value) {
+                    return value;
+                }
+            }
+            panic!("a call found a kernel that was taken away in a table that was published after");
+        }
+
+        fn bind(&self) -> &Snapshot {
+            let mut registry = self.registry.lock().unwrap();
+            let newest = registry.kernels.last().expect("one stays").clone();
+            registry.snapshots.push(Box::new(UnsafeCell::new(newest)));
+            let snapshot: *mut Snapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
+            self.published.store(snapshot, PUBLISH);
+            // SAFETY: `snapshots` keeps it.
+            unsafe { &*snapshot }
+        }
+
+        fn remove_newest(&self) {
+            let removed = {
+                let mut registry = self.registry.lock().unwrap();
+                self.published.store(std::ptr::null_mut(), PUBLISH);
+                registry.kernels.pop().expect("it was registered")
+            };
+            removed.retire();
+        }
+    }
+
+    #[test]
+    fn a_call_that_finds_its_counted_kernel_gone_finds_the_next_table() {
+        loom::model(|| {
+            let kernels = vec![Arc::new(Counted::new(1)), Arc::new(Counted::new(2))];
+            let row = Arc::new(Row {
+                published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
+                registry: loom::sync::Mutex::new(Registry { kernels, snapshots: Vec::new() }),
+            });
+            row.bind();
+            let caller = {
+                let row = row.clone();
+                loom::thread::spawn(move || assert!([1, 2].contains(&row.call())))
+            };
+            row.remove_newest();
+            assert_eq!(row.call(), 1);
+            caller.join().unwrap();
         });
     }
 }

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
-use crate::key::{BACKENDS, Key, LAYER_BITS, LAYERS, ORDER, Slot, layer_bit};
+use crate::key::{BACKEND_END, Key, LAYER_BITS, LAYER_END, ORDER, Slot, layer_bit};
 
 /// A set of dispatch keys. Copying one is copying a word.
 ///
@@ -93,8 +93,7 @@ impl KeySet {
 
     /// The keys of the set, lowest first.
     pub fn iter(self) -> impl Iterator<Item = Key> {
-        #[expect(clippy::cast_possible_truncation, reason = "LAYERS and BACKENDS are small")]
-        let (layers, backends) = (0..LAYERS as u8, 0..BACKENDS as u8);
+        let (layers, backends) = (0..LAYER_END, 0..BACKEND_END);
         layers.filter(move |&layer| self.0 & layer_bit(layer) != 0).flat_map(move |layer| {
             let per_backend = ORDER[layer as usize].is_per_backend();
             let on = backends.clone().filter(move |&backend| per_backend && self.0 & 1 << backend != 0);
@@ -123,7 +122,7 @@ impl KeySet {
 const PER_BACKEND: u64 = {
     let mut bits = 0;
     let mut layer = 0;
-    while layer < LAYERS as u8 {
+    while layer < LAYER_END {
         if ORDER[layer as usize].is_per_backend() {
             bits |= layer_bit(layer);
         }

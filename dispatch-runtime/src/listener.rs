@@ -21,9 +21,12 @@ pub enum Change {
 
 type Listener = dyn Fn(Change, &'static Operator) + Send + Sync;
 
-static LISTENERS: Mutex<(u64, Vec<(u64, Arc<Listener>)>)> = Mutex::new((0, Vec::new()));
+/// How many there ever were, and those that there are, by their numbers.
+static LISTENERS: Mutex<(u64, Vec<Numbered>)> = Mutex::new((0, Vec::new()));
 
-pub(crate) fn add(listener: Arc<Listener>) -> u64 {
+type Numbered = (u64, Arc<Listener>);
+
+pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
     let id = {
         let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.0 += 1;
@@ -31,7 +34,9 @@ pub(crate) fn add(listener: Arc<Listener>) -> u64 {
         listeners.1.push((id, listener.clone()));
         id
     };
-    registry::all().into_iter().for_each(|operator| listener(Change::Defined, operator));
+    for operator in registry::all() {
+        listener(Change::Defined, operator);
+    }
     id
 }
 
@@ -50,5 +55,7 @@ pub(crate) fn tell(change: Change, operator: &'static Operator) {
         let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.1.iter().map(|(_, listener)| listener.clone()).collect()
     };
-    listeners.iter().for_each(|listener| listener(change, operator));
+    for listener in listeners {
+        listener(change, operator);
+    }
 }

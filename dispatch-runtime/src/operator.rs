@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::AtomicPtr;
 
 use dispatch_schema::Schema;
 
@@ -15,6 +15,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::registry;
 use crate::stack::Stack;
+use crate::sync::{PUBLISH, READ};
 use crate::table::{Code, Entry, Head, Table, TableRef};
 use crate::value::Value;
 
@@ -220,7 +221,7 @@ impl Operator {
     #[inline(always)]
     fn published(&self) -> TableRef {
         // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
-        unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(Ordering::Acquire))) }
+        unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(READ))) }
     }
 
     /// The table, made now if this is the first call.
@@ -232,12 +233,12 @@ impl Operator {
     }
 
     pub(crate) fn publish(&self, table: NonNull<Head>) {
-        self.table.store(table.as_ptr(), Ordering::Release);
+        self.table.store(table.as_ptr(), PUBLISH);
     }
 
     /// Makes the next call bind anew.
     pub(crate) fn unbind(&self) {
-        self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), Ordering::Release);
+        self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
     }
 
     fn run_boxed(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -245,11 +246,12 @@ impl Operator {
             let table = self.bound_table()?;
             let (slot, code, entry) = table.slot(keys);
             match entry {
-                Entry::Boxed(at) => match table.boxed[usize::from(at)].call(self, keys, stack) {
-                    Some(result) => return result,
+                Entry::Boxed(at) => {
+                    if let Some(result) = table.boxed[usize::from(at)].call(self, keys, stack) {
+                        return result;
+                    }
                     // It was taken away after the table was loaded; by now there is another.
-                    None => continue,
-                },
+                }
                 Entry::Typed | Entry::Choose(_) => {
                     return match self.typed() {
                         Some(typed) => (typed.unbox)(code, keys, stack),

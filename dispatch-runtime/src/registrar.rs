@@ -249,7 +249,7 @@ fn add_fallback(key: Key, kernel: Kernel, label: &'static str) -> Result<Registr
 /// listening.remove();
 /// ```
 pub fn listen(listener: impl Fn(Change, &'static Operator) + Send + Sync + 'static) -> Registration {
-    Registration(What::Listener(listener::add(Arc::new(listener))))
+    Registration(What::Listener(listener::add(&(Arc::new(listener) as _))))
 }
 
 impl Registration {

@@ -14,7 +14,7 @@
 //! the backend below has a kernel of its own, because that kernel is not made of those parts. For `AutogradOther`, which stands
 //! above many storages, it cannot be known which of the two a call will meet: that is an error at the call, and not a guess.
 
-use crate::key::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKENDS, DENSE, LAYERS, SLOTS, Slot, Target};
+use crate::key::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, SLOTS, Slot, Target};
 
 /// The keys for which an operator has kernels.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -155,9 +155,9 @@ impl SlotSet {
     const fn storages_under(autograd: Slot) -> Self {
         let mut slots = Self([0; SLOTS.div_ceil(64)]);
         let mut layer = 0;
-        while layer < LAYERS as u8 {
+        while layer < LAYER_END {
             let mut backend = 0;
-            while backend < BACKENDS as u8 {
+            while backend < BACKEND_END {
                 let slot = Slot::on_backend(layer, backend);
                 if let Some(above) = slot.autograd()
                     && above.position() == autograd.position()

@@ -69,6 +69,7 @@ impl Stack {
     ///
     /// Where there are fewer.
     #[inline]
+    #[must_use]
     pub fn top(&self, count: usize) -> Option<&[Value]> {
         self.0.get(self.0.len().checked_sub(count)?..)
     }

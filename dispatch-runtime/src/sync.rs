@@ -8,6 +8,12 @@ pub(crate) use loom::{
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// How an operator's table is published, and read. A kernel is taken away after the next table was published, or none: who finds it
+/// gone finds that. The models in `counted.rs` use the same two.
+pub(crate) const PUBLISH: Ordering = Ordering::Release;
+/// See [`PUBLISH`].
+pub(crate) const READ: Ordering = Ordering::Acquire;
+
 /// The standard cell, with loom's way of reaching into it.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);

@@ -70,11 +70,11 @@ pub enum Value {
     /// The memory behind tensors.
     Storage(Storage),
     /// A list of anything else, such as lists of lists.
-    List(Box<Vec<Value>>),
+    List(Box<Vec<Self>>),
     /// A fixed number of values of different types.
-    Tuple(Box<Vec<Value>>),
+    Tuple(Box<Vec<Self>>),
     /// Keys and values, in the order in which they were given.
-    Dict(Box<Vec<(Value, Value)>>),
+    Dict(Box<Vec<(Self, Self)>>),
     /// A value of a type that only its users know.
     Object(Box<Object>),
 }

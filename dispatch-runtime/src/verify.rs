@@ -84,7 +84,7 @@ impl fmt::Display for Finding {
                 "`{operator}` claims Rust's `{of:?}`, which `{winner}` has already; remove one `operator = {of:?}`"
             ),
             Self::CatchAllBesideBody { operator, kernels } => {
-                let kernels: String = kernels.iter().map(|location| format!("\n  {location}")).collect();
+                let kernels = kernels.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"));
                 write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
             }
         }
@@ -126,7 +126,9 @@ pub fn verify() -> Vec<Finding> {
     }
     let mut rows: Vec<&Row> = registry.rows.iter().collect();
     rows.sort_by_key(|row| row.name);
-    rows.iter().for_each(|row| examine(row, &mut findings));
+    for row in rows {
+        examine(row, &mut findings);
+    }
     findings
 }
 

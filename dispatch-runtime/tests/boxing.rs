@@ -269,14 +269,15 @@ fn every_argument_that_carries_keys_does_so_in_typed_and_boxed_calls_alike() {
     let generator = Generator::new(cuda, 1);
     for bits in 0..32_u32 {
         let has = |i: u32| bits & 1 << i != 0;
-        let b = has(0).then_some(&xla);
-        let c = if has(1) { vec![cpu.clone(), mps.clone()] } else { vec![] };
-        let d = if has(2) { vec![None, Some(hip.clone())] } else { vec![None] };
-        let e = has(3).then_some(&generator);
-        let f = if has(4) { Value::from(&xpu) } else { Value::None };
-        let typed = keyed(&cpu, b, &c, &d, e, &f).unwrap();
+        let optional = has(0).then_some(&xla);
+        let list = if has(1) { vec![cpu.clone(), mps.clone()] } else { vec![] };
+        let optional_list = if has(2) { vec![None, Some(hip.clone())] } else { vec![None] };
+        let random = has(3).then_some(&generator);
+        let any = if has(4) { Value::from(&xpu) } else { Value::None };
+        let typed = keyed(&cpu, optional, &list, &optional_list, random, &any).unwrap();
 
-        let arguments = [(&cpu).into(), b.into(), c.into(), d.into(), e.cloned().into(), f];
+        let arguments =
+            [(&cpu).into(), optional.into(), list.into(), optional_list.into(), random.cloned().into(), any];
         let boxed = keyed::operator().call(arguments).unwrap();
         assert_eq!(format!("{boxed:?}"), format!("[{typed}]"), "{bits:05b}");
 

@@ -4,6 +4,7 @@
 //! those of the first history that arrived at the same set.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::keys::*;
@@ -107,7 +108,12 @@ fn kernels_on_top_of_one_another_can_be_taken_away_in_any_order() {
         let name = format!("up{round}");
         let operator = lab.define(&format!("{name}() -> int")).unwrap().operator().unwrap();
         let mut pile: Vec<Option<Registration>> = (0..3)
-            .map(|i| lab.override_kernel(&name, CompositeImplicitAutograd, move |_, _, stack| Ok(stack.push(i))))
+            .map(|i| {
+                lab.override_kernel(&name, CompositeImplicitAutograd, move |_, _, stack| {
+                    stack.push(i);
+                    Ok(())
+                })
+            })
             .map(|kernel| Some(kernel.unwrap()))
             .collect();
         for at in undoing {
@@ -159,7 +165,10 @@ fn a_second_definition_is_refused_and_changes_nothing() {
 fn a_second_kernel_for_a_key_is_refused_and_changes_nothing() {
     let lab = Registrar::new("again");
     let operator = lab.define("op() -> int").unwrap().operator().unwrap();
-    let first = lab.kernel("op", CompositeImplicitAutograd, |_, _, stack| Ok(stack.push(1)));
+    let first = lab.kernel("op", CompositeImplicitAutograd, |_, _, stack| {
+        stack.push(1);
+        Ok(())
+    });
     let (before, result) = ((operator.dump(), operator.dump_table()), run(operator));
     // `Undefined` is another name for the same place.
     for key in [CompositeImplicitAutograd, Undefined] {
@@ -253,7 +262,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 fn run(operator: &Operator) -> String {
     let mut stack = Stack::new();
     operator.call_boxed(&mut stack).unwrap();
-    stack.values().iter().map(|value| format!("{value:?}")).collect()
+    stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().concat()
 }
 
 impl Harness {
@@ -271,7 +280,9 @@ impl Harness {
     /// Registers everything in one order, and removes it in another.
     fn there_and_back(&mut self, order: &[usize], undoing: &[usize]) {
         let mut run = self.start();
-        order.iter().for_each(|&step| self.add(&mut run, step));
+        for &step in order {
+            self.add(&mut run, step);
+        }
         for &step in undoing {
             let at = run.in_force.iter().position(|(other, _)| *other == step).expect("it was registered");
             self.remove(&mut run, at);
@@ -281,14 +292,14 @@ impl Harness {
     fn add(&mut self, run: &mut Run, step: usize) {
         let registration = run.register(self.steps[step]);
         run.in_force.push((step, registration));
-        run.history += &format!(" +{:?}", self.steps[step]);
+        _ = write!(run.history, " +{:?}", self.steps[step]);
         self.compare(run);
     }
 
     fn remove(&mut self, run: &mut Run, at: usize) {
         let (step, registration) = run.in_force.remove(at);
         registration.remove();
-        run.history += &format!(" -{:?}", self.steps[step]);
+        _ = write!(run.history, " -{:?}", self.steps[step]);
         self.compare(run);
     }
 
@@ -318,12 +329,14 @@ impl Run {
             Define => self.registrar.define(&format!("{}(Tensor x) -> str", self.name)),
             Kernel(key) => self.registrar.kernel(&self.name, key, move |_, _, stack| {
                 stack.drop_top(1);
-                Ok(stack.push(key.to_string().as_str()))
+                stack.push(key.to_string().as_str());
+                Ok(())
             }),
             Fallthrough(key) => self.registrar.fallthrough(&self.name, key),
             Fallback(key) => fallback(key, move |_, _, stack| {
                 stack.drop_top(1);
-                Ok(stack.push(format!("all {key}").as_str()))
+                stack.push(format!("all {key}").as_str());
+                Ok(())
             }),
             FallbackFallthrough(key) => fallback_fallthrough(key),
         }

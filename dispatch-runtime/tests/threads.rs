@@ -255,6 +255,7 @@ fn a_definition_that_comes_and_goes_is_found_or_not_defined() {
 
 #[test]
 fn whoever_looks_sees_all_of_a_change_or_none() {
+    let _alone = all_operators();
     let (lab, operator) = define("watched");
     race(
         |_, done| {
@@ -291,6 +292,7 @@ fn a_kernel_can_register_and_remove_kernels() {
 
 #[test]
 fn a_kernel_that_panics_leaves_guards_and_tables_as_they_were() {
+    let _alone = all_operators();
     let (lab, operator) = define("fragile");
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = Counter::new(&calls);

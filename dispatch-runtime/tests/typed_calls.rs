@@ -128,7 +128,7 @@ fn the_named_form_fills_in_defaults() -> Result<()> {
         "Some([0, -1]) true 0.5 [3, 3]"
     );
     assert_eq!(&*named!(&x, None, stride = [1, 2])?.0, "None false 1 [1, 2]");
-    let dims = vec![4];
+    let dims = [4];
     assert_eq!(&*named!(&x, dim = &dims[..])?.0, "Some([4]) false 1 [1, 1]");
     Ok(())
 }

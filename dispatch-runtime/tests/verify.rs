@@ -133,7 +133,7 @@ fn an_override_displaces_the_other_and_is_no_finding() {
     assert!(of("verify::overridden").is_empty());
     assert_eq!(overridden(&tensor()).unwrap(), 2);
     let kernels = overridden::operator().kernels(keys::CPU);
-    assert_eq!(kernels.iter().map(|kernel| kernel.name()).collect::<Vec<_>>(), ["above", "below"]);
+    assert_eq!(kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(), ["above", "below"]);
     let mut stack = Stack::new();
     stack.push(tensor());
     kernels[1].call(keys::CPU.into(), &mut stack).unwrap();
@@ -212,6 +212,6 @@ fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
 
 #[test]
 fn the_findings_come_in_a_stable_order() {
-    let print = || verify().iter().map(|finding| format!("{finding}\n")).collect::<String>();
+    let print = || verify().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(print(), print());
 }

@@ -92,9 +92,9 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn sites(sites: &[(&'static str, Location)]) -> String {
-    sites.iter().map(|(name, location)| format!("\n  `{name}`    {location}")).collect()
+    sites.iter().fold(String::new(), |list, (name, location)| list + &format!("\n  `{name}`    {location}"))
 }
 
 fn list(locations: &[Location]) -> String {
-    locations.iter().map(|location| format!("\n  {location}")).collect()
+    locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
 }

@@ -4,8 +4,8 @@
 //! was registered. `rule.rs` says which alias wins where several apply.
 
 use super::layer::{
-    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKENDS, BATCHED, LAYERS, LAZY, NESTED_TENSOR, ORDER,
-    SPARSE, XLA,
+    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAZY, NESTED_TENSOR,
+    ORDER, SPARSE, XLA,
 };
 use super::slot::{SLOTS, Slot};
 
@@ -75,9 +75,9 @@ impl Alias {
 const COVERED_BY: [u8; SLOTS] = {
     let mut covered = [0; SLOTS];
     let mut layer = 0;
-    while layer < LAYERS as u8 {
+    while layer < LAYER_END {
         let mut backend = 0;
-        while backend < BACKENDS as u8 {
+        while backend < BACKEND_END {
             let at = Slot::on_backend(layer, backend).position();
             let on = if ORDER[layer as usize].is_per_backend() { Some(backend) } else { None };
             let mut alias = 0;

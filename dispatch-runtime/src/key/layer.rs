@@ -5,10 +5,16 @@
 //! The order is PyTorch's. Sixteen of the 48 places are left free for layers from other crates, in four [`Landing`]s.
 
 /// How many layers a key set can tell apart.
-pub(crate) const LAYERS: usize = 48;
+pub(crate) const LAYERS: usize = LAYER_END as usize;
 
 /// How many backends a key set can tell apart.
-pub(crate) const BACKENDS: usize = 16;
+pub(crate) const BACKENDS: usize = BACKEND_END as usize;
+
+/// One past the number of the last layer.
+pub(crate) const LAYER_END: u8 = 48;
+
+/// One past the number of the last backend.
+pub(crate) const BACKEND_END: u8 = 16;
 
 /// What a layer's bit stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,8 +16,8 @@ use std::fmt;
 pub(crate) use alias::Alias;
 pub use layer::Landing;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, BACKEND_NAMES, BACKEND_SELECT, BACKENDS, DENSE,
-    LAYERS, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, BACKEND_END, BACKEND_NAMES, BACKEND_SELECT,
+    BACKENDS, DENSE, LAYER_END, LAYERS, ORDER,
 };
 pub use parse::UnknownKey;
 pub(crate) use slot::{SLOTS, Slot, index};
@@ -88,7 +88,7 @@ impl Key {
     pub(crate) fn of_slot(slot: Slot) -> Self {
         match slot.key() {
             None => Self::UNDEFINED,
-            Some((layer, None)) => user::tenant_of_layer(layer).map_or(Self::layer(layer), Self::user),
+            Some((layer, None)) => user::tenant_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user),
             Some((layer, Some(backend))) => match user::tenant_of_backend(backend) {
                 None => Self::on_backend(layer, backend),
                 Some(user) if layer == DENSE => Self::user(user),
@@ -178,7 +178,7 @@ impl Key {
 pub(crate) const LAYER_BITS: u64 = !0 << BACKENDS;
 
 pub(crate) const fn layer_bit(layer: u8) -> u64 {
-    1 << (BACKENDS as u32 + layer as u32)
+    1 << (BACKEND_END + layer)
 }
 
 /// Two keys are equal if they fill the same cells.

@@ -3,7 +3,10 @@
 //! A table has one slot per layer, and one block of slots per layer that is multiplied by backend. Finding the slot of a key set is
 //! two "highest set bit" instructions and one small load, with no branch: [`index`].
 
-use super::layer::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKENDS, DENSE, LAYERS, NESTED_TENSOR, ORDER};
+use super::layer::{
+    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKENDS, DENSE, LAYER_END, LAYERS, NESTED_TENSOR,
+    ORDER,
+};
 
 /// How many slots a table has.
 pub(crate) const SLOTS: usize = {
@@ -24,6 +27,7 @@ impl Slot {
     pub(crate) const UNDEFINED: Self = Self(0);
 
     /// The slot of a layer that is not multiplied by backend, or of no backend in particular.
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 slots")]
     pub(crate) const fn of_layer(layer: u8) -> Self {
         Self((INDEX[BACKENDS + layer as usize] >> 16) as u8)
     }
@@ -104,7 +108,7 @@ const INDEX: [u32; 64] = {
     while layer < LAYERS {
         let per_backend = ORDER[layer].is_per_backend();
         table[BACKENDS + layer] = next << 16 | if per_backend { 0xffff } else { 0 };
-        next += if per_backend { 1 + BACKENDS as u32 } else { 1 };
+        next += if per_backend { 1 + BACKEND_END as u32 } else { 1 };
         layer += 1;
     }
     table
@@ -115,10 +119,10 @@ const NOT_A_KEY: u8 = u8::MAX;
 const KEY_OF_SLOT: [(u8, u8); SLOTS] = {
     let mut keys = [(NOT_A_KEY, NOT_A_KEY); SLOTS];
     let mut layer = 0;
-    while layer < LAYERS as u8 {
+    while layer < LAYER_END {
         if ORDER[layer as usize].is_per_backend() {
             let mut backend = 0;
-            while backend < BACKENDS as u8 {
+            while backend < BACKEND_END {
                 keys[Slot::on_backend(layer, backend).position()] = (layer, backend);
                 backend += 1;
             }
@@ -133,9 +137,9 @@ const KEY_OF_SLOT: [(u8, u8); SLOTS] = {
 const LAYER_OF_SLOT: [u8; SLOTS] = {
     let mut layers = [NOT_A_KEY; SLOTS];
     let mut layer = 0;
-    while layer < LAYERS as u8 {
+    while layer < LAYER_END {
         let mut backend = 0;
-        while backend < BACKENDS as u8 {
+        while backend < BACKEND_END {
             layers[Slot::of_layer(layer).position()] = layer;
             layers[Slot::on_backend(layer, backend).position()] = layer;
             backend += 1;

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::layer::{FREE_BACKEND_SLOTS, Kind};
+use super::layer::{FREE_BACKEND_SLOTS, Kind, LAYER_END};
 use super::{BACKEND_NAMES, BACKENDS, LAYERS, Landing, ORDER};
 use crate::location::Location;
 
@@ -158,8 +158,7 @@ fn claim(key: &'static UserKey) -> u8 {
 }
 
 fn places(kind: UserKind) -> impl Iterator<Item = u8> {
-    #[expect(clippy::cast_possible_truncation, reason = "LAYERS is 48")]
-    let layers = (0..LAYERS as u8).filter(move |&layer| match (kind, ORDER[layer as usize].kind) {
+    let layers = (0..LAYER_END).filter(move |&layer| match (kind, ORDER[layer as usize].kind) {
         (UserKind::Layer(above), Kind::Free(landing)) => above == landing,
         _ => false,
     });

@@ -169,14 +169,13 @@ impl Registry {
     }
 
     fn row_mut(&mut self, name: Name<'_>) -> &mut Row {
-        let at = match self.by_name.get(&name) {
-            Some(&at) => at,
-            None => {
-                let name = name.leak();
-                self.by_name.insert(name, self.rows.len());
-                self.rows.push(Row::new(name));
-                self.rows.len() - 1
-            }
+        let at = if let Some(&at) = self.by_name.get(&name) {
+            at
+        } else {
+            let name = name.leak();
+            self.by_name.insert(name, self.rows.len());
+            self.rows.push(Row::new(name));
+            self.rows.len() - 1
         };
         &mut self.rows[at]
     }

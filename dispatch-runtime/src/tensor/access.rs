@@ -120,7 +120,7 @@ impl Tensor {
                 strides: geometry.strides().to_vec(),
             });
         }
-        let memory = self.storage().memory().ok_or(AccessError::NotOnHost { device: self.device() })?;
+        let memory = self.storage().memory().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
         let (Ok(count), Ok(offset)) = (usize::try_from(geometry.count()), usize::try_from(geometry.offset())) else {
             return Ok((NonNull::dangling(), 0));
         };

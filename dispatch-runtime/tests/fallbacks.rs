@@ -1,0 +1,156 @@
+//! One boxed kernel for every operator: switched on by a guard, by a wrapper tensor, and passed over where it has nothing to do.
+
+use std::sync::{Arc, Mutex};
+
+use dispatch_runtime::keys::*;
+use dispatch_runtime::{
+    ErrorKind, KeySet, Operator, Registrar, Scoped, Stack, Tensor, Value, fallback, fallback_fallthrough, guard,
+};
+
+struct Original(Tensor);
+
+fn define(name: &str) -> &'static Operator {
+    let lab = Registrar::new("fallbacks");
+    let operator = lab.define(&format!("{name}(Tensor x, int n) -> Tensor")).unwrap().operator().unwrap();
+    drop(lab.kernel(name, CPU, |_, _, stack| {
+        // The first argument is the result.
+        stack.drop_top(1);
+        Ok(())
+    }));
+    operator
+}
+
+fn call(operator: &Operator, tensor: &Tensor) -> Result<Tensor, dispatch_runtime::Error> {
+    let results = operator.call([tensor.clone().into(), 4_i64.into()])?;
+    let [Value::Tensor(tensor)] = &results[..] else { panic!("{results:?}") };
+    Ok(tensor.clone())
+}
+
+#[test]
+fn as_a_mode_it_sees_calls_while_its_guard_lives() {
+    let (operator, other) = (define("mode"), define("other_mode"));
+    let log: Arc<Mutex<Vec<String>>> = Arc::default();
+    let writes = log.clone();
+    let _mode: Scoped = fallback(PreDispatch, move |operator, keys, stack| {
+        writes.lock().unwrap().push(format!("{operator}{}", stack.args(operator)));
+        operator.redispatch_boxed(keys.below(PreDispatch), stack)
+    })
+    .unwrap()
+    .scoped();
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(call(operator, &x).unwrap().same(&x));
+    assert!(log.lock().unwrap().is_empty());
+    {
+        let _on = guard::include(KeySet::from(PreDispatch));
+        assert!(call(operator, &x).unwrap().same(&x));
+        assert!(call(other, &x).unwrap().same(&x));
+        let _off = guard::exclude(KeySet::from(PreDispatch));
+        assert!(call(operator, &x).unwrap().same(&x));
+    }
+    assert!(call(operator, &x).unwrap().same(&x));
+    let log = log.lock().unwrap();
+    assert_eq!(
+        *log,
+        ["fallbacks::mode(Tensor(float32 [1] on cpu), 4)", "fallbacks::other_mode(Tensor(float32 [1] on cpu), 4)"]
+    );
+}
+
+#[test]
+fn as_a_wrapper_it_unwraps_calls_and_wraps_again() {
+    let operator = define("wrapper");
+    let _wrapper = fallback(FuncTorchGradWrapper, |operator, keys, stack| {
+        let arguments = stack.top_mut(operator.argument_count()).expect("the dispatcher counts them");
+        for argument in arguments {
+            if let Some(original) =
+                argument.as_tensor().and_then(Tensor::extension::<Original>).map(|original| original.0.clone())
+            {
+                *argument = original.into();
+            }
+        }
+        operator.redispatch_boxed(keys.below(FuncTorchGradWrapper), stack)?;
+        let Some(Value::Tensor(result)) = stack.pop() else { return Err("no result".into()) };
+        stack.push(wrap(&result));
+        Ok(())
+    })
+    .unwrap()
+    .scoped();
+    let x = Tensor::from_slice(&[1.0_f32]);
+    let wrapped = wrap(&x);
+    assert_eq!(wrapped.keys(), x.keys() | FuncTorchGradWrapper);
+    let result = call(operator, &wrapped).unwrap();
+    assert!(!result.same(&wrapped) && result.keys().has(FuncTorchGradWrapper));
+    assert!(result.extension::<Original>().unwrap().0.same(&x));
+    assert!(call(operator, &x).unwrap().same(&x), "who is not wrapped is not touched");
+}
+
+fn wrap(tensor: &Tensor) -> Tensor {
+    let wrapper = tensor.with_keys(tensor.keys() | FuncTorchGradWrapper);
+    wrapper.extension_or_init(|| Original(tensor.clone()));
+    wrapper
+}
+
+#[test]
+fn a_layer_that_falls_through_for_most_operators_sees_those_it_has_a_kernel_for() {
+    let (through, seen) = (define("through"), define("seen"));
+    let _fallthrough = fallback_fallthrough(Conjugate).unwrap().scoped();
+    drop(Registrar::new("fallbacks").kernel("seen", Conjugate, |_, _, _| Err("seen".into())));
+    let _on = guard::include(KeySet::from(Conjugate));
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(call(through, &x).unwrap().same(&x));
+    assert_eq!(call(seen, &x).unwrap_err().to_string(), "seen");
+}
+
+#[test]
+fn an_operator_falls_through_where_others_have_the_fallback() {
+    let operator = define("exempt");
+    let _layer = fallback(Negative, |_, _, _| Err("layered".into())).unwrap().scoped();
+    let _on = guard::include(KeySet::from(Negative));
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(call(operator, &x).is_err());
+    let exempt = Registrar::new("fallbacks").fallthrough("exempt", Negative).unwrap();
+    assert!(call(operator, &x).unwrap().same(&x));
+    exempt.remove();
+    assert!(call(operator, &x).is_err());
+}
+
+#[test]
+fn a_layer_without_fallback_is_passed_over() {
+    let operator = define("idle");
+    let _on = guard::include(KeySet::from(Python) | PythonDispatcher | Fake);
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(call(operator, &x).unwrap().same(&x));
+}
+
+#[test]
+fn falling_through_on_one_backend_says_nothing_about_another() {
+    let operator = define("uneven");
+    drop(Registrar::new("fallbacks").kernel("uneven", CUDA, |_, _, _| Err("cuda".into())));
+    let _cpu = fallback_fallthrough(AutogradCPU).unwrap().scoped();
+    let _cuda = fallback(AutogradCUDA, |_, _, _| Err("autograd".into())).unwrap().scoped();
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(call(operator, &x).unwrap().same(&x));
+    assert_eq!(call(operator, &x.with_keys(CUDA | AutogradCUDA)).unwrap_err().to_string(), "autograd");
+    // Meta in the thread's set decides the backend, for what is passed over too.
+    let _meta = guard::include(KeySet::from(Meta));
+    let error = call(operator, &x.with_keys(CUDA | AutogradCUDA)).unwrap_err();
+    let ErrorKind::NoKernel(explanation) = error.kind() else { panic!("{error}") };
+    assert_eq!(explanation.key, Some(Meta));
+}
+
+#[test]
+fn a_fallback_keeps_state_and_drops_it_when_it_is_removed() {
+    let state = Arc::new(());
+    let held = state.clone();
+    let layer = fallback(ZeroTensor, move |operator, keys, stack: &mut Stack| {
+        assert_eq!(Arc::strong_count(&held), 2);
+        operator.redispatch_boxed(keys.below(ZeroTensor), stack)
+    });
+    let operator = define("stateful");
+    let x = Tensor::from_slice(&[1.0_f32]);
+    {
+        let _on = guard::include(KeySet::from(ZeroTensor));
+        assert!(call(operator, &x).unwrap().same(&x));
+    }
+    layer.unwrap().remove();
+    assert_eq!(Arc::strong_count(&state), 1, "although tables that name it live on");
+}

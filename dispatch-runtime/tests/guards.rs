@@ -1,0 +1,96 @@
+//! What a thread's guards do to the calls that it makes.
+
+use dispatch_runtime::guard::{self, ThreadState};
+use dispatch_runtime::keys::*;
+use dispatch_runtime::{Key, KeySet, Operator, Registrar, Tensor};
+
+type Enter = fn() -> guard::Guard;
+
+fn operator(name: &str) -> &'static Operator {
+    Registrar::new("guards").define(&format!("{name}(Tensor x) -> Tensor")).unwrap().operator().unwrap()
+}
+
+/// The keys of a call with one plain tensor, on this thread.
+fn keys(operator: &Operator) -> KeySet {
+    operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]).keys
+}
+
+#[test]
+fn a_thread_starts_with_selection_and_views_and_without_autocast() {
+    let operator = operator("defaults");
+    assert_eq!(keys(operator), CPU | BackendSelect | ADInplaceOrView | AutogradCPU);
+    let _bare = guard::force(KeySet::EMPTY, KeySet::EMPTY);
+    assert_eq!(keys(operator), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
+}
+
+#[test]
+fn excluding_takes_layers_and_leaves_backends() {
+    let operator = operator("excluded");
+    let _dense = guard::exclude(KeySet::from(CPU));
+    assert!(!keys(operator).has(CPU) && keys(operator).has(AutogradCPU));
+}
+
+#[test]
+fn guards_that_end_in_another_order_than_they_began_leave_no_trace() {
+    let before = (guard::included(), guard::excluded());
+    let (first, second) = (guard::include(Tracer | Negative), guard::include(Negative | Conjugate));
+    drop(first);
+    assert_eq!(guard::included(), before.0 | Conjugate, "each takes back what it brought");
+    drop(second);
+    assert_eq!((guard::included(), guard::excluded()), before);
+}
+
+#[test]
+fn below_a_layer_neither_it_nor_what_is_above_it_is_called() {
+    let operator = operator("below");
+    let cases: [(Enter, &[Key]); 4] = [
+        (guard::below_autograd, &[AutogradCPU]),
+        (guard::below_ad_inplace_or_view, &[AutogradCPU, ADInplaceOrView]),
+        (guard::inference_mode, &[AutogradCPU, ADInplaceOrView]),
+        (guard::skip_functionalize, &[Functionalize]),
+    ];
+    let _on = guard::include(KeySet::from(Functionalize));
+    let all = keys(operator);
+    for (enter, gone) in cases {
+        let gone: KeySet = gone.iter().copied().collect();
+        let tensor = Tensor::from_slice(&[1.0_f32]);
+        let _guard = enter();
+        // The tensor is from before: its view tracking is its own.
+        let left = operator.explain(&[tensor.into()]).keys;
+        let kept = if guard::is_inference_mode() { left - KeySet::from(ADInplaceOrView) } else { left };
+        assert_eq!(kept, all - gone);
+    }
+    assert_eq!(keys(operator), all);
+}
+
+#[test]
+fn a_forced_state_ends_with_everything_that_was_entered_in_it() {
+    let before = (guard::included(), guard::excluded());
+    {
+        let _forced = guard::force(KeySet::from(Tracer), KeySet::from(Negative));
+        let _more = guard::include(KeySet::from(Conjugate));
+        assert_eq!((guard::included(), guard::excluded()), (Tracer | Conjugate, KeySet::from(Negative)));
+    }
+    assert_eq!((guard::included(), guard::excluded()), before);
+}
+
+#[test]
+fn a_captured_state_travels_and_is_put_back() {
+    let state = {
+        let _tracing = guard::include(KeySet::from(Tracer));
+        ThreadState::capture()
+    };
+    assert!(!guard::included().has(Tracer));
+    assert!(state.run(|| guard::included().has(Tracer)));
+    assert!(!guard::included().has(Tracer));
+    assert!(std::thread::spawn(move || state.run(guard::included)).join().unwrap().has(Tracer));
+}
+
+#[test]
+fn an_account_of_a_call_says_what_guards_did_to_it() {
+    let operator = operator("account");
+    let (_below, line) = (guard::below_autograd(), line!());
+    let account = operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]);
+    assert_eq!(account.removed, AutogradCPU | AutocastCPU);
+    assert!(account.to_string().contains(&format!("guards.rs:{line}")), "{account}");
+}

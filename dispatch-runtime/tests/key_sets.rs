@@ -1,0 +1,129 @@
+//! Key sets as users meet them: the situations of PyTorch's own tests of key sets.
+
+use dispatch_runtime::keys::*;
+use dispatch_runtime::{Key, KeySet};
+
+/// Every backend's own key, lowest first.
+const BACKENDS: [Key; 16] =
+    [CPU, CUDA, HIP, XLA, MPS, IPU, XPU, HPU, VE, Lazy, MTIA, MAIA, PrivateUse1, PrivateUse2, PrivateUse3, Meta];
+
+fn on_every_backend(layer: Key) -> Vec<Key> {
+    BACKENDS.iter().map(|&backend| layer.on(backend)).collect()
+}
+
+fn runtime_keys() -> Vec<Key> {
+    KeySet::FULL.iter().collect()
+}
+
+#[test]
+fn the_empty_set_has_nothing() {
+    assert!(KeySet::EMPTY.is_empty());
+    assert_eq!(
+        (KeySet::EMPTY.highest(), KeySet::EMPTY.iter().count(), KeySet::EMPTY.to_string()),
+        (None, 0, "{}".to_owned())
+    );
+    assert_eq!(KeySet::from(Undefined), KeySet::EMPTY);
+    assert!(runtime_keys().into_iter().all(|key| !KeySet::EMPTY.has(key)));
+}
+
+#[test]
+fn a_set_of_one_key_has_that_key_alone() {
+    for key in runtime_keys() {
+        let set = KeySet::from(key);
+        assert_eq!((set.iter().collect::<Vec<_>>(), set.highest()), (vec![key], Some(key)));
+        assert_eq!(set.to_string(), format!("{{{key}}}"));
+        assert_eq!(set - set, KeySet::from_bits(set.bits() & 0xffff), "only the layer goes");
+        assert_eq!(set.with(key), set);
+        assert_eq!(set & set, set);
+    }
+}
+
+#[test]
+fn two_keys_on_one_backend_are_two_keys() {
+    for layer in [Quantized, Sparse, SparseCsr, NestedTensor, Autograd, Autocast] {
+        for backend in BACKENDS {
+            let set = layer.on(backend) | backend;
+            assert_eq!(set.iter().collect::<Vec<_>>(), [backend, layer.on(backend)]);
+            assert_eq!(set.highest(), Some(layer.on(backend)));
+        }
+    }
+}
+
+#[test]
+fn every_layer_of_a_set_is_on_every_backend_of_it() {
+    let set = CPU | AutogradCUDA | SparseMeta | Tracer;
+    let all = [CPU, CUDA, Meta, SparseCPU, SparseCUDA, SparseMeta, AutogradCPU, AutogradCUDA, AutogradMeta, Tracer];
+    assert_eq!(set.iter().collect::<Vec<_>>(), all);
+    assert!(all.into_iter().all(|key| set.has(key)));
+    assert!(!set.has(AutogradXLA) && !set.has(QuantizedCPU));
+}
+
+#[test]
+fn the_full_set_has_every_key_once_and_in_order() {
+    let keys = runtime_keys();
+    assert!(keys.iter().all(|&key| KeySet::FULL.has(key)));
+    assert!(keys.iter().enumerate().all(|(i, key)| !keys[..i].contains(key)));
+    for layer in [Quantized, Sparse, SparseCsr, NestedTensor, Autograd, Autocast] {
+        let first = keys.iter().position(|&key| key == layer.on(CPU)).unwrap();
+        assert_eq!(keys[first..first + 16], on_every_backend(layer), "a layer's keys stand side by side");
+    }
+    assert_eq!(keys[..16], BACKENDS);
+}
+
+#[test]
+fn meta_wins_over_every_other_backend() {
+    for backend in BACKENDS {
+        assert_eq!((backend | Meta).highest(), Some(Meta));
+    }
+    assert_eq!((AutogradCPU | Meta).highest(), Some(AutogradMeta));
+}
+
+#[test]
+fn taking_a_key_away_takes_its_layer_from_every_backend() {
+    let set = CPU | CUDA | AutogradCPU | AutogradCUDA;
+    assert_eq!(set - KeySet::from(AutogradCUDA), CPU | CUDA);
+    assert_eq!(set - KeySet::from(CUDA), set - KeySet::layers_of(CPU), "the dense layer goes, the devices stay");
+    assert!((set - KeySet::from(CPU)).has(AutogradCUDA));
+}
+
+#[test]
+fn an_alias_stands_for_its_layers_and_is_no_member() {
+    assert_eq!(KeySet::layers_of(Autograd), KeySet::layers_of(AutogradCPU) | AutogradOther | AutogradNestedTensor);
+    assert_eq!(KeySet::layers_of(Autocast), KeySet::layers_of(AutocastXLA));
+    assert_eq!(KeySet::layers_of(FuncTorchBatchedDecomposition), KeySet::from(FuncTorchBatched));
+    for alias in [Autograd, Autocast, CompositeImplicitAutograd, CompositeExplicitAutograd] {
+        assert!(alias.is_alias() && KeySet::from(alias).is_empty() && !runtime_keys().contains(&alias));
+    }
+}
+
+#[test]
+fn a_layer_on_no_backend_is_passed_over() {
+    let set = KeySet::layers_of(Autograd) | BackendSelect;
+    assert_eq!(set.highest(), Some(AutogradNestedTensor));
+    let set = KeySet::layers_of(AutogradCPU) | BackendSelect;
+    assert_eq!((set.highest(), set.iter().collect::<Vec<_>>()), (Some(BackendSelect), vec![BackendSelect]));
+}
+
+#[test]
+fn below_a_key_is_all_that_has_not_had_its_turn() {
+    let keys = runtime_keys();
+    for (i, &key) in keys.iter().enumerate() {
+        for (j, &other) in keys.iter().enumerate() {
+            let same_layer = KeySet::layers_of(key) == KeySet::layers_of(other);
+            assert_eq!(KeySet::FULL.below(key).has(other), j < i && !same_layer, "{other} below {key}");
+        }
+    }
+    assert_eq!(KeySet::FULL.below(Undefined), KeySet::FULL);
+}
+
+#[test]
+fn every_key_prints_as_it_parses() {
+    for key in runtime_keys() {
+        assert_eq!(key.to_string().parse(), Ok(key));
+    }
+    for (name, key) in
+        [("CPU", CPU), ("QuantizedHIP", QuantizedHIP), ("AutogradMTIA", AutogradMTIA), ("SparseCsrXPU", SparseCsrXPU)]
+    {
+        assert_eq!((name.parse(), key.to_string()), (Ok(key), name.to_owned()));
+    }
+}

@@ -1,0 +1,307 @@
+//! What happens between `define` and a call: the situations of PyTorch's tests of registration.
+
+use std::sync::{Arc, Mutex};
+
+use dispatch_runtime::keys::*;
+use dispatch_runtime::{
+    Change, Error, ErrorKind, Key, Operator, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback, guard,
+    listen, registrations_for,
+};
+
+fn lab() -> Registrar {
+    Registrar::new("registration")
+}
+
+fn define(name: &str) -> &'static Operator {
+    lab().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
+}
+
+/// A kernel that answers with its own name.
+fn answer(name: &str, key: Key, answer: &'static str) -> Registration {
+    lab()
+        .override_kernel(name, key, move |_, _, stack| {
+            reply(stack, answer);
+            Ok(())
+        })
+        .unwrap()
+}
+
+fn reply(stack: &mut Stack, answer: &str) {
+    stack.drop_top(1);
+    stack.push(answer);
+}
+
+fn on(key: Key) -> Value {
+    let plain = Tensor::from_slice(&[1.0_f32]);
+    plain.with_keys(key | ADInplaceOrView).into()
+}
+
+fn ask(operator: &Operator, argument: Value) -> Result<String, Error> {
+    let results = operator.call([argument])?;
+    let [Value::Str(answer)] = &results[..] else { panic!("{results:?}") };
+    Ok(answer.to_string())
+}
+
+#[test]
+fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
+    let operator = define("backends");
+    drop((answer("backends", CPU, "cpu"), answer("backends", CUDA, "cuda")));
+    assert_eq!(ask(operator, on(CPU)).unwrap(), "cpu");
+    assert_eq!(ask(operator, on(CUDA)).unwrap(), "cuda");
+    let error = ask(operator, on(XLA)).unwrap_err();
+    let ErrorKind::NoKernel(explanation) = error.kind() else { panic!("{error}") };
+    assert_eq!((explanation.key, explanation.losers.len()), (Some(XLA), 2));
+    assert!(error.to_string().contains("CPU (") && error.to_string().contains("registration.rs:"), "{error}");
+}
+
+#[test]
+fn two_tensors_meet_on_the_higher_backend() {
+    let operator = lab().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
+    drop((answer("pair", CPU, "cpu"), answer("pair", CUDA, "cuda")));
+    let plain = Tensor::from_slice(&[1_i64]);
+    let pair = vec![plain.with_keys(CPU | ADInplaceOrView), plain.with_keys(CUDA | ADInplaceOrView)];
+    assert_eq!(ask(operator, pair.into()).unwrap(), "cuda");
+}
+
+#[test]
+fn an_explicit_composite_serves_every_backend_but_those_with_a_kernel_of_their_own() {
+    let operator = define("explicit");
+    drop((answer("explicit", CompositeExplicitAutograd, "all"), answer("explicit", CPU, "cpu")));
+    assert_eq!(["cpu", "all", "all"], [CPU, CUDA, SparseCPU].map(|key| ask(operator, on(key)).unwrap()));
+    let _bare = guard::force(dispatch_runtime::KeySet::EMPTY, dispatch_runtime::KeySet::EMPTY);
+    assert_eq!(ask(operator, Value::None).unwrap(), "all");
+}
+
+#[test]
+fn an_implicit_composite_takes_autograd_where_the_backend_has_no_kernel() {
+    let operator = define("implicit");
+    drop((answer("implicit", CompositeImplicitAutograd, "parts"), answer("implicit", Autograd, "derivative")));
+    let tracked = |backend: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(backend | Autograd.on(backend)));
+    assert_eq!(ask(operator, tracked(CPU)).unwrap(), "parts");
+    let own = answer("implicit", CPU, "cpu");
+    assert_eq!(ask(operator, tracked(CPU)).unwrap(), "derivative");
+    assert_eq!(ask(operator, tracked(CUDA)).unwrap(), "parts");
+    own.remove();
+    assert_eq!(ask(operator, tracked(CPU)).unwrap(), "parts");
+}
+
+#[test]
+fn one_autograd_key_beats_the_alias() {
+    let operator = define("precedence");
+    drop((
+        answer("precedence", Autograd, "all"),
+        answer("precedence", AutogradXLA, "xla"),
+        answer("precedence", XLA, "dense"),
+    ));
+    assert_eq!(ask(operator, on(XLA)).unwrap(), "dense");
+    let tracked = |key: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(key | ADInplaceOrView));
+    assert_eq!(ask(operator, tracked(AutogradXLA)).unwrap(), "xla");
+    assert_eq!(ask(operator, tracked(AutogradCPU)).unwrap(), "all");
+}
+
+#[test]
+fn an_ambiguous_call_is_refused_and_says_how_to_decide() {
+    let operator = define("ambiguous");
+    drop((answer("ambiguous", CompositeImplicitAutograd, "parts"), answer("ambiguous", SparseCPU, "sparse")));
+    let tracked = || Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(SparseCPU | AutogradOther));
+    let error = ask(operator, tracked()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Ambiguous(_)) && error.to_string().contains("AutogradOther"), "{error}");
+    let decided = answer("ambiguous", AutogradOther, "decided");
+    assert_eq!(ask(operator, tracked()).unwrap(), "decided");
+    decided.remove();
+    assert!(ask(operator, tracked()).is_err());
+}
+
+#[test]
+fn backend_selection_sees_calls_without_tensors_and_hands_them_on() {
+    let operator = define("factory");
+    drop(answer("factory", CUDA, "made"));
+    let select = lab().kernel("factory", BackendSelect, |operator, keys, stack| {
+        operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
+    });
+    assert_eq!(ask(operator, Value::None).unwrap(), "made");
+    // A layer that wants a backend is nothing before there is one.
+    let _autocast = guard::include(dispatch_runtime::KeySet::layers_of(AutogradCPU));
+    drop(answer("factory", AutogradCUDA, "recorded"));
+    assert_eq!(ask(operator, Value::None).unwrap(), "made");
+    select.unwrap().remove();
+    assert!(ask(operator, Value::None).is_err());
+}
+
+#[test]
+fn a_kernel_without_definition_dangles_until_there_is_one() {
+    drop(answer("dangling", CPU, "cpu"));
+    let error = Operator::find("registration::dangling").unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}");
+    assert!(dispatch_runtime::verify().iter().any(|finding| finding.to_string().contains("dangling")));
+    assert!(dump_name("registration::dangling").contains("schema: (none)"));
+    let definition = lab().define("dangling(Tensor? x) -> str").unwrap();
+    let operator = definition.operator().unwrap();
+    assert_eq!(ask(operator, on(CPU)).unwrap(), "cpu");
+    definition.remove();
+    assert!(
+        matches!(ask(operator, on(CPU)).unwrap_err().kind(), ErrorKind::NotDefined { .. }),
+        "an old handle is safe"
+    );
+}
+
+#[test]
+fn a_removed_operator_can_be_defined_anew_with_another_schema() {
+    let old = lab().define("reborn(Tensor? x) -> str").unwrap();
+    let handle = old.operator().unwrap();
+    drop(answer("reborn", CPU, "cpu"));
+    assert_eq!(ask(handle, on(CPU)).unwrap(), "cpu");
+    old.remove();
+    let new = lab().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
+    assert!(ask(handle, on(CPU)).is_err());
+    assert_eq!(new.argument_count(), 2);
+    assert!(matches!(ask(new, on(CPU)).unwrap_err().kind(), ErrorKind::TooFewArguments { expected: 2, found: 1, .. }));
+}
+
+#[test]
+fn overloads_are_operators_of_their_own() {
+    let plain = lab().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
+    let other = lab().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
+    drop((
+        answer("over", CPU, "plain"),
+        answer("over.other", CPU, "other"),
+        answer("registration::over.other", CUDA, "full"),
+    ));
+    assert_eq!((ask(plain, on(CPU)).unwrap(), ask(other, on(CPU)).unwrap()), ("plain".to_owned(), "other".to_owned()));
+    assert_eq!(
+        (ask(other, on(CUDA)).unwrap(), other.name().to_string()),
+        ("full".to_owned(), "registration::over.other".to_owned())
+    );
+}
+
+#[test]
+fn an_override_can_call_what_it_displaces_until_that_is_removed() {
+    let operator = define("displaced");
+    let below = answer("displaced", CPU, "below");
+    let displaced = operator.kernels(CPU).remove(0);
+    let above = lab().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
+    assert_eq!((ask(operator, on(CPU)).unwrap(), operator.kernels(CPU).len()), ("below".to_owned(), 2));
+    below.remove();
+    assert!(matches!(ask(operator, on(CPU)).unwrap_err().kind(), ErrorKind::KernelRemoved { .. }));
+    above.remove();
+    assert!(!operator.has_kernel(CPU));
+}
+
+#[test]
+fn a_scoped_registration_ends_with_its_scope_and_a_plain_one_does_not() {
+    let operator = define("scopes");
+    {
+        let _scoped = answer("scopes", CPU, "scoped").scoped();
+        drop(answer("scopes", CUDA, "permanent"));
+        assert_eq!(ask(operator, on(CPU)).unwrap(), "scoped");
+    }
+    assert!(ask(operator, on(CPU)).is_err());
+    assert_eq!(ask(operator, on(CUDA)).unwrap(), "permanent");
+}
+
+#[test]
+fn a_call_without_tensors_whose_kernel_falls_through_is_refused() {
+    let operator = define("through");
+    drop(lab().fallthrough("through", CompositeExplicitAutograd).unwrap());
+    for argument in [Value::None, on(CPU)] {
+        assert!(matches!(ask(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    }
+    assert!(operator.call_boxed_for(Undefined, &mut [Value::None].into_iter().collect()).is_err());
+}
+
+#[test]
+fn listeners_hear_of_operators_and_may_call_them() {
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = heard.clone();
+    let listening = listen(move |change, operator| {
+        if operator.name().base == "heard" {
+            let result = if operator.call([Value::None]).is_ok() { "answers" } else { "does not answer" };
+            log.lock().unwrap().push(format!("{change:?}, {result}"));
+        }
+    });
+    drop(answer("heard", BackendSelect, "yes"));
+    let operator = lab().define("heard(Tensor? x) -> str").unwrap();
+    drop(answer("heard", CPU, "kernels are not news"));
+    operator.remove();
+    listening.remove();
+    drop(lab().define("heard(Tensor? x) -> str").unwrap());
+    assert_eq!(
+        *heard.lock().unwrap(),
+        [format!("{:?}, answers", Change::Defined), format!("{:?}, does not answer", Change::Removed)]
+    );
+}
+
+#[test]
+fn operators_can_be_listed_by_key() {
+    let _operator = define("listed");
+    let kernel = answer("listed", MkldnnCPU, "");
+    assert_eq!(registrations_for(MkldnnCPU), ["registration::listed"]);
+    kernel.remove();
+    assert!(registrations_for(MkldnnCPU).is_empty());
+}
+
+#[test]
+fn a_name_that_is_close_is_suggested() {
+    let _operator = define("misspelt_name");
+    let error = Operator::find("registration::mispelt_name").unwrap_err();
+    assert!(error.to_string().contains("did you mean `registration::misspelt_name`?"), "{error}");
+}
+
+#[test]
+fn sixty_five_arguments_are_one_too_many() {
+    let schema = |name: &str, count: usize| {
+        let arguments: Vec<String> = (0..count).map(|i| format!("Tensor? x{i}")).collect();
+        format!("{name}({}) -> str", arguments.join(", "))
+    };
+    assert!(matches!(lab().define(&schema("too_wide", 65)).unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
+    let operator = lab().define(&schema("wide", 64)).unwrap().operator().unwrap();
+    drop(lab().kernel("wide", CUDA, |operator, _, stack| {
+        stack.drop_top(operator.argument_count());
+        stack.push("last");
+        Ok(())
+    }));
+    let arguments = std::iter::repeat_n(Value::None, 63).chain([on(CUDA)]);
+    assert_eq!(format!("{:?}", operator.call(arguments).unwrap()), "[\"last\"]");
+}
+
+#[test]
+fn what_carries_keys_decides_and_nothing_else_does() {
+    let operator =
+        lab().define("carriers(Tensor[] a, Tensor?[] b, Any c, Generator? d) -> str").unwrap().operator().unwrap();
+    drop((answer("carriers", CUDA, ""), answer("carriers", BackendSelect, "no tensors")));
+    let lands = |arguments: [Value; 4]| operator.explain(&arguments).key;
+    let Value::Tensor(cuda) = on(CUDA) else { unreachable!() };
+    let empty = || Value::from(Vec::<Tensor>::new());
+    assert_eq!(
+        lands([vec![cuda.clone()].into(), empty(), Value::None, Value::None]),
+        Some(BackendSelect),
+        "selection comes first"
+    );
+    let _selected = guard::exclude(dispatch_runtime::KeySet::from(BackendSelect));
+    assert_eq!(lands([vec![cuda.clone()].into(), empty(), Value::None, Value::None]), Some(CUDA));
+    assert_eq!(lands([empty(), vec![None, Some(cuda.clone())].into(), Value::None, Value::None]), Some(CUDA));
+    assert_eq!(lands([empty(), empty(), cuda.into(), Value::None]), None);
+    let generator = dispatch_runtime::Generator::new(dispatch_runtime::Device::new(CUDA).unwrap(), 0);
+    assert_eq!(
+        lands([empty(), empty(), Value::None, generator.into()]),
+        Some(CUDA),
+        "generators count in boxed calls too"
+    );
+}
+
+#[test]
+fn a_fallback_serves_where_nothing_else_does() {
+    let operator = define("served");
+    let all = fallback(Vulkan, |_, _, stack| {
+        reply(stack, "fallback");
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(ask(operator, on(Vulkan)).unwrap(), "fallback");
+    let own = answer("served", Vulkan, "kernel");
+    assert_eq!(ask(operator, on(Vulkan)).unwrap(), "kernel");
+    own.remove();
+    assert_eq!(ask(operator, on(Vulkan)).unwrap(), "fallback");
+    all.remove();
+    assert!(ask(operator, on(Vulkan)).is_err());
+}
