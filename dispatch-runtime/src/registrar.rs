@@ -4,19 +4,18 @@
 //! [`Scoped`] registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
 //! here, a kernel may be put on top of another for the same key: the newest one runs, and removing it brings back the one below.
 
-use std::sync::Arc;
-
-use dispatch_schema::{Schema, Type, TypeKind};
+use dispatch_schema::Schema;
 
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Key, Slot, Target};
+use crate::key::{Key, Target};
 use crate::key_set::KeySet;
 use crate::listener::{self, Change};
 use crate::location::Location;
 use crate::name::Name;
 use crate::operator::{Definition, Operator};
-use crate::registry::{self, Active, Kernel, Registered, Source};
+use crate::registration::{Registration, What};
+use crate::registry::{self, Kernel, Registered};
 use crate::stack::Stack;
 use crate::table::{Code, Head};
 
@@ -40,23 +39,6 @@ use crate::table::{Code, Head};
 pub struct Registrar {
     namespace: String,
 }
-
-/// Something that was registered while the program runs. Dropping it leaves it registered.
-#[derive(Debug)]
-#[must_use = "keep it to remove the registration later, or drop it explicitly"]
-pub struct Registration(What);
-
-#[derive(Debug)]
-enum What {
-    Operator(&'static Operator),
-    Kernel { operator: Name<'static>, target: Target, source: Source },
-    Fallback { slot: Slot, source: Source },
-    Listener(u64),
-}
-
-/// A registration that is removed when this goes out of scope.
-#[derive(Debug)]
-pub struct Scoped(Option<Registration>);
 
 impl Registrar {
     /// A registrar for one namespace.
@@ -234,155 +216,6 @@ fn add_fallback(key: Key, kernel: Kernel, label: &'static str) -> Result<Registr
     Ok(Registration(What::Fallback { slot, source }))
 }
 
-/// Runs `listener` for every operator that is defined or removed from now on, and first for all that there are.
-///
-/// ```
-/// use dispatch_runtime::{Registrar, listen};
-/// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
-///
-/// let seen = Arc::new(AtomicUsize::new(0));
-/// let listening = listen({ let seen = seen.clone(); move |_, _| { seen.fetch_add(1, Ordering::Relaxed); } });
-/// let before = seen.load(Ordering::Relaxed);
-/// let scoped = Registrar::new("heard").define("of() -> ()").unwrap().scoped();
-/// drop(scoped);
-/// assert_eq!(seen.load(Ordering::Relaxed), before + 2);
-/// listening.remove();
-/// ```
-pub fn listen(listener: impl Fn(Change, &'static Operator) + Send + Sync + 'static) -> Registration {
-    Registration(What::Listener(listener::add(&(Arc::new(listener) as _))))
-}
-
-impl Registration {
-    /// The operator, if this is the definition of one.
-    #[must_use]
-    pub const fn operator(&self) -> Option<&'static Operator> {
-        if let What::Operator(operator) = self.0 { Some(operator) } else { None }
-    }
-
-    /// Undoes the registration. Calls that are inside a kernel finish; its state is dropped when the last one leaves.
-    pub fn remove(self) {
-        match self.0 {
-            What::Operator(operator) => {
-                registry::lock().undefine(operator);
-                listener::tell(Change::Removed, operator);
-            }
-            What::Kernel { operator, target, source } => {
-                let removed = registry::lock().remove_kernel(operator, target, source);
-                retire(removed);
-            }
-            What::Fallback { slot, source } => {
-                let removed = registry::lock().remove_fallback(slot, source);
-                retire(removed);
-            }
-            What::Listener(id) => listener::remove(id),
-        }
-    }
-
-    /// The same registration, for as long as the result lives.
-    #[must_use = "the registration is removed when this is dropped"]
-    pub const fn scoped(self) -> Scoped {
-        Scoped(Some(self))
-    }
-}
-
-impl Drop for Scoped {
-    fn drop(&mut self) {
-        if let Some(registration) = self.0.take() {
-            registration.remove();
-        }
-    }
-}
-
-fn retire(removed: Option<BoxedKernel>) {
-    if let Some(kernel) = removed {
-        kernel.retire();
-    }
-}
-
-/// A kernel of an operator, to be called whatever runs for its key now: how an override calls what it displaces.
-///
-/// ```
-/// # use dispatch_runtime::{Registrar, KeySet, Stack, keys::*};
-/// let lab = Registrar::new("handles");
-/// let op = lab.define("one() -> int").unwrap().operator().unwrap();
-/// lab.kernel("one", CompositeExplicitAutograd, |_, _, stack| Ok(stack.push(1_i64))).unwrap();
-/// let one = op.kernels(CompositeExplicitAutograd).remove(0);
-/// lab.override_kernel("one", CompositeExplicitAutograd, move |_, keys, stack| {
-///     one.call(keys, stack)?;
-///     Ok(stack.push(2_i64))
-/// }).unwrap();
-/// let mut stack = Stack::new();
-/// op.call_boxed(&mut stack).unwrap();
-/// assert_eq!(format!("{:?}", stack.values()), "[1, 2]");
-/// ```
-#[derive(Clone, Debug)]
-pub struct KernelHandle {
-    operator: &'static Operator,
-    kernel: Kernel,
-    name: &'static str,
-    location: Location,
-}
-
-impl KernelHandle {
-    /// Calls the kernel with the arguments on top of the stack.
-    ///
-    /// # Errors
-    ///
-    /// Where the kernel was removed, or fails.
-    pub fn call(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
-        let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
-        match (&self.kernel, self.operator.typed()) {
-            (Kernel::Typed(code), Some(typed)) => (typed.unbox)(*code, keys, stack),
-            (Kernel::Boxed(kernel), _) => kernel.call(self.operator, keys, stack).unwrap_or_else(|| Err(gone())),
-            (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
-        }
-    }
-
-    /// The name of its function.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Where it was registered.
-    #[must_use]
-    pub const fn location(&self) -> Location {
-        self.location
-    }
-}
-
-impl Operator {
-    /// The kernels that were registered for exactly this key: the one that runs first, then what it displaces.
-    #[must_use]
-    pub fn kernels(&self, key: Key) -> Vec<KernelHandle> {
-        let registry = registry::lock();
-        let (Ok(row), Ok(target)) = (registry.row_of(self), key.target()) else {
-            return Vec::new();
-        };
-        let Some((&operator, cell)) = row.definitions.first().zip(row.cell(target)) else {
-            return Vec::new();
-        };
-        let kernels = cell.newest_first().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
-        let handle = |kernel: &Registered| KernelHandle {
-            operator,
-            kernel: kernel.kernel.clone(),
-            name: kernel.name,
-            location: kernel.location,
-        };
-        kernels.map(handle).collect()
-    }
-
-    /// Whether a kernel is registered for exactly this key, and is not a conflict.
-    #[must_use]
-    pub fn has_kernel(&self, key: Key) -> bool {
-        let registry = registry::lock();
-        let (Ok(row), Ok(target)) = (registry.row_of(self), key.target()) else {
-            return false;
-        };
-        row.cell(target).is_some_and(|cell| !matches!(cell.active(), Active::None | Active::Conflict(_)))
-    }
-}
-
 static UNBOUND: Head = {
     fn never() {}
     Head::unbound(Code::of(never as fn()))
@@ -391,7 +224,7 @@ static UNBOUND: Head = {
 /// An operator without Rust types, which lives as long as the program.
 fn new_operator(name: Name<'static>, schema: &Schema, location: Location) -> &'static Operator {
     let text = schema.to_string();
-    let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| carries_keys(&argument.ty));
+    let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
     let definition = Definition {
         name,
         signature: text.find('(').map_or("", |at| Box::leak(text[at..].into())),
@@ -402,20 +235,6 @@ fn new_operator(name: Name<'static>, schema: &Schema, location: Location) -> &'s
         typed: None,
     };
     Box::leak(Box::new(Operator::new(&UNBOUND, definition)))
-}
-
-/// Whether values of this type carry keys, however they are wrapped.
-pub(crate) fn carries_keys(ty: &Type) -> bool {
-    match &ty.kind {
-        TypeKind::Tensor | TypeKind::Generator => true,
-        TypeKind::Optional(inner) => carries_keys(inner),
-        TypeKind::List(inner, _) => match &inner.kind {
-            TypeKind::Tensor => true,
-            TypeKind::Optional(inner) => inner.kind == TypeKind::Tensor,
-            _ => false,
-        },
-        _ => false,
-    }
 }
 
 fn check_fit(text: &str, schema: &Schema) -> Result<()> {

@@ -199,6 +199,19 @@ impl Type {
         }
     }
 
+    /// Whether dispatch looks at values of this type: tensors, lists of tensors, and generators.
+    ///
+    /// ```
+    /// use dispatch_schema::Type;
+    ///
+    /// assert!(Type::parse("Generator?").unwrap().carries_keys());
+    /// assert!(!Type::parse("Tensor[][]").unwrap().carries_keys());
+    /// ```
+    #[must_use]
+    pub fn carries_keys(&self) -> bool {
+        self.is_tensor_like() || self.required().kind == TypeKind::Generator
+    }
+
     /// Whether a type variable occurs in it. A generic operator can be described but not called with typed values.
     ///
     /// ```
