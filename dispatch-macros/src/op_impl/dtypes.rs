@@ -1,12 +1,15 @@
 //! `dtypes(..)`: one generic kernel for many dtypes.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Signature};
 
 use super::Kernel;
 use crate::errors::Errors;
 use crate::flags::{DTypes, Flags};
+use crate::rust_type::RustType;
+use crate::signature::Parameter;
+use crate::written::{as_written, here};
 
 /// The dtypes, by the names of their Rust types, and the variant of `DType` for each.
 const DTYPES: [(&str, &str); 12] = [
@@ -33,18 +36,22 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors) {
-    let types: Vec<_> =
-        signature.generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).collect();
-    if types.len() != 1 {
-        let found =
-            if types.is_empty() { "not generic".to_owned() } else { format!("generic over {} types", types.len()) };
-        errors.at(
-            &signature.ident,
-            format!(
-                "`dtypes(..)` calls the kernel once for each element type, but `{0}` is {found}; write `fn {0}<T: Element>(..)`",
-                signature.ident
+    let params: Vec<&GenericParam> =
+        signature.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    if !matches!(params[..], [GenericParam::Type(_)]) {
+        let name = &signature.ident;
+        let found = match params[..] {
+            [] => "is not generic".to_owned(),
+            _ => format!(
+                "is generic over {}",
+                params.iter().map(|p| format!("`{}`", as_written(p))).collect::<Vec<_>>().join(" and ")
             ),
+        };
+        let at = if params.is_empty() { name.to_token_stream() } else { quote!(#(#params),*) };
+        let message = format!(
+            "`dtypes(..)` makes one kernel for each element type, but `{name}` {found}; write `fn {name}<T: Element>(..)`"
         );
+        errors.at(at, message);
     }
     if dtypes.words.is_empty() {
         errors.at(&dtypes.word, "`dtypes(..)` names no dtype; write `dtypes(floating)`, for example");
@@ -60,6 +67,34 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
             errors.at(word, format!("no dtype is called `{written}`; {hint}"));
         }
     }
+}
+
+/// Notes a `by` that names no argument, or one that has no dtype.
+pub(super) fn check_chooser(
+    by: &Ident,
+    signature: &Signature,
+    parameters: &[Parameter],
+    types: &[RustType],
+    errors: &mut Errors,
+) {
+    let kernel = &signature.ident;
+    match parameters.iter().position(|parameter| parameter.name.as_ref() == Some(by)) {
+        None => {
+            let names: Vec<String> =
+                parameters.iter().filter_map(|p| p.name.as_ref()).map(|name| format!("`{name}`")).collect();
+            errors.at(by, format!("kernel `{kernel}` has no argument `{by}`; it has {}", names.join(", ")));
+        }
+        Some(at) if !types.get(at).is_some_and(has_dtype) => {
+            let ty = types.get(at).map_or("", RustType::text);
+            errors.at(by, format!("argument `{by}` is `{ty}`, which has no dtype; name a tensor or a `DType`"));
+        }
+        Some(_) => {}
+    }
+}
+
+fn has_dtype(ty: &RustType) -> bool {
+    let plain = ty.text().replace("&mut ", "&");
+    matches!(plain.as_str(), "&Tensor" | "&[Tensor]" | "Option<&Tensor>" | "DType" | "Option<DType>")
 }
 
 /// The dtypes that a word stands for.
@@ -79,7 +114,7 @@ pub(super) fn switch(
 ) -> TokenStream {
     let chosen = match &flags.by {
         Some(by) => kernel.parameters.iter().position(|parameter| parameter.name.as_ref() == Some(by)),
-        None => kernel.types.iter().position(|ty| ty.text().contains("Tensor")),
+        None => kernel.types.iter().position(|ty| ty.text().contains("Tensor") && has_dtype(ty)),
     };
     let operator = &flags.operator;
     let Some(chosen) = chosen else {
@@ -95,7 +130,7 @@ pub(super) fn switch(
                 continue;
             }
             seen.push(name);
-            let variant = Ident::new(variant, proc_macro2::Span::call_site());
+            let variant = Ident::new(variant, Span::call_site());
             supported.push(variant.clone());
             let element = element(name, word, runtime);
             let call = call(element);
@@ -118,16 +153,27 @@ pub(super) fn switch(
 }
 
 fn element(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
-    let span = super::here(word.span());
-    let ident = |name: &str| Ident::new(name, span);
+    let span = here(word.span());
+    let of_runtime = |name: &str| {
+        let (runtime, name) = (respanned(runtime, span), Ident::new(name, span));
+        quote_spanned!(span=> #runtime::#name)
+    };
     match name {
-        "bool" => quote_spanned!(span=> #runtime::Bool),
-        "c64" => quote_spanned!(span=> #runtime::Complex32),
-        "c128" => quote_spanned!(span=> #runtime::Complex64),
-        "f16" | "bf16" => {
-            let name = ident(name);
-            quote_spanned!(span=> #runtime::#name)
+        "bool" => of_runtime("Bool"),
+        "c64" => of_runtime("Complex32"),
+        "c128" => of_runtime("Complex64"),
+        "f16" | "bf16" => of_runtime(name),
+        name => {
+            let name = Ident::new(name, span);
+            quote_spanned!(span=> ::core::primitive::#name)
         }
-        name => ident(name).to_token_stream(),
     }
+}
+
+fn respanned(tokens: &TokenStream, span: Span) -> TokenStream {
+    let each = tokens.clone().into_iter().map(|mut tree| {
+        tree.set_span(span);
+        tree
+    });
+    each.collect()
 }
