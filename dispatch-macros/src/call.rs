@@ -128,7 +128,10 @@ fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option
             Some(place) if i < positional => *place = Some(value),
             Some(_) => {
                 let name = rust_name(&schema.arguments[i].name);
-                errors.at(value, format!("argument `{name}` of operator `{operator}` is given by name: `{name} = ..`"));
+                errors.at(
+                    value,
+                    format!("argument `{name}` of operator `{operator}` is given by name only; write `{name} = ..`"),
+                );
             }
             None => break,
         }

@@ -118,6 +118,15 @@ fn check_schema(schema: &Schema, source: Option<&Source>, errors: &mut Errors) {
     if let Some(one_more) = schema.arguments.get(64) {
         at(&one_more.name, format!("operator `{operator}` has more than 64 arguments"));
     }
+    for (i, ret) in schema.returns.iter().enumerate() {
+        if ret.ty.is_written() && schema.written_return(i).is_none() {
+            let message = format!(
+                "operator `{operator}` returns a written `{}`, but no argument has that alias; annotate one",
+                ret.ty
+            );
+            at("->", message);
+        }
+    }
     for argument in &schema.arguments {
         let (name, ty) = (&argument.name, &argument.ty);
         if RustType::of_argument(argument).is_none() {

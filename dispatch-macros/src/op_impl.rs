@@ -51,12 +51,12 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#function #operator! #call_back);
     }
     // A macro that is not there has no suggestion; an import that is not there has one.
-    let alias = Ident::new("__operator", here(operator.span()));
-    let import = quote_spanned!(operator.span()=> use #operator as #alias;);
+    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
+    let alias = Ident::new("__operator", here(end));
     quote! {
         #function
         const _: () = {
-            #import
+            use #operator as #alias;
             #alias! #call_back
         };
     }
@@ -89,14 +89,19 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
     }
 }
 
-/// Notes a boxed kernel of the wrong type.
-pub(crate) fn check_boxed(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
+/// Whether a function takes what boxed kernels take.
+fn is_boxed(signature: &Signature) -> bool {
     let found: Vec<String> = signature::parameters(signature)
         .iter()
         .map(|parameter| RustType::written(&parameter.ty).text().to_owned())
         .collect();
+    found == ["&Operator", "KeySet", "&mut Stack"]
+}
+
+/// Notes a boxed kernel of the wrong type.
+pub(crate) fn check_boxed(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
     let name = &signature.ident;
-    if found != ["&Operator", "KeySet", "&mut Stack"] {
+    if !is_boxed(signature) {
         let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
         let at = if signature.inputs.is_empty() { at.to_token_stream() } else { signature.inputs.to_token_stream() };
         errors.at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
@@ -191,8 +196,13 @@ fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
     if takes_keys {
         parameters.pop();
     }
-    if signature::check_count("kernel", signature, &parameters, schema, errors) {
+    if !schema.arguments.is_empty() && is_boxed(signature) && schema.arguments.len() != 3 {
+        errors.at(&signature.inputs, "these are the arguments of a boxed kernel; write `boxed` after the keys");
+    } else if signature::check_count("kernel", signature, &parameters, schema, errors) {
         signature::check_names(&parameters, schema, errors);
+    }
+    for parameter in parameters.iter().filter(|parameter| names_static(&parameter.ty)) {
+        errors.at(&parameter.ty, "an argument lives as long as the call; leave `'static` out");
     }
     // The definition refuses the types that no operator takes.
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
@@ -200,6 +210,11 @@ fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
         dtypes::check_chooser(by, signature, &parameters, &types, errors);
     }
     Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
+}
+
+fn names_static(ty: &syn::Type) -> bool {
+    let spaced = ty.to_token_stream().to_string();
+    spaced.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '_')).any(|word| word == "'static")
 }
 
 fn is_key_set(ty: &syn::Type) -> bool {
@@ -225,7 +240,11 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     };
     let body = match &flags.dtypes {
         None => returned(name.to_token_stream()),
-        Some(words) => dtypes::switch(words, flags, kernel, &arguments, &runtime, &|ty| returned(quote!(#name::<#ty>))),
+        Some(words) => {
+            let serve =
+                dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
+            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| returned(quote!(#name::<#element>)))
+        }
     };
     let keys = keys(flags, &runtime);
     let (holds, when) = when(checked, schema, kernel, &runtime);

@@ -32,9 +32,12 @@ impl Text {
                         Delimiter::Brace => ("{", "}"),
                         Delimiter::None => ("", ""),
                     };
-                    self.push(open, group.span_open());
+                    // A group that went through a parser has one span, so what is inside says nothing about the brackets.
+                    self.push(open, group.span());
+                    self.end = None;
                     self.push_all(group.stream());
-                    self.push(close, group.span_close());
+                    self.end = None;
+                    self.push(close, group.span());
                 }
                 tree => self.push(&tree.to_string(), tree.span()),
             }

@@ -211,7 +211,6 @@ impl<O, T> Returns<O, T> for T {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
     #[inline(always)]
     fn returned(self) -> Result<T> {

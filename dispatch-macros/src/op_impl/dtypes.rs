@@ -103,20 +103,34 @@ fn members(word: &Ident) -> Vec<(&'static str, &'static str)> {
     DTYPES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
 }
 
+/// The kernel and the function around it.
+pub(super) struct Serve<'a> {
+    pub(super) signature: &'a Signature,
+    pub(super) arguments: &'a [Ident],
+    pub(super) types: &'a [TokenStream],
+    pub(super) keys: &'a Ident,
+    pub(super) output: &'a TokenStream,
+}
+
 /// The switch on the dtype of the first tensor, or of the argument that `by` names.
 pub(super) fn switch(
     dtypes: &DTypes,
     flags: &Flags,
     kernel: &Kernel,
-    arguments: &[Ident],
+    serve: &Serve<'_>,
     runtime: &TokenStream,
-    call: &dyn Fn(TokenStream) -> TokenStream,
+    call: &dyn Fn(&TokenStream) -> TokenStream,
 ) -> TokenStream {
+    let Serve { signature, arguments, types, keys, output } = serve;
     let chosen = match &flags.by {
         Some(by) => kernel.parameters.iter().position(|parameter| parameter.name.as_ref() == Some(by)),
         None => kernel.types.iter().position(|ty| ty.text().contains("Tensor") && has_dtype(ty)),
     };
     let operator = &flags.operator;
+    let (implemented, _, bounded) = signature.generics.split_for_impl();
+    let generic = signature.generics.type_params().next();
+    let param = generic.map(|generic| &generic.ident);
+    let bounds = generic.map(as_written).unwrap_or_default();
     let Some(chosen) = chosen else {
         let message = "no argument is a tensor to tell the dtype by; name one with `by = ..`";
         return syn::Error::new_spanned(&dtypes.word, message).to_compile_error();
@@ -124,6 +138,8 @@ pub(super) fn switch(
     let mut seen: Vec<&str> = Vec::new();
     let mut arms = TokenStream::new();
     let mut supported = Vec::new();
+    let mut checks = TokenStream::new();
+    let kernel_name = &signature.ident;
     for word in &dtypes.words {
         for (name, variant) in members(word) {
             if seen.contains(&name) {
@@ -133,14 +149,45 @@ pub(super) fn switch(
             let variant = Ident::new(variant, Span::call_site());
             supported.push(variant.clone());
             let element = element(name, word, runtime);
-            let call = call(element);
-            arms.extend(quote!(::core::option::Option::Some(#runtime::DType::#variant) => #call,));
+            arms.extend(quote! {
+                ::core::option::Option::Some(#runtime::DType::#variant) => __Serves::<#element>::serve(#(#arguments,)* #keys),
+            });
+            let misfit = format!(
+                "`{name}` does not fit `{bounds}`, over which kernel `{kernel_name}` is generic; leave it out of `dtypes(..)`"
+            );
+            checks.extend(quote_spanned!(here(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);));
         }
     }
     let argument = &arguments[chosen];
     let label =
         kernel.parameters[chosen].name.as_ref().map_or_else(|| format!("argument {}", chosen + 1), ToString::to_string);
+    let param = quote!(#param);
+    let call = call(&param);
     quote! {
+        struct __Serves<T>(::core::marker::PhantomData<T>);
+
+        // Where the bounds hold, this comes before the trait's.
+        #[allow(dead_code)]
+        impl #implemented __Serves<#param> #bounded {
+            const FITS: bool = true;
+
+            fn serve(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
+                #call
+            }
+        }
+
+        trait __Refuses: Sized {
+            const FITS: bool = false;
+
+            fn serve(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
+                ::core::unreachable!()
+            }
+        }
+
+        impl<T> __Refuses for __Serves<T> {}
+
+        const _: () = { #checks };
+
         match #runtime::__private::HasDType::dtype_of(&#argument) {
             #arms
             __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype::<#operator>(
