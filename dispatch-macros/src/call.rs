@@ -1,16 +1,18 @@
 //! The named form of a call: `sum_dim!(&x, dim = [0], keepdim = true)`, with the schema's defaults filled in.
 
 use dispatch_schema::{Argument, Schema, TypeKind};
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, LitStr, Token, bracketed};
 
 use crate::default;
 use crate::errors::Errors;
 use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::signature::{count, rust_name};
+use crate::written::here;
 
 struct Call {
     /// The runtime, as the operator's macro knows it.
@@ -51,16 +53,38 @@ impl Call {
         if is_named {
             let name = input.call(Ident::parse_any)?;
             input.parse::<Token![=]>()?;
-            self.named.push((name, input.parse()?));
+            if input.is_empty() || input.peek(Token![,]) {
+                return Err(syn::Error::new(
+                    name.span(),
+                    format!("argument `{name}` has no value; write `{name} = ..`"),
+                ));
+            }
+            self.named.push((name, value(input)?));
         } else {
-            let value: Expr = input.parse()?;
+            let value = value(input)?;
             if !self.named.is_empty() {
-                return Err(syn::Error::new_spanned(value, "arguments without a name come before those with one"));
+                return Err(syn::Error::new_spanned(value, "an argument without a name comes before those with one"));
             }
             self.positional.push(value);
         }
         Ok(())
     }
+}
+
+/// One value. A half-typed one goes on as it is, to the compiler and to the editor's completion.
+fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let ahead = input.fork();
+    if ahead.parse::<Expr>().is_ok() {
+        if !(ahead.is_empty() || ahead.peek(Token![,])) {
+            return Err(syn::Error::new(ahead.span(), "write a comma before this"));
+        }
+        return input.parse();
+    }
+    let mut rest = TokenStream::new();
+    while !(input.is_empty() || input.peek(Token![,])) {
+        rest.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(Expr::Verbatim(rest))
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -85,9 +109,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             (None, None) => missing.push(format!("`{}: {}`", rust_name(&argument.name), rust.text())),
         }
     }
-    if !missing.is_empty() {
+    // A name that is wrong is likely the one that is missing.
+    if !missing.is_empty() && errors.is_empty() {
         let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
-        errors.add(syn::Error::new(proc_macro2::Span::call_site(), message));
+        errors.add(syn::Error::new(Span::call_site(), message));
     }
     let function = &call.function;
     if errors.is_empty() { quote!(#function(#(#arguments),*)) } else { errors.into_token_stream() }
@@ -103,10 +128,20 @@ fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option
             Some(place) if i < positional => *place = Some(value),
             Some(_) => {
                 let name = rust_name(&schema.arguments[i].name);
-                errors.at(value, format!("argument `{name}` of operator `{operator}` is given by name: `{name} = ..`"));
+                errors.at(
+                    value,
+                    format!("argument `{name}` of operator `{operator}` is given by name only; write `{name} = ..`"),
+                );
             }
-            None => errors.at(value, format!("operator `{operator}` takes {} arguments", schema.arguments.len())),
+            None => break,
         }
+    }
+    if let Some(extra) = call.positional.get(schema.arguments.len()..).filter(|extra| !extra.is_empty()) {
+        let (given, takes) = (call.positional.len(), count(schema.arguments.len()));
+        errors.at(
+            quote!(#(#extra),*),
+            format!("operator `{operator}` takes {takes}, but {given} are given; leave this out"),
+        );
     }
     for (name, value) in &call.named {
         let plain = name.unraw();
@@ -116,12 +151,13 @@ fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option
             .position(|argument| plain == argument.name || plain == rust_name(&argument.name).unraw());
         match at {
             Some(at) if given[at].is_some() => {
-                errors.at(name, format!("argument `{name}` of operator `{operator}` is given twice"))
+                errors.at(name, format!("argument `{name}` of operator `{operator}` is given twice; leave one out"));
             }
             Some(at) => given[at] = Some(value),
             None => {
-                let names: Vec<&str> = schema.arguments.iter().map(|argument| argument.name.as_str()).collect();
-                let hint = match dispatch_schema::suggest(&plain.to_string(), names.iter().copied()) {
+                let names: Vec<String> =
+                    schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+                let hint = match dispatch_schema::suggest(&plain.to_string(), names.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!(
                         "it has {}",
@@ -150,13 +186,8 @@ fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenSt
     if !rust.is_optional() || is_option(value) {
         return plain;
     }
-    let rust_tokens = rust.tokens(runtime);
-    match &inner.kind {
-        TypeKind::List(..) if plain.to_string() != value.to_token_stream().to_string() => {
-            quote!(<#rust_tokens>::Some(#plain))
-        }
-        _ => quote!(<#rust_tokens as ::core::convert::From<_>>::from(#plain)),
-    }
+    let inner = rust.required().tokens(runtime);
+    quote_spanned!(here(value.span())=> #runtime::__private::Given::<#inner>::given(#plain))
 }
 
 fn is_number(value: &Expr) -> bool {

@@ -73,7 +73,7 @@ fn scalar(value: &DefaultValue, runtime: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// PyTorch's canonical text writes some words as numbers; the number is looked up when the compiler evaluates the constant.
+/// `PyTorch`'s canonical text writes some words as numbers; the number is looked up when the compiler evaluates the constant.
 fn number_of(number: i64, runtime: &TokenStream, ty: &str) -> TokenStream {
     let ty = proc_macro2::Ident::new(ty, proc_macro2::Span::call_site());
     quote!(const { #runtime::#ty::from_number(#number).unwrap() })

@@ -1,11 +1,14 @@
 //! The arguments of `#[op_impl(..)]`: an operator, keys, and what else there is to say about a kernel.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Ident, LitInt, Path, Token, parenthesized};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Lit, LitInt, Path, Token, parenthesized, token};
+
+use crate::written::{as_written, here};
 
 /// Parsed, not yet checked.
 pub(crate) struct Flags {
@@ -31,16 +34,25 @@ pub(crate) struct DTypes {
     pub(crate) words: Vec<Ident>,
 }
 
-/// The options, for messages.
-const OPTIONS: &str = "`override`, `boxed`, `when(..)`, `priority = ..`, `dtypes(..)`, `by = ..`";
+/// The options and how they are written.
+const OPTIONS: [(&str, &str); 6] = [
+    ("override", "override"),
+    ("boxed", "boxed"),
+    ("when", "when(condition)"),
+    ("priority", "priority = 10"),
+    ("dtypes", "dtypes(floating)"),
+    ("by", "by = argument"),
+];
+
+const USAGE: &str = "`#[op_impl(path::to::operator, CPU)]`";
 
 impl Parse for Flags {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(input.error("name the operator and the key: `#[op_impl(path::to::operator, CPU)]`"));
+            return Err(syn::Error::new(Span::call_site(), format!("name the operator and the key: {USAGE}")));
         }
         let mut flags = Self {
-            operator: input.call(Path::parse_mod_style)?,
+            operator: operator(input)?,
             keys: Vec::new(),
             overrides: None,
             boxed: None,
@@ -50,6 +62,9 @@ impl Parse for Flags {
             by: None,
         };
         while !input.is_empty() {
+            if !input.peek(Token![,]) {
+                return Err(syn::Error::new(input.span(), format!("write a comma before this: {USAGE}")));
+            }
             input.parse::<Token![,]>()?;
             if !input.is_empty() {
                 flags.parse_one(input)?;
@@ -59,49 +74,127 @@ impl Parse for Flags {
     }
 }
 
+fn operator(input: ParseStream<'_>) -> syn::Result<Path> {
+    let not_an_operator = |at: Span, what: &str| {
+        Err(syn::Error::new(at, format!("{what} is not an operator; its path comes first, and then the keys: {USAGE}")))
+    };
+    if input.peek(Lit) {
+        let literal: Lit = input.parse()?;
+        return not_an_operator(literal.span(), "a literal");
+    }
+    let path = input.call(Path::parse_mod_style)?;
+    match path.get_ident() {
+        Some(name) if name.to_string().chars().all(|c| c.is_ascii_uppercase()) => {
+            not_an_operator(name.span(), &format!("`{name}`"))
+        }
+        _ => Ok(path),
+    }
+}
+
 impl Flags {
     fn parse_one(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let ahead = input.fork();
-        let word = ahead.call(Ident::parse_any).ok();
-        let (call, assign) = (ahead.peek(syn::token::Paren), ahead.peek(Token![=]));
-        match word {
-            Some(word) if word == "override" => self.overrides = Some(input.call(Ident::parse_any)?),
-            Some(word) if word == "boxed" => self.boxed = Some(input.parse()?),
-            Some(word) if word == "when" && call => {
-                input.parse::<Ident>()?;
-                let condition;
-                parenthesized!(condition in input);
-                self.when = Some(When { word, condition: condition.parse()? });
+        let Ok(word) = ahead.call(Ident::parse_any) else {
+            return self.parse_key(input);
+        };
+        let (call, assign) = (ahead.peek(token::Paren), ahead.peek(Token![=]));
+        let alone = ahead.is_empty() || ahead.peek(Token![,]);
+        let again = match word.to_string().as_str() {
+            "override" if alone => self.overrides.replace(input.call(Ident::parse_any)?).is_some(),
+            "boxed" if alone => self.boxed.replace(input.parse()?).is_some(),
+            "when" if call => {
+                let inside = argument(input)?;
+                if inside.is_empty() {
+                    return Err(syn::Error::new(
+                        word.span(),
+                        "`when()` has no condition; write one: `when(this.is_contiguous())`",
+                    ));
+                }
+                self.when.replace(When { word: word.clone(), condition: inside }).is_some()
             }
-            Some(word) if word == "dtypes" && call => {
-                input.parse::<Ident>()?;
-                let words;
-                parenthesized!(words in input);
-                let words = Punctuated::<Ident, Token![,]>::parse_terminated(&words)?;
-                self.dtypes = Some(DTypes { word, words: words.into_iter().collect() });
+            "dtypes" if call => {
+                let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(argument(input)?)?;
+                self.dtypes.replace(DTypes { word: word.clone(), words: words.into_iter().collect() }).is_some()
             }
-            Some(word) if word == "priority" && assign => {
-                input.parse::<Ident>()?;
-                input.parse::<Token![=]>()?;
-                let minus: Option<Token![-]> = input.parse()?;
-                let number: LitInt = input.parse()?;
-                number.base10_parse::<i32>()?;
-                self.priority = Some(quote::quote!(#minus #number));
+            "priority" if assign => {
+                value(input)?;
+                self.priority.replace(priority(input)?).is_some()
             }
-            Some(word) if word == "by" && assign => {
-                input.parse::<Ident>()?;
-                input.parse::<Token![=]>()?;
-                self.by = Some(input.parse()?);
+            "by" if assign => {
+                value(input)?;
+                self.by.replace(input.parse()?).is_some()
             }
-            Some(word) if assign || call && word.to_string().starts_with(|c: char| c.is_lowercase()) => {
-                return Err(syn::Error::new_spanned(
-                    &word,
-                    format!("`#[op_impl]` has no option `{word}`; after the keys it takes {OPTIONS}"),
-                ));
-            }
-            _ => self.keys.push(input.parse()?),
+            _ if call || assign || alone => match misused(&word, assign || call) {
+                Some(message) => return Err(syn::Error::new(word.span(), message)),
+                None => return self.parse_key(input),
+            },
+            _ => return self.parse_key(input),
+        };
+        if again {
+            return Err(syn::Error::new(word.span(), format!("`{word}` is given twice; leave one out")));
         }
         Ok(())
+    }
+
+    fn parse_key(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let key: Expr = input.parse()?;
+        match &key {
+            Expr::Lit(_) => return Err(syn::Error::new_spanned(key, "a key is a constant; write its name: `CPU`")),
+            Expr::Array(_) | Expr::Tuple(_) => {
+                return Err(syn::Error::new_spanned(key, "several keys stand one after another: `CPU, CUDA`"));
+            }
+            _ => {}
+        }
+        let text = key.to_token_stream().to_string();
+        if self.keys.iter().any(|other| other.to_token_stream().to_string() == text) {
+            return Err(syn::Error::new_spanned(
+                &key,
+                format!("key `{}` is named twice; leave one out", as_written(&key)),
+            ));
+        }
+        self.keys.push(key);
+        Ok(())
+    }
+}
+
+/// What stands in the parentheses after a word.
+fn argument(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    input.call(Ident::parse_any)?;
+    let inside;
+    parenthesized!(inside in input);
+    inside.parse()
+}
+
+/// Goes to what stands after a word and `=`.
+fn value(input: ParseStream<'_>) -> syn::Result<Token![=]> {
+    input.call(Ident::parse_any)?;
+    input.parse()
+}
+
+fn priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let minus: Option<Token![-]> = input.parse()?;
+    let wanted = "a priority is a whole number of 32 bits: `priority = 10`";
+    let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wanted))?;
+    number.base10_parse::<i32>().map_err(|error| syn::Error::new(error.span(), wanted))?;
+    Ok(quote!(#minus #number))
+}
+
+/// What is wrong with an option, or with a word that looks like one. A word alone may be a key, unless it is close to an option.
+fn misused(word: &Ident, with_value: bool) -> Option<String> {
+    let written = word.to_string();
+    let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
+    if let Some(form) = form(&written) {
+        return Some(format!("`{written}` is written `{form}`"));
+    }
+    let near = dispatch_schema::suggest(&written, OPTIONS.map(|(option, _)| option)).and_then(form);
+    let is_lower = written.starts_with(|c: char| c.is_lowercase());
+    match near {
+        Some(form) if is_lower => Some(format!("`#[op_impl]` has no option `{written}`; did you mean `{form}`?")),
+        None if is_lower && with_value => {
+            let forms = OPTIONS.map(|(_, form)| format!("`{form}`")).join(", ");
+            Some(format!("`#[op_impl]` has no option `{written}`; after the keys it takes {forms}"))
+        }
+        _ => None,
     }
 }
 
@@ -117,9 +210,15 @@ pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
 /// Every key of the list, as a reference to a static or a promoted constant, resolved in the user's scope with the built-in keys in sight.
 pub(crate) fn key_references(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
     if keys.is_empty() {
-        return quote::quote!(&#runtime::keys::CompositeImplicitAutograd);
+        return quote!(&#runtime::keys::CompositeImplicitAutograd);
     }
-    quote::quote!(#(&#keys),*)
+    let references = keys.iter().map(key_reference);
+    quote!(#(#references),*)
+}
+
+/// A key by reference. A value that is no key is reported where it stands.
+pub(crate) fn key_reference(key: &Expr) -> TokenStream {
+    quote_spanned!(here(key.span())=> &#key)
 }
 
 /// Keys that name many runtime keys.

@@ -1,11 +1,12 @@
 //! The function under an attribute: its signature parsed, its body left alone.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, Signature, Token, Visibility};
+use syn::{Attribute, LitStr, Safety, Signature, Token, Visibility};
 
 use crate::errors::Errors;
+use crate::written::as_written;
 
 /// A function. The body is opaque, so that a half-typed one still reaches the compiler and the editor.
 pub(crate) struct Function {
@@ -20,6 +21,9 @@ impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
+        if !starts_function(input) {
+            return Err(syn::Error::new(input.span(), NOT_A_FUNCTION));
+        }
         let signature = input.parse()?;
         let body = if input.peek(Token![;]) {
             input.parse::<Token![;]>()?;
@@ -38,25 +42,31 @@ impl ToTokens for Function {
         self.signature.to_tokens(tokens);
         match &self.body {
             Some(body) => body.to_tokens(tokens),
-            None => tokens.extend(quote::quote!(;)),
+            None => tokens.extend(quote!(;)),
         }
     }
 }
 
 impl Function {
-    /// The function under `attribute`, or an error that says what the attribute stands over.
-    pub(crate) fn parse_under(attribute: &str, item: TokenStream) -> syn::Result<Self> {
-        let first = item.clone().into_iter().next();
-        Self::parse.parse2(item).map_err(|error| {
-            let is_function = first.as_ref().is_some_and(|tree| {
-                matches!(tree, TokenTree::Ident(word) if ["pub", "fn", "async", "unsafe", "extern", "const"].contains(&word.to_string().as_str()))
-                    || matches!(tree, TokenTree::Punct(hash) if hash.as_char() == '#')
-            });
-            match first {
-                Some(first) if !is_function => syn::Error::new_spanned(first, format!("`#[{attribute}]` stands over a function")),
-                _ => error,
+    /// The function under `attribute`, or what to put there instead: the item as it is, with an error.
+    pub(crate) fn parse_under(attribute: &str, item: &TokenStream) -> Result<Self, TokenStream> {
+        Self::parse.parse2(item.clone()).map_err(|error| {
+            if error.to_string() != NOT_A_FUNCTION {
+                return error.to_compile_error();
             }
+            let error = syn::Error::new(error.span(), format!("`#[{attribute}]` stands over a function"));
+            let error = error.to_compile_error();
+            quote!(#item #error)
         })
+    }
+
+    /// The same with a body where there is none, for what is left of a function with mistakes.
+    pub(crate) fn with_body(mut self) -> Self {
+        self.body.get_or_insert_with(|| {
+            let panics = quote!(::core::panic!("this function has mistakes"));
+            TokenTree::from(Group::new(Delimiter::Brace, panics))
+        });
+        self
     }
 
     /// Notes everything about the signature that no operator and no kernel can have.
@@ -68,12 +78,13 @@ impl Function {
                 format!("{what} cannot be `async`: a call returns when its result is there; write a plain `fn`"),
             );
         }
-        let unsafety = signature
-            .to_token_stream()
-            .into_iter()
-            .take_while(|tree| !is_word(tree, "fn"))
-            .find(|tree| is_word(tree, "unsafe"));
-        if let Some(unsafety) = unsafety {
+        if let Some(constness) = &signature.constness {
+            errors.at(
+                constness,
+                format!("{what} cannot be `const`: it is called while the program runs; write a plain `fn`"),
+            );
+        }
+        if let Safety::Unsafe(unsafety) = &signature.safety {
             errors.at(
                 unsafety,
                 format!("{what} cannot be `unsafe`: anybody may call it; check what it needs and return an error"),
@@ -88,16 +99,31 @@ impl Function {
         if let Some(receiver) = signature.receiver() {
             errors.at(receiver, format!("{what} is a free function and not a method; call the argument `this`"));
         }
-        if !allow_generics {
-            let types =
-                signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
-            if let Some(param) = types.into_iter().next() {
-                errors.at(param, format!("{what} cannot be generic over `{}`", crate::rust_type::squeeze(param)));
-            }
+        let mut params =
+            signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+        if !allow_generics && let Some(param) = params.next() {
+            let instead = match (what, param) {
+                ("a kernel", syn::GenericParam::Type(_)) => "; say which element types it serves: `dtypes(floating)`",
+                _ => "",
+            };
+            errors.at(param, format!("{what} cannot be generic over `{}`{instead}", as_written(param)));
         }
     }
 }
 
-fn is_word(tree: &TokenTree, word: &str) -> bool {
-    matches!(tree, TokenTree::Ident(ident) if ident == word)
+const NOT_A_FUNCTION: &str = "not a function";
+
+/// Whether `fn` comes next, or after its qualifiers.
+fn starts_function(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    while !ahead.peek(Token![fn]) {
+        let qualifier = ahead.peek(Token![const])
+            || ahead.peek(Token![async])
+            || ahead.peek(Token![unsafe])
+            || ahead.peek(Token![extern]);
+        if !(qualifier || ahead.peek(LitStr)) || ahead.parse::<TokenTree>().is_err() {
+            return false;
+        }
+    }
+    true
 }

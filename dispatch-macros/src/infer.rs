@@ -4,8 +4,9 @@ use dispatch_schema::Schema;
 use syn::{ReturnType, Signature, Type};
 
 use crate::errors::Errors;
-use crate::rust_type::{RustType, squeeze};
+use crate::rust_type::RustType;
 use crate::signature::Parameter;
+use crate::written::as_written;
 
 /// The schema that the signature says: the inverse of the table of Rust types.
 pub(crate) fn schema(function: &Signature, parameters: &[Parameter], errors: &mut Errors) -> Option<Schema> {
@@ -24,7 +25,7 @@ pub(crate) fn schema(function: &Signature, parameters: &[Parameter], errors: &mu
             Some(ty) => arguments.push(format!("{ty} {name}")),
             None => errors.at(
                 &parameter.ty,
-                format!("no schema type is `{}` in Rust; write the schema out", squeeze(&parameter.ty)),
+                format!("no schema type is `{}` in Rust; write the schema out", as_written(&parameter.ty)),
             ),
         }
     }
@@ -60,7 +61,7 @@ fn returned(function: &Signature, errors: &mut Errors) -> Option<String> {
 fn unknown_return(ty: &Type) -> String {
     format!(
         "no schema return is `{}` in Rust; return `Result<..>` of a type that schemas have, or write the schema out",
-        squeeze(ty)
+        as_written(ty)
     )
 }
 

@@ -1,6 +1,6 @@
 //! `#[dispatch_key]`: a backend or a layer of the user's own.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -21,11 +21,12 @@ impl Parse for Kind {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let usage = "write `backend`, or `layer, above = Autograd`";
         if input.is_empty() {
-            return Err(input.error(format!("say what kind of key this is: {usage}")));
+            return Err(syn::Error::new(Span::call_site(), format!("say what kind of key this is: {usage}")));
         }
         let word: Ident = input.call(Ident::parse_any)?;
         match word.to_string().as_str() {
-            "backend" => Ok(Self::Backend),
+            "backend" if input.is_empty() => Ok(Self::Backend),
+            "backend" => Err(syn::Error::new(rest(input)?, "a backend has no options; write `backend` alone")),
             "layer" => {
                 if input.is_empty() {
                     let message = "say where the layer runs: `layer, above = Autograd`, or above `Backends`, `Autocast` or `Everything`";
@@ -39,6 +40,9 @@ impl Parse for Kind {
                         format!("a layer has no option `{above}`; write `above = Autograd`"),
                     ));
                 }
+                if !input.peek(Token![=]) {
+                    return Err(syn::Error::new_spanned(above, "say above what: `above = Autograd`"));
+                }
                 input.parse::<Token![=]>()?;
                 let landing: Ident = input.call(Ident::parse_any)?;
                 if !LANDINGS.iter().any(|name| landing == name) {
@@ -51,11 +55,20 @@ impl Parse for Kind {
                         format!("a layer cannot land above `{landing}`; {hint}"),
                     ));
                 }
+                if !input.is_empty() {
+                    return Err(syn::Error::new(rest(input)?, "a layer has no other option than `above = ..`"));
+                }
                 Ok(Self::Layer(landing))
             }
             _ => Err(syn::Error::new_spanned(&word, format!("`{word}` is not a kind of key; {usage}"))),
         }
     }
+}
+
+/// The place of the first word after a comma.
+fn rest(input: ParseStream<'_>) -> syn::Result<Span> {
+    input.parse::<Token![,]>()?;
+    Ok(input.span())
 }
 
 /// `pub static NAME: Key;`
@@ -73,7 +86,15 @@ impl Parse for Item {
             return Err(input.error("`#[dispatch_key]` stands over `static NAME: Key;`"));
         }
         input.parse::<Token![static]>()?;
+        if input.peek(Token![mut]) {
+            return Err(input.error("a dispatch key never changes; write `static` without `mut`"));
+        }
         let name = input.parse()?;
+        if input.peek(Token![;]) {
+            // The compiler says itself that the type is missing.
+            input.parse::<Token![;]>()?;
+            return Ok(Self { attributes, visibility, name });
+        }
         input.parse::<Token![:]>()?;
         let ty: syn::Type = input.parse()?;
         if crate::rust_type::RustType::written(&ty).text() != "Key" {

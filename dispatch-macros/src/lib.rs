@@ -5,6 +5,8 @@
 //!
 //! Depend on `dispatch-runtime` or `opdispatch`, which re-export all of these; their examples are there.
 
+#![expect(clippy::single_match_else, reason = "two cases of equal weight")]
+
 mod call;
 mod crate_path;
 mod default;
@@ -13,12 +15,14 @@ mod flags;
 mod function;
 mod infer;
 mod key;
+mod link;
 mod op_def;
 mod op_fallback;
 mod op_impl;
 mod rust_type;
 mod schema_source;
 mod signature;
+mod written;
 
 use proc_macro::TokenStream;
 
@@ -27,7 +31,7 @@ use proc_macro::TokenStream;
 /// `operator = Add` makes `&a + &b` call it.
 #[proc_macro_attribute]
 pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    op_def::expand(attribute.into(), item.into()).into()
+    op_def::expand(attribute.into(), &item.into()).into()
 }
 
 /// Gives an operator a kernel: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named; none means every key that nothing
@@ -35,13 +39,13 @@ pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack.
 #[proc_macro_attribute]
 pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    op_impl::expand(attribute.into(), item.into()).into()
+    op_impl::expand(&attribute.into(), &item.into()).into()
 }
 
 /// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    op_fallback::expand(attribute.into(), item.into()).into()
+    op_fallback::expand(attribute.into(), &item.into()).into()
 }
 
 /// Says that a key does nothing: `fallthrough!(KEY)` for every operator that has no kernel for it, `fallthrough!(operator, KEY)` for
@@ -61,16 +65,7 @@ pub fn dispatch_key(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Links crates for their registrations alone: `link!(myops_cpu, myops_cuda);`.
 #[proc_macro]
 pub fn link(input: TokenStream) -> TokenStream {
-    let input = proc_macro2::TokenStream::from(input);
-    let crates =
-        syn::parse::Parser::parse2(syn::punctuated::Punctuated::<syn::Ident, syn::Token![,]>::parse_terminated, input);
-    match crates {
-        Ok(crates) => {
-            let crates = crates.iter();
-            quote::quote!(#(use ::#crates as _;)*).into()
-        }
-        Err(error) => error.to_compile_error().into(),
-    }
+    link::expand(input.into()).into()
 }
 
 /// Not public API: what an operator's own macro hands a kernel to, together with the operator's schema.

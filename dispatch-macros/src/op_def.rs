@@ -3,11 +3,14 @@
 //! One name in three namespaces comes out: a function, which is the hot path; an empty enum, which carries the operator's types; and
 //! a macro, which is the named form of a call and hands the schema to `#[op_impl]`.
 
+mod adapters;
 mod attribute;
 mod expand;
+mod records;
+mod stub;
 
-use dispatch_schema::{OperatorName, Schema};
-use proc_macro2::TokenStream;
+use dispatch_schema::{Argument, OperatorName, Schema};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::crate_path;
@@ -15,6 +18,7 @@ use crate::errors::Errors;
 use crate::function::Function;
 use crate::infer;
 use crate::rust_type::RustType;
+use crate::schema_source::Source;
 use crate::signature::{self, Parameter};
 use attribute::Attribute;
 
@@ -26,53 +30,69 @@ struct Definition {
     /// Otherwise the namespace is the crate, which generated code knows better than the environment does.
     spells_namespace: bool,
     types: Vec<RustType>,
+    /// What the arguments are called in generated functions. No name that a user can write is the same.
+    names: Vec<Ident>,
     /// The Rust operator that calls it, such as `Add`.
-    claim: Option<syn::Ident>,
+    claim: Option<Ident>,
     runtime: TokenStream,
 }
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_def", item) {
         Ok(function) => function,
-        Err(error) => return error.to_compile_error(),
+        Err(item) => return item,
     };
     let mut errors = Errors::default();
     let attribute = Attribute::parse(attribute, &mut errors);
-    let definition = check(&function, attribute, &mut errors);
-    match definition {
-        Some(definition) if errors.is_empty() => expand::definition(&definition),
+    match check(&function, &attribute, &mut errors) {
+        Some(checked) if errors.is_empty() => expand::definition(&checked.into_definition(function, attribute.claim)),
         _ => {
-            let stub = expand::stub(&function);
+            let stub = stub::expand(function);
             quote!(#errors #stub)
         }
     }
 }
 
-fn check(function: &Function, attribute: Attribute, errors: &mut Errors) -> Option<Definition> {
+/// A schema that fits the function under it.
+struct Checked {
+    parameters: Vec<Parameter>,
+    schema: Schema,
+    spells_namespace: bool,
+    types: Vec<RustType>,
+}
+
+impl Checked {
+    fn into_definition(self, function: Function, claim: Option<Ident>) -> Definition {
+        let Self { parameters, schema, spells_namespace, types } = self;
+        let hygienic = |argument: &Argument| {
+            let mut name = signature::rust_name(&argument.name);
+            name.set_span(Span::mixed_site());
+            name
+        };
+        let names = schema.arguments.iter().map(hygienic).collect();
+        let runtime = crate_path::runtime();
+        Definition { function, parameters, schema, spells_namespace, types, names, claim, runtime }
+    }
+}
+
+fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Option<Checked> {
     function.check_plain("an operator", false, errors);
     if !errors.is_empty() {
         return None;
     }
     let signature = &function.signature;
     let parameters = signature::parameters(signature);
-    let schema = match &attribute.schema {
+    let mut schema = match &attribute.schema {
         Some(source) => source.parse(errors)?,
         None => infer::schema(signature, &parameters, errors)?,
     };
-    let mut schema = schema;
     let spells_namespace = schema.name.namespace.is_some();
     if !spells_namespace {
         schema.name.namespace = crate_path::this_crate();
     }
-    let at = &signature.ident;
-    if schema.varargs || schema.varreturns {
-        errors.at(at, format!("operator `{}` has `...`: its arguments and results must be counted", schema.name));
-    }
-    if schema.arguments.len() > 64 {
-        errors.at(at, format!("operator `{}` has more than 64 arguments", schema.name));
-    }
-    check_name(at, &schema.name, errors);
-    let types = signature::argument_types(&schema, at, errors);
+    check_schema(&schema, attribute.schema.as_ref(), errors);
+    check_name(&signature.ident, &schema.name, errors);
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
         signature::check_names(&parameters, &schema, errors);
         signature::check_types(signature, &parameters, &types, &schema, errors);
@@ -80,25 +100,53 @@ fn check(function: &Function, attribute: Attribute, errors: &mut Errors) -> Opti
     if let Some(claim) = &attribute.claim {
         check_claim(claim, &schema, errors);
     }
-    let function = Function {
-        attributes: function.attributes.clone(),
-        visibility: function.visibility.clone(),
-        signature: function.signature.clone(),
-        body: function.body.clone(),
+    Some(Checked { parameters, schema, spells_namespace, types })
+}
+
+/// Notes what the schema language has and no operator can.
+fn check_schema(schema: &Schema, source: Option<&Source>, errors: &mut Errors) {
+    let operator = &schema.name;
+    let mut at = |word: &str, message: String| match source {
+        Some(source) => errors.at(source.place_of(word), message),
+        None => errors.add(syn::Error::new(Span::call_site(), message)),
     };
-    Some(Definition {
-        function,
-        parameters,
-        schema,
-        spells_namespace,
-        types,
-        claim: attribute.claim,
-        runtime: crate_path::runtime(),
-    })
+    if schema.varargs || schema.varreturns {
+        let message =
+            format!("operator `{operator}` has `...`, but a function has a fixed number of arguments; name each");
+        at("...", message);
+    }
+    if let Some(one_more) = schema.arguments.get(64) {
+        at(&one_more.name, format!("operator `{operator}` has more than 64 arguments"));
+    }
+    for (i, ret) in schema.returns.iter().enumerate() {
+        if ret.ty.is_written() && schema.written_return(i).is_none() {
+            let message = format!(
+                "operator `{operator}` returns a written `{}`, but no argument has that alias; annotate one",
+                ret.ty
+            );
+            at("->", message);
+        }
+    }
+    for argument in &schema.arguments {
+        let (name, ty) = (&argument.name, &argument.ty);
+        if RustType::of_argument(argument).is_none() {
+            let message = format!(
+                "argument `{name}` of operator `{operator}` is `{ty}`, whose tensors no call would look at; \
+                 write `Tensor[]`, or one argument for each list"
+            );
+            at(name, message);
+        } else if argument.is_written() && RustType::of_argument(argument).is_some_and(|ty| ty.is_plain()) {
+            let message = format!(
+                "argument `{name}` of operator `{operator}` is `{ty}`, which is passed by value and cannot be written; \
+                 leave the alias annotation out"
+            );
+            at(name, message);
+        }
+    }
 }
 
 /// The Rust path is the operator's name.
-fn check_name(function: &syn::Ident, name: &OperatorName, errors: &mut Errors) {
+fn check_name(function: &Ident, name: &OperatorName, errors: &mut Errors) {
     let written = function.to_string();
     let written = written.trim_start_matches("r#");
     let whole = name.rust_name();
@@ -106,7 +154,7 @@ fn check_name(function: &syn::Ident, name: &OperatorName, errors: &mut Errors) {
     if written != whole && !drops_tensor {
         errors.at(
             function,
-            format!("operator `{name}` is `{whole}` in Rust, not `{written}`: rename the function or the operator"),
+            format!("operator `{name}` is `{whole}` in Rust, not `{written}`; rename the function or the operator"),
         );
     }
 }
@@ -127,17 +175,17 @@ const CLAIMS: [(&str, usize); 12] = [
     ("Not", 1),
 ];
 
-fn check_claim(claim: &syn::Ident, schema: &Schema, errors: &mut Errors) {
+fn check_claim(claim: &Ident, schema: &Schema, errors: &mut Errors) {
     let Some((_, tensors)) = CLAIMS.iter().find(|(name, _)| claim == name) else {
         let names = CLAIMS.map(|(name, _)| name);
-        errors.at(
-            claim,
-            format!("`{claim}` is not an operator of Rust's that tensors have; they are {}", names.join(", ")),
-        );
+        let hint = match dispatch_schema::suggest(&claim.to_string(), names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("they are {}", names.map(|name| format!("`{name}`")).join(", ")),
+        };
+        errors.at(claim, format!("`{claim}` is not an operator of Rust's that tensors have; {hint}"));
         return;
     };
-    let tensor =
-        |argument: &dispatch_schema::Argument| RustType::of_argument(argument).is_some_and(|ty| ty.text() == "&Tensor");
+    let tensor = |argument: &Argument| RustType::of_argument(argument).is_some_and(|ty| ty.text() == "&Tensor");
     let required = schema.arguments.iter().take_while(|argument| argument.default.is_none());
     let fits = required.clone().count() == *tensors && required.into_iter().all(tensor);
     let rest_has_defaults = schema.arguments.iter().skip(*tensors).all(|argument| argument.default.is_some());

@@ -1,47 +1,52 @@
 //! `#[op_fallback]` and `fallthrough!`: what a key does for operators that have no kernel for it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::flags::{ALIASES, key_word};
+use crate::flags::{ALIASES, key_reference, key_word};
 use crate::function::Function;
 use crate::op_impl::check_boxed;
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_fallback", item) {
         Ok(function) => function,
-        Err(error) => return error.to_compile_error(),
+        Err(item) => return item,
     };
     let mut errors = Errors::default();
     let key = if attribute.is_empty() {
         errors.at(&function.signature.ident, "name the key: `#[op_fallback(Tracer)]`");
         None
     } else {
-        syn::parse2::<Expr>(attribute).map_err(|error| errors.add(error)).ok()
+        one_key.parse2(attribute).map_err(|error| errors.add(error)).ok()
     };
     function.check_plain("a fallback", false, &mut errors);
     if let Some(key) = &key {
         check_runtime_key(key, &mut errors);
     }
+    if function.body.is_none() {
+        errors.at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
+    }
     if errors.is_empty() {
         check_boxed(&function.signature, &function.signature.ident, &mut errors);
     }
     if !errors.is_empty() {
+        let function = function.with_body();
         return quote!(#errors #[allow(dead_code)] #function);
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
+    let key = key.as_ref().map(key_reference);
     quote! {
         #function
 
         const _: () = {
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: &#runtime::Key = &#key;
+            static KEY: &#runtime::Key = #key;
             static FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::boxed(
                 #name,
                 &KEY,
@@ -51,6 +56,15 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
             #runtime::__submit! { #runtime::__private::Record::Fallback(&FALLBACK) }
         };
     }
+}
+
+fn one_key(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let key = input.parse()?;
+    if !input.is_empty() {
+        let message = "a fallback serves one key; write another `#[op_fallback]` function for another key";
+        return Err(syn::Error::new(input.span(), message));
+    }
+    Ok(key)
 }
 
 /// Notes an alias key: a fallback serves one runtime key.
@@ -74,7 +88,10 @@ impl Parse for Fallthrough {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let parts: Vec<Expr> = Punctuated::<Expr, Token![,]>::parse_terminated(input)?.into_iter().collect();
         match &parts[..] {
-            [] => Err(input.error("name a key, or an operator and a key: `fallthrough!(Tracer)`")),
+            [] => {
+                let message = "name a key, or an operator and a key: `fallthrough!(Tracer)`";
+                Err(syn::Error::new(Span::call_site(), message))
+            }
             [key] => Ok(Self { operator: None, keys: vec![key.clone()] }),
             [operator, keys @ ..] => {
                 let operator = operator.to_token_stream();
@@ -93,11 +110,12 @@ pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     if let Some(operator) = operator {
         let count = keys.len();
+        let keys = keys.iter().map(key_reference);
         return quote! {
             const _: () = {
                 #[allow(unused_imports)]
                 use #runtime::keys::*;
-                static KEYS: [&#runtime::Key; #count] = [#(&#keys),*];
+                static KEYS: [&#runtime::Key; #count] = [#(#keys),*];
                 static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::fallthrough::<#operator>(&KEYS, #location);
                 #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
             };
@@ -108,12 +126,12 @@ pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
     if !errors.is_empty() {
         return quote!(#errors);
     }
-    let key = &keys[0];
+    let key = key_reference(&keys[0]);
     quote! {
         const _: () = {
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: &#runtime::Key = &#key;
+            static KEY: &#runtime::Key = #key;
             static FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::fallthrough(&KEY, #location);
             #runtime::__submit! { #runtime::__private::Record::Fallback(&FALLBACK) }
         };

@@ -3,11 +3,12 @@
 //! It takes two steps. The attribute sees the kernel; the operator's schema is somewhere else, perhaps in another crate. So the first
 //! step hands the kernel's signature to the operator's own macro, which calls back [`expand_checked`] with the schema in front.
 
+mod coerce;
 mod dtypes;
 
 use dispatch_schema::Schema;
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{LitStr, ReturnType, Signature, bracketed};
@@ -16,24 +17,27 @@ use crate::crate_path;
 use crate::errors::Errors;
 use crate::flags::{Flags, key_references};
 use crate::function::Function;
-use crate::rust_type::{RustType, without_lifetimes};
+use crate::rust_type::RustType;
 use crate::signature::{self, Parameter};
+use crate::written::{as_written, here};
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_impl", item) {
         Ok(function) => function,
-        Err(error) => return error.to_compile_error(),
+        Err(item) => return item,
     };
     let mut errors = Errors::default();
     let flags = match syn::parse2::<Flags>(attribute.clone()) {
         Ok(flags) => flags,
         Err(error) => {
             errors.add(error);
-            return quote!(#errors #function);
+            let function = function.with_body();
+            return quote!(#errors #[allow(dead_code)] #function);
         }
     };
     check_alone(&function, &flags, &mut errors);
     if !errors.is_empty() {
+        let function = function.with_body();
         return quote!(#errors #[allow(dead_code)] #function);
     }
     let runtime = crate_path::runtime();
@@ -41,11 +45,20 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         let record = boxed(&function.signature, &flags, &runtime);
         return quote!(#function #record);
     }
-    let operator = &flags.operator;
-    let signature = &function.signature;
+    let (operator, signature) = (&flags.operator, &function.signature);
+    let call_back = quote!({ @kernel #runtime::__private::__kernel, [#attribute] [#signature] });
+    if operator.get_ident().is_some() {
+        return quote!(#function #operator! #call_back);
+    }
+    // A macro that is not there has no suggestion; an import that is not there has one.
+    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
+    let alias = Ident::new("__operator", here(end));
     quote! {
         #function
-        #operator! { @kernel #runtime::__private::__kernel, [#attribute] [#signature] }
+        const _: () = {
+            use #operator as #alias;
+            #alias! #call_back
+        };
     }
 }
 
@@ -53,7 +66,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
 fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
     function.check_plain("a kernel", flags.dtypes.is_some(), errors);
     if function.body.is_none() {
-        errors.at(&function.signature, format!("kernel `{}` needs a body", function.signature.ident));
+        errors.at(&function.signature, format!("kernel `{}` has no body; write one", function.signature.ident));
     }
     if let Some(boxed) = &flags.boxed {
         if let Some(when) = &flags.when {
@@ -66,6 +79,7 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
             errors.at(&dtypes.word, "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel");
         }
         check_boxed(&function.signature, boxed, errors);
+        return;
     }
     if let (Some(by), None) = (&flags.by, &flags.dtypes) {
         errors.at(by, "`by` names the argument that chooses the dtype; say which ones with `dtypes(..)`");
@@ -75,14 +89,19 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
     }
 }
 
-/// Notes a boxed kernel of the wrong type.
-pub(crate) fn check_boxed(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
+/// Whether a function takes what boxed kernels take.
+fn is_boxed(signature: &Signature) -> bool {
     let found: Vec<String> = signature::parameters(signature)
         .iter()
         .map(|parameter| RustType::written(&parameter.ty).text().to_owned())
         .collect();
+    found == ["&Operator", "KeySet", "&mut Stack"]
+}
+
+/// Notes a boxed kernel of the wrong type.
+pub(crate) fn check_boxed(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
     let name = &signature.ident;
-    if found != ["&Operator", "KeySet", "&mut Stack"] {
+    if !is_boxed(signature) {
         let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
         let at = if signature.inputs.is_empty() { at.to_token_stream() } else { signature.inputs.to_token_stream() };
         errors.at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
@@ -101,13 +120,13 @@ fn boxed(signature: &Signature, flags: &Flags, runtime: &TokenStream) -> TokenSt
     quote! {
         const _: () = {
             #keys
-            static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#operator>(
+            static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#operator>(
                 #name,
-                &KEYS,
+                &__KEYS,
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             ) #overriding;
-            #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
+            #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
         };
     }
 }
@@ -118,7 +137,7 @@ fn keys(flags: &Flags, runtime: &TokenStream) -> TokenStream {
     quote! {
         #[allow(unused_imports)]
         use #runtime::keys::*;
-        static KEYS: [&#runtime::Key; #count] = [#references];
+        static __KEYS: [&#runtime::Key; #count] = [#references];
     }
 }
 
@@ -164,51 +183,68 @@ struct Kernel {
 fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
     let signature = &checked.signature;
     let mut parameters = signature::parameters(signature);
+    if let [first, .., last] = &parameters[..]
+        && parameters.len() == schema.arguments.len() + 1
+        && is_key_set(&first.ty)
+        && !is_key_set(&last.ty)
+    {
+        errors.at(&first.whole, "a kernel takes the key set of the call last; move this to the end");
+        return Kernel { parameters, takes_keys: true, types: Vec::new(), output: RustType::of_returns(schema) };
+    }
     let takes_keys = parameters.len() == schema.arguments.len() + 1
-        && parameters.last().is_some_and(|parameter| RustType::written(&parameter.ty).text() == "KeySet");
+        && parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
     if takes_keys {
         parameters.pop();
     }
-    if signature::check_count("kernel", signature, &parameters, schema, errors) {
+    if !schema.arguments.is_empty() && is_boxed(signature) && schema.arguments.len() != 3 {
+        errors.at(&signature.inputs, "these are the arguments of a boxed kernel; write `boxed` after the keys");
+    } else if signature::check_count("kernel", signature, &parameters, schema, errors) {
         signature::check_names(&parameters, schema, errors);
     }
-    let types = signature::argument_types(schema, &checked.flags.operator, errors);
-    if let Some(by) = &checked.flags.by
-        && !parameters.iter().any(|parameter| parameter.name.as_ref() == Some(by))
-    {
-        let names: Vec<String> =
-            parameters.iter().filter_map(|p| p.name.as_ref()).map(|name| format!("`{name}`")).collect();
-        errors.at(by, format!("kernel `{}` has no argument `{by}`; it has {}", signature.ident, names.join(", ")));
+    for parameter in parameters.iter().filter(|parameter| names_static(&parameter.ty)) {
+        errors.at(&parameter.ty, "an argument lives as long as the call; leave `'static` out");
+    }
+    // The definition refuses the types that no operator takes.
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    if let (Some(by), true) = (&checked.flags.by, errors.is_empty()) {
+        dtypes::check_chooser(by, signature, &parameters, &types, errors);
     }
     Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
+}
+
+fn names_static(ty: &syn::Type) -> bool {
+    let spaced = ty.to_token_stream().to_string();
+    spaced.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '_')).any(|word| word == "'static")
+}
+
+fn is_key_set(ty: &syn::Type) -> bool {
+    RustType::written(ty).text() == "KeySet"
 }
 
 fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     let Checked { flags, signature, .. } = checked;
     let runtime = crate_path::runtime();
     let (operator, name) = (&flags.operator, &signature.ident);
-    let arguments: Vec<Ident> = (0..kernel.types.len()).map(|i| format_ident!("__argument{i}")).collect();
+    let arguments: Vec<Ident> =
+        (0..kernel.types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
+    let keys_given = Ident::new("keys", Span::mixed_site());
     let types: Vec<TokenStream> = kernel.types.iter().map(|ty| ty.tokens(&runtime)).collect();
     let output = kernel.output.tokens(&runtime);
-    let taken = kernel.parameters.iter().enumerate().map(|(i, parameter)| {
-        let (argument, ty, number) = (&arguments[i], &types[i], i + 1);
-        let user = without_lifetimes(&parameter.ty);
-        let span = here(parameter.ty.span());
-        quote_spanned!(span=> let #argument = <#user as #runtime::__private::Takes<#operator, #number, #ty>>::taken(#argument);)
-    });
-    let result = match &signature.output {
-        ReturnType::Type(_, ty) => without_lifetimes(ty),
-        ReturnType::Default => syn::parse_quote_spanned!(here(name.span())=> ()),
-    };
-    let keys_argument = kernel.takes_keys.then(|| quote!(__keys));
+    let taken: Vec<TokenStream> =
+        (0..arguments.len()).map(|i| coerce::argument(checked, schema, kernel, i, &arguments[i], &runtime)).collect();
+    let keys_argument = kernel.takes_keys.then_some(&keys_given);
+    let result = coerce::Result::new(checked, schema, kernel, &runtime);
     let returned = |function: TokenStream| {
-        quote_spanned! {here(result.span())=>
-            <#result as #runtime::__private::Returns<#operator, #output>>::returned(#function(#(#arguments,)* #keys_argument))
-        }
+        let call = quote_spanned!(result.span()=> #function(#(#arguments,)* #keys_argument));
+        result.returned(&call)
     };
     let body = match &flags.dtypes {
         None => returned(name.to_token_stream()),
-        Some(words) => dtypes::switch(words, flags, kernel, &arguments, &runtime, &|ty| returned(quote!(#name::<#ty>))),
+        Some(words) => {
+            let serve =
+                dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
+            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| returned(quote!(#name::<#element>)))
+        }
     };
     let keys = keys(flags, &runtime);
     let (holds, when) = when(checked, schema, kernel, &runtime);
@@ -217,20 +253,21 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
         const _: () = {
-            fn kernel(#(#arguments: #types,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+            fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet) -> #runtime::Result<#output> {
+                #result
                 #(#taken)*
                 #body
             }
 
             #holds
             #keys
-            static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(
-                kernel,
-                &KEYS,
+            static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(
+                __kernel,
+                &__KEYS,
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             ) #overriding #when #priority;
-            #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
+            #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
         };
     }
 }
@@ -247,9 +284,9 @@ fn when(
     };
     let operator = &checked.flags.operator;
     let condition = &when.condition;
-    let text = condition.to_string().replace(" [", "[");
     // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
     let hygiene = condition.span();
+    let text = as_written(condition);
     let named = kernel.parameters.iter().zip(&schema.arguments);
     let patterns = named.map(|(parameter, argument)| {
         parameter.name.clone().unwrap_or_else(|| {
@@ -259,16 +296,12 @@ fn when(
         })
     });
     let shared = kernel.types.iter().map(|ty| ty.shared().tokens(runtime));
+    let signature = quote_spanned!(here(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
+    let mut body = Group::new(Delimiter::Brace, condition.clone());
+    body.set_span(condition.span());
     let holds = quote! {
         #[allow(unused_variables)]
-        fn holds(#(#patterns: #shared),*) -> bool {
-            #condition
-        }
+        #signature #body
     };
-    (Some(holds), Some(quote!(.when::<#operator>(holds, #text))))
-}
-
-/// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.
-fn here(span: proc_macro2::Span) -> proc_macro2::Span {
-    proc_macro2::Span::call_site().located_at(span)
+    (Some(holds), Some(quote!(.when::<#operator>(__holds, #text))))
 }

@@ -49,8 +49,19 @@ impl RustType {
         self.0.contains("&mut ")
     }
 
+    /// A value without anything behind it that could be written.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.0.contains('&')
+    }
+
     pub(crate) fn is_optional(&self) -> bool {
         self.0.starts_with("Option<")
+    }
+
+    /// What is inside an option; anything else is itself.
+    pub(crate) fn required(&self) -> Self {
+        let inner = self.0.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>'));
+        Self(inner.unwrap_or(&self.0).to_owned())
     }
 
     /// The same with every name an absolute path.

@@ -5,6 +5,7 @@
 
 use dispatch_schema::{Schema, SyntaxErrors, Token, TokenKind};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::LitStr;
 
 use crate::errors::Errors;
@@ -24,6 +25,25 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Where a word stands: the token, or all of a string.
+    pub(crate) fn place_of(&self, word: &str) -> TokenStream {
+        let tokens = match self {
+            Self::Text(text) => return text.to_token_stream(),
+            Self::Tokens(tokens) => tokens,
+        };
+        let mut flat = Flat::default();
+        flat.push_all(tokens.clone());
+        let is_word = |tree: &&TokenTree| match tree {
+            TokenTree::Ident(ident) => ident == word,
+            TokenTree::Punct(punct) => word == "..." && punct.as_char() == '.',
+            _ => false,
+        };
+        let found: TokenStream = flat.trees.iter().filter(is_word).cloned().collect();
+        if found.is_empty() { tokens.clone() } else { found }
+    }
+}
+
 fn parse_text(literal: &LitStr, errors: &mut Errors) -> Option<Schema> {
     let text = literal.value();
     Schema::parse(&text).map_err(|mistakes| errors.at(literal, mistakes.render(&text))).ok()
@@ -37,7 +57,7 @@ fn parse_tokens(tokens: &TokenStream, errors: &mut Errors) -> Option<Schema> {
 }
 
 fn underline(trees: &[TokenTree], end: Option<&TokenTree>, mistakes: &SyntaxErrors, errors: &mut Errors) {
-    for mistake in mistakes.iter() {
+    for mistake in mistakes {
         let at: TokenStream = trees.get(mistake.span.clone()).unwrap_or_default().iter().cloned().collect();
         match (at.is_empty(), end) {
             (false, _) => errors.at(at, &mistake.kind),
@@ -60,7 +80,7 @@ impl Flat {
             match &tree {
                 TokenTree::Group(group) => self.push_group(group),
                 TokenTree::Ident(ident) => {
-                    self.push(TokenKind::Ident(ident.to_string().trim_start_matches("r#").to_owned()), tree)
+                    self.push(TokenKind::Ident(ident.to_string().trim_start_matches("r#").to_owned()), tree);
                 }
                 TokenTree::Punct(punct) => self.push(TokenKind::Punct(punct.as_char()), tree),
                 TokenTree::Literal(literal) => {

@@ -3,10 +3,12 @@
 use dispatch_schema::{Argument, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident};
-use syn::{FnArg, Pat, ReturnType, Signature, Type};
+use syn::punctuated::Punctuated;
+use syn::{FnArg, Pat, ReturnType, Signature, Token, Type};
 
 use crate::errors::Errors;
-use crate::rust_type::{RustType, squeeze};
+use crate::rust_type::RustType;
+use crate::written::as_written;
 
 /// A parameter that a user wrote.
 #[derive(Clone)]
@@ -39,27 +41,8 @@ pub(crate) fn rust_name(argument: &str) -> Ident {
     }
 }
 
-/// The types of a schema's arguments. Notes those that no operator takes.
-pub(crate) fn argument_types(schema: &Schema, at: &impl ToTokens, errors: &mut Errors) -> Vec<RustType> {
-    let mut types = Vec::new();
-    for argument in &schema.arguments {
-        match RustType::of_argument(argument) {
-            Some(ty) => types.push(ty),
-            None => errors.at(at, refused(argument)),
-        }
-    }
-    types
-}
-
-fn refused(argument: &Argument) -> String {
-    let (name, ty) = (&argument.name, &argument.ty);
-    format!(
-        "argument `{name}` is `{ty}`, whose tensors no call would look at; write `Tensor[]`, or one argument for each list"
-    )
-}
-
 /// The function that a schema asks for, as its author would write it.
-pub(crate) fn expected(name: &impl ToTokens, schema: &Schema, returns_result: bool) -> String {
+pub(crate) fn expected(name: &Ident, schema: &Schema, returns_result: bool) -> String {
     let parameter = |argument: &Argument| {
         let ty = RustType::of_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
         format!("{}: {ty}", rust_name(&argument.name))
@@ -67,7 +50,12 @@ pub(crate) fn expected(name: &impl ToTokens, schema: &Schema, returns_result: bo
     let parameters: Vec<String> = schema.arguments.iter().map(parameter).collect();
     let returned = RustType::of_returns(schema);
     let returned = if returns_result { format!("Result<{}>", returned.text()) } else { returned.text().to_owned() };
-    format!("fn {}({}) -> {returned}", squeeze(name), parameters.join(", "))
+    format!("fn {}({}) -> {returned}", name, parameters.join(", "))
+}
+
+/// A number of arguments in words.
+pub(crate) fn count(n: usize) -> String {
+    if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
 }
 
 /// Notes a wrong number of parameters, naming those that are missing or too many. `found` excludes a trailing key set.
@@ -82,7 +70,6 @@ pub(crate) fn check_count(
     if found.len() == wanted {
         return true;
     }
-    let count = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
     let expected = expected(&function.ident, schema, true);
     let listed = |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let difference = if found.len() < wanted {
@@ -92,7 +79,7 @@ pub(crate) fn check_count(
         });
         format!("missing {}", listed(missing.collect()))
     } else {
-        format!("remove {}", listed(found[wanted..].iter().map(|parameter| squeeze(&parameter.whole)).collect()))
+        format!("remove {}", listed(found[wanted..].iter().map(|parameter| as_written(&parameter.whole)).collect()))
     };
     let operator = &schema.name;
     let message = format!(
@@ -103,7 +90,7 @@ pub(crate) fn check_count(
     );
     let at = match found.get(wanted..) {
         Some(extra) if !extra.is_empty() => extra.iter().map(|parameter| parameter.whole.clone()).collect(),
-        _ if function.inputs.is_empty() => function.ident.to_token_stream(),
+        _ if found.is_empty() => function.ident.to_token_stream(),
         _ => function.inputs.to_token_stream(),
     };
     errors.at(at, message);
@@ -113,6 +100,7 @@ pub(crate) fn check_count(
 /// Notes parameters that carry the name of another argument: arguments in the wrong order would go unnoticed where types agree.
 pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
     let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    let mut misplaced = Vec::new();
     for (i, parameter) in found.iter().enumerate() {
         let Some(name) = &parameter.name else { continue };
         let plain = name.to_string();
@@ -123,12 +111,27 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
             && own != plain
             && own.trim_start_matches('_') != plain
         {
-            let operator = &schema.name;
-            let (here, there) = (i + 1, position + 1);
+            misplaced.push((name, i, own, plain.to_owned(), position));
+        }
+    }
+    let operator = &schema.name;
+    match &misplaced[..] {
+        [] => {}
+        [(name, here, own, plain, there)] => {
+            let (here, there) = (here + 1, there + 1);
             errors.at(
                 name,
-                format!("argument {here} of operator `{operator}` is `{own}`; `{plain}` is argument {there}"),
+                format!(
+                    "argument {here} of operator `{operator}` is `{own}`; `{plain}` is argument {there}. \
+                     Write `{own}`, or `_` to leave it unnamed"
+                ),
             );
+        }
+        [(_, first, ..), .., (_, last, ..)] => {
+            let order = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let whole: Punctuated<&TokenStream, Token![,]> =
+                found[*first..=*last].iter().map(|parameter| &parameter.whole).collect();
+            errors.at(whole, format!("the arguments of operator `{operator}` come in another order: {order}"));
         }
     }
 }
@@ -145,7 +148,7 @@ pub(crate) fn check_types(
         let got = RustType::written(&parameter.ty);
         if got != *want {
             let (name, ty) = (&argument.name, &argument.ty);
-            let (want, got) = (want.text(), squeeze(&parameter.ty));
+            let (want, got) = (want.text(), as_written(&parameter.ty));
             errors.at(
                 &parameter.ty,
                 format!("argument `{name}` is `{ty}` in the schema, which is `{want}` in Rust, not `{got}`"),
@@ -172,7 +175,8 @@ fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
             if !accepted {
                 let implied = schema.returns.len() - crate::rust_type::returned(schema).count();
                 let note = if implied > 0 { "; a return that is a written argument is implied" } else { "" };
-                errors.at(ty, format!("operator `{operator}` must return `{instead}`, found `{}`{note}", squeeze(ty)));
+                errors
+                    .at(ty, format!("operator `{operator}` must return `{instead}`, found `{}`{note}", as_written(ty)));
             }
         }
     }

@@ -210,7 +210,7 @@ impl<O, T> Returns<O, T> for T {
     }
 }
 
-impl<O: Operation, T, E: Into<Error>> Returns<O, T> for Result<T, E> {
+impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
     #[inline(always)]
     fn returned(self) -> Result<T> {
         match self {
@@ -219,6 +219,16 @@ impl<O: Operation, T, E: Into<Error>> Returns<O, T> for Result<T, E> {
         }
     }
 }
+
+/// The error of a kernel: whatever a `?` turns into the runtime's.
+#[diagnostic::on_unimplemented(
+    message = "a kernel of operator `{O}` fails with `{Self}`, which does not turn into `dispatch_runtime::Error`",
+    label = "implement `From<{Self}>` for `dispatch_runtime::Error`, or return its own `Result`"
+)]
+pub trait KernelError<O>: Into<Error> {}
+
+#[diagnostic::do_not_recommend]
+impl<O, E: Into<Error>> KernelError<O> for E {}
 
 #[cold]
 fn failed<O: Operation>(error: Error) -> Error {
@@ -239,6 +249,44 @@ impl<O, const I: usize, T> Takes<O, I, T> for T {
     #[inline(always)]
     fn taken(argument: T) -> Self {
         argument
+    }
+}
+
+/// What a named call may give for an optional `T`: a `T`, or an option of one.
+#[diagnostic::on_unimplemented(
+    message = "this argument is an optional `{T}`, not `{Self}`",
+    label = "write a `{T}`, or `Some(..)` or `None`"
+)]
+pub trait Given<T> {
+    /// The argument.
+    fn given(self) -> Option<T>;
+}
+
+impl<T> Given<T> for T {
+    #[inline(always)]
+    fn given(self) -> Option<T> {
+        Some(self)
+    }
+}
+
+impl<T> Given<T> for Option<T> {
+    #[inline(always)]
+    fn given(self) -> Self {
+        self
+    }
+}
+
+impl<'a, T> Given<&'a [T]> for &'a Vec<T> {
+    #[inline(always)]
+    fn given(self) -> Option<&'a [T]> {
+        Some(self)
+    }
+}
+
+impl<'a, T, const N: usize> Given<&'a [T]> for &'a [T; N] {
+    #[inline(always)]
+    fn given(self) -> Option<&'a [T]> {
+        Some(self)
     }
 }
 

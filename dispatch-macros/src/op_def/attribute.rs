@@ -20,14 +20,15 @@ impl Attribute {
         for (i, part) in split_at_commas(tokens).into_iter().enumerate() {
             match option(&part) {
                 Some((name, value)) if name == "operator" => match Ident::parse.parse2(value) {
+                    Ok(_) if attribute.claim.is_some() => errors.at(name, "`operator` is given twice; leave one out"),
                     Ok(claim) => attribute.claim = Some(claim),
-                    Err(error) => errors.add(error),
+                    Err(_) => errors.at(name, "name one of Rust's operators: `operator = Add`"),
                 },
                 Some((name, _)) => {
-                    errors.at(&name, format!("`#[op_def]` has no option `{name}`; the only one is `operator = Add`"))
+                    errors.at(&name, format!("`#[op_def]` has no option `{name}`; the only one is `operator = Add`"));
                 }
                 None if i == 0 => attribute.schema = Some(source(part)),
-                None => errors.at(part, "after the schema, `#[op_def]` takes only options such as `operator = Add`"),
+                None => errors.at(part, "after its schema, `#[op_def]` takes only `operator = Add`"),
             }
         }
         attribute
@@ -53,13 +54,8 @@ fn option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
 }
 
 fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
-    let mut parts = vec![TokenStream::new()];
-    for tree in tokens {
-        match &tree {
-            TokenTree::Punct(comma) if comma.as_char() == ',' => parts.push(TokenStream::new()),
-            _ => parts.last_mut().expect("there is always one").extend([tree]),
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let parts = trees.split(is_comma).filter(|part| !part.is_empty());
+    parts.map(|part| part.iter().cloned().collect()).collect()
 }

@@ -1,12 +1,15 @@
 //! `dtypes(..)`: one generic kernel for many dtypes.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Signature};
 
 use super::Kernel;
 use crate::errors::Errors;
 use crate::flags::{DTypes, Flags};
+use crate::rust_type::RustType;
+use crate::signature::Parameter;
+use crate::written::{as_written, here};
 
 /// The dtypes, by the names of their Rust types, and the variant of `DType` for each.
 const DTYPES: [(&str, &str); 12] = [
@@ -33,18 +36,22 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors) {
-    let types: Vec<_> =
-        signature.generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).collect();
-    if types.len() != 1 {
-        let found =
-            if types.is_empty() { "not generic".to_owned() } else { format!("generic over {} types", types.len()) };
-        errors.at(
-            &signature.ident,
-            format!(
-                "`dtypes(..)` calls the kernel once for each element type, but `{0}` is {found}; write `fn {0}<T: Element>(..)`",
-                signature.ident
+    let params: Vec<&GenericParam> =
+        signature.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    if !matches!(params[..], [GenericParam::Type(_)]) {
+        let name = &signature.ident;
+        let found = match params[..] {
+            [] => "is not generic".to_owned(),
+            _ => format!(
+                "is generic over {}",
+                params.iter().map(|p| format!("`{}`", as_written(p))).collect::<Vec<_>>().join(" and ")
             ),
+        };
+        let at = if params.is_empty() { name.to_token_stream() } else { quote!(#(#params),*) };
+        let message = format!(
+            "`dtypes(..)` makes one kernel for each element type, but `{name}` {found}; write `fn {name}<T: Element>(..)`"
         );
+        errors.at(at, message);
     }
     if dtypes.words.is_empty() {
         errors.at(&dtypes.word, "`dtypes(..)` names no dtype; write `dtypes(floating)`, for example");
@@ -62,10 +69,47 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
     }
 }
 
+/// Notes a `by` that names no argument, or one that has no dtype.
+pub(super) fn check_chooser(
+    by: &Ident,
+    signature: &Signature,
+    parameters: &[Parameter],
+    types: &[RustType],
+    errors: &mut Errors,
+) {
+    let kernel = &signature.ident;
+    match parameters.iter().position(|parameter| parameter.name.as_ref() == Some(by)) {
+        None => {
+            let names: Vec<String> =
+                parameters.iter().filter_map(|p| p.name.as_ref()).map(|name| format!("`{name}`")).collect();
+            errors.at(by, format!("kernel `{kernel}` has no argument `{by}`; it has {}", names.join(", ")));
+        }
+        Some(at) if !types.get(at).is_some_and(has_dtype) => {
+            let ty = types.get(at).map_or("", RustType::text);
+            errors.at(by, format!("argument `{by}` is `{ty}`, which has no dtype; name a tensor or a `DType`"));
+        }
+        Some(_) => {}
+    }
+}
+
+fn has_dtype(ty: &RustType) -> bool {
+    let plain = ty.text().replace("&mut ", "&");
+    matches!(plain.as_str(), "&Tensor" | "&[Tensor]" | "Option<&Tensor>" | "DType" | "Option<DType>")
+}
+
 /// The dtypes that a word stands for.
 fn members(word: &Ident) -> Vec<(&'static str, &'static str)> {
     let group = GROUPS.iter().find(|(name, _)| word == name).map(|(_, members)| *members);
     DTYPES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
+}
+
+/// The kernel and the function around it.
+pub(super) struct Serve<'a> {
+    pub(super) signature: &'a Signature,
+    pub(super) arguments: &'a [Ident],
+    pub(super) types: &'a [TokenStream],
+    pub(super) keys: &'a Ident,
+    pub(super) output: &'a TokenStream,
 }
 
 /// The switch on the dtype of the first tensor, or of the argument that `by` names.
@@ -73,15 +117,20 @@ pub(super) fn switch(
     dtypes: &DTypes,
     flags: &Flags,
     kernel: &Kernel,
-    arguments: &[Ident],
+    serve: &Serve<'_>,
     runtime: &TokenStream,
-    call: &dyn Fn(TokenStream) -> TokenStream,
+    call: &dyn Fn(&TokenStream) -> TokenStream,
 ) -> TokenStream {
+    let Serve { signature, arguments, types, keys, output } = serve;
     let chosen = match &flags.by {
         Some(by) => kernel.parameters.iter().position(|parameter| parameter.name.as_ref() == Some(by)),
-        None => kernel.types.iter().position(|ty| ty.text().contains("Tensor")),
+        None => kernel.types.iter().position(|ty| ty.text().contains("Tensor") && has_dtype(ty)),
     };
     let operator = &flags.operator;
+    let (implemented, _, bounded) = signature.generics.split_for_impl();
+    let generic = signature.generics.type_params().next();
+    let param = generic.map(|generic| &generic.ident);
+    let bounds = generic.map(as_written).unwrap_or_default();
     let Some(chosen) = chosen else {
         let message = "no argument is a tensor to tell the dtype by; name one with `by = ..`";
         return syn::Error::new_spanned(&dtypes.word, message).to_compile_error();
@@ -89,23 +138,56 @@ pub(super) fn switch(
     let mut seen: Vec<&str> = Vec::new();
     let mut arms = TokenStream::new();
     let mut supported = Vec::new();
+    let mut checks = TokenStream::new();
+    let kernel_name = &signature.ident;
     for word in &dtypes.words {
         for (name, variant) in members(word) {
             if seen.contains(&name) {
                 continue;
             }
             seen.push(name);
-            let variant = Ident::new(variant, proc_macro2::Span::call_site());
+            let variant = Ident::new(variant, Span::call_site());
             supported.push(variant.clone());
             let element = element(name, word, runtime);
-            let call = call(element);
-            arms.extend(quote!(::core::option::Option::Some(#runtime::DType::#variant) => #call,));
+            arms.extend(quote! {
+                ::core::option::Option::Some(#runtime::DType::#variant) => __Serves::<#element>::serve(#(#arguments,)* #keys),
+            });
+            let misfit = format!(
+                "`{name}` does not fit `{bounds}`, over which kernel `{kernel_name}` is generic; leave it out of `dtypes(..)`"
+            );
+            checks.extend(quote_spanned!(here(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);));
         }
     }
     let argument = &arguments[chosen];
     let label =
         kernel.parameters[chosen].name.as_ref().map_or_else(|| format!("argument {}", chosen + 1), ToString::to_string);
+    let param = quote!(#param);
+    let call = call(&param);
     quote! {
+        struct __Serves<T>(::core::marker::PhantomData<T>);
+
+        // Where the bounds hold, this comes before the trait's.
+        #[allow(dead_code)]
+        impl #implemented __Serves<#param> #bounded {
+            const FITS: bool = true;
+
+            fn serve(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
+                #call
+            }
+        }
+
+        trait __Refuses: Sized {
+            const FITS: bool = false;
+
+            fn serve(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
+                ::core::unreachable!()
+            }
+        }
+
+        impl<T> __Refuses for __Serves<T> {}
+
+        const _: () = { #checks };
+
         match #runtime::__private::HasDType::dtype_of(&#argument) {
             #arms
             __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype::<#operator>(
@@ -118,16 +200,27 @@ pub(super) fn switch(
 }
 
 fn element(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
-    let span = super::here(word.span());
-    let ident = |name: &str| Ident::new(name, span);
+    let span = here(word.span());
+    let of_runtime = |name: &str| {
+        let (runtime, name) = (respanned(runtime, span), Ident::new(name, span));
+        quote_spanned!(span=> #runtime::#name)
+    };
     match name {
-        "bool" => quote_spanned!(span=> #runtime::Bool),
-        "c64" => quote_spanned!(span=> #runtime::Complex32),
-        "c128" => quote_spanned!(span=> #runtime::Complex64),
-        "f16" | "bf16" => {
-            let name = ident(name);
-            quote_spanned!(span=> #runtime::#name)
+        "bool" => of_runtime("Bool"),
+        "c64" => of_runtime("Complex32"),
+        "c128" => of_runtime("Complex64"),
+        "f16" | "bf16" => of_runtime(name),
+        name => {
+            let name = Ident::new(name, span);
+            quote_spanned!(span=> ::core::primitive::#name)
         }
-        name => ident(name).to_token_stream(),
     }
+}
+
+fn respanned(tokens: &TokenStream, span: Span) -> TokenStream {
+    let each = tokens.clone().into_iter().map(|mut tree| {
+        tree.set_span(span);
+        tree
+    });
+    each.collect()
 }

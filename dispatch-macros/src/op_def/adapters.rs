@@ -1,0 +1,72 @@
+//! Between the stack and an operator's types, both ways.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Definition;
+use crate::rust_type::{RustType, returned};
+
+/// `__boxed`, which takes the operator's types and calls a boxed kernel, and `__unbox`, which is the other way round.
+pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output: &TokenStream) -> TokenStream {
+    let Definition { function, names, schema, runtime, .. } = definition;
+    let name = &function.signature.ident;
+    let count = names.len();
+    let values: Vec<Ident> = (0..count).map(|i| format_ident!("__value{i}")).collect();
+    let positions = 0..count;
+
+    let results: Vec<Ident> = returned(schema).map(|(i, _)| format_ident!("__result{i}")).collect();
+    let popped = (0..schema.returns.len()).rev().map(|i| match schema.written_return(i) {
+        Some(argument) => {
+            let argument = &names[argument];
+            quote!(#runtime::__private::Written::write_back::<#name>(#argument, &mut __stack)?;)
+        }
+        None => {
+            let (result, ty) =
+                (format_ident!("__result{i}"), RustType::of_return(&schema.returns[i].ty).tokens(runtime));
+            quote!(let #result = #runtime::__private::result::<#name, #ty>(&mut __stack)?;)
+        }
+    });
+    let result = match &results[..] {
+        [one] => quote!(#one),
+        several => quote!((#(#several),*)),
+    };
+    let written: Vec<(usize, usize)> =
+        (0..schema.returns.len()).filter_map(|i| schema.written_return(i).map(|argument| (i, argument))).collect();
+    let taken = written.iter().map(|(i, argument)| {
+        let value = format_ident!("__written{i}");
+        quote!(let #value = #runtime::__private::take_written(__stack, #count, #argument);)
+    });
+    let pushed = (0..schema.returns.len()).map(|i| match schema.written_return(i) {
+        Some(_) => {
+            let value = format_ident!("__written{i}");
+            quote!(__stack.push(#value);)
+        }
+        None => {
+            let result = format_ident!("__result{i}");
+            quote!(__stack.push(#runtime::Output::into_value(#result));)
+        }
+    });
+    quote! {
+        fn __boxed(#(#names: #parameters,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+            let mut __stack = #runtime::Stack::new();
+            #(__stack.push(#runtime::Argument::to_value(&#names));)*
+            #runtime::__private::run_boxed::<#name>(__keys, &mut __stack)?;
+            #(#popped)*
+            ::core::result::Result::Ok(#result)
+        }
+
+        fn __unbox(
+            __kernel: #runtime::__private::Code,
+            __keys: #runtime::KeySet,
+            __stack: &mut #runtime::Stack,
+        ) -> #runtime::Result<()> {
+            let __kernel = #runtime::__private::typed::<#name>(__kernel);
+            let [#(#values),*] = #runtime::__private::arguments::<#name, #count>(__stack)?;
+            let #result = __kernel(#(#runtime::__private::argument::<#name, #parameters>(#values, #positions)?,)* __keys)?;
+            #(#taken)*
+            __stack.drop_top(#count);
+            #(#pushed)*
+            ::core::result::Result::Ok(())
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What else a definition submits: its body as a kernel, and the Rust operator that it stands for.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use syn::Attribute;
+
+use super::Definition;
+use crate::default;
+use crate::rust_type::without_lifetimes;
+
+/// The name of a composite's body. It is beside the operator and not inside, where generated names would come before the user's.
+fn body_name(definition: &Definition) -> Ident {
+    format_ident!("__composite_{}", definition.function.signature.ident)
+}
+
+/// The body of a composite as a function, with what its author says about lints.
+pub(super) fn body(definition: &Definition) -> Option<TokenStream> {
+    let function = &definition.function;
+    let body = function.body.as_ref()?;
+    let name = body_name(definition);
+    let lints = function.attributes.iter().filter(|attribute| is_lint(attribute));
+    let patterns = definition.parameters.iter().map(|parameter| &parameter.pattern);
+    let types = definition.parameters.iter().map(|parameter| without_lifetimes(&parameter.ty));
+    let result = &function.signature.output;
+    Some(quote! {
+        #(#lints)*
+        #[doc(hidden)]
+        #[allow(clippy::too_many_arguments, clippy::unnecessary_wraps)]
+        fn #name(#(#patterns: #types),*) #result #body
+    })
+}
+
+/// Whether an attribute is about a function's body, and not about what is seen from outside.
+pub(super) fn is_lint(attribute: &Attribute) -> bool {
+    ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attribute.path().is_ident(lint))
+}
+
+/// The body as the kernel of every key that nothing else serves.
+pub(super) fn composite(
+    definition: &Definition,
+    parameters: &[TokenStream],
+    output: &TokenStream,
+) -> Option<TokenStream> {
+    let Definition { function, names, runtime, .. } = definition;
+    function.body.as_ref()?;
+    let (name, body) = (&function.signature.ident, body_name(definition));
+    Some(quote! {
+        fn __composite(#(#names: #parameters,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
+            #runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*))
+        }
+
+        static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::CompositeImplicitAutograd];
+        static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#name>(
+            __composite,
+            &__KEYS,
+            ::core::stringify!(#name),
+            #runtime::Location::new(::core::file!(), ::core::line!()),
+        );
+        #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+    })
+}
+
+/// The operator behind `&a + &b`.
+pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
+    let Definition { function, names, schema, types, runtime, claim, .. } = definition;
+    let (name, claim) = (&function.signature.ident, claim.as_ref()?);
+    let tensors = schema.arguments.iter().take_while(|argument| argument.default.is_none()).count();
+    let names = &names[..tensors];
+    let rest = schema.arguments.iter().zip(types).skip(tensors);
+    let rest =
+        rest.filter_map(|(argument, ty)| default::expression(argument.default.as_ref()?, &argument.ty, ty, runtime));
+    let arity = if tensors == 1 { format_ident!("unary") } else { format_ident!("binary") };
+    Some(quote! {
+        fn __claimed(#(#names: &#runtime::Tensor),*) -> #runtime::Result<#runtime::Tensor> {
+            #name(#(#names,)* #(#rest),*)
+        }
+
+        static __CLAIM: #runtime::__private::Claim = #runtime::__private::Claim::#arity(
+            #runtime::__private::RustOperator::#claim,
+            __claimed,
+            &__OPERATOR,
+        );
+        #runtime::__submit! { #runtime::__private::Record::Claim(&__CLAIM) }
+    })
+}

@@ -1,0 +1,85 @@
+//! What is left of a definition with mistakes: enough that its callers and its kernels get no errors of their own.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{FnArg, ReturnType, Safety};
+
+use super::expand::path_for_macro;
+use crate::crate_path;
+use crate::function::Function;
+use crate::rust_type::without_lifetimes;
+
+pub(super) fn expand(function: Function) -> TokenStream {
+    let runtime = crate_path::runtime();
+    let mut function = function.with_body();
+    let signature = &mut function.signature;
+    // Whatever is wrong here was reported, and the compiler would report it again.
+    (signature.constness, signature.asyncness, signature.abi, signature.variadic) = (None, None, None, None);
+    signature.safety = Safety::Default;
+    signature.inputs =
+        std::mem::take(&mut signature.inputs).into_iter().filter(|input| matches!(input, FnArg::Typed(_))).collect();
+
+    let path = path_for_macro(&function);
+    let Function { attributes, visibility, signature, body } = &function;
+    let (name, hidden) = (&signature.ident, format_ident!("__op_{}", signature.ident));
+    let parameters = signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(input) => Some(without_lifetimes(&input.ty)),
+        FnArg::Receiver(_) => None,
+    });
+    let output = match &signature.output {
+        ReturnType::Type(_, ty) if signature.generics.params.is_empty() => without_lifetimes(ty),
+        _ => syn::parse_quote!(()),
+    };
+    let typed = signature.generics.params.is_empty().then(|| {
+        let parameters: Vec<_> = parameters.collect();
+        quote! {
+            #visibility fn redispatch(_: #runtime::KeySet, #(_: #parameters),*) -> #output {
+                ::core::unimplemented!()
+            }
+
+            #visibility fn call_for(_: #runtime::Key, #(_: #parameters),*) -> #output {
+                ::core::unimplemented!()
+            }
+        }
+    });
+    quote! {
+        #(#attributes)* #[allow(unused, clippy::all, clippy::pedantic)] #visibility #signature #body
+
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code)]
+        #visibility enum #name {}
+
+        #[allow(unused, clippy::all, clippy::pedantic)]
+        const _: () = {
+            impl #runtime::Operation for #name {
+                type Kernel = fn();
+                type Predicate = fn();
+
+                fn operator() -> &'static #runtime::Operator {
+                    ::core::unimplemented!()
+                }
+            }
+
+            impl #name {
+                #visibility fn operator() -> &'static #runtime::Operator {
+                    ::core::unimplemented!()
+                }
+
+                #visibility fn named_form() -> #output {
+                    ::core::unimplemented!()
+                }
+
+                #typed
+            }
+        };
+
+        #[allow(unused_macros)]
+        macro_rules! #hidden {
+            (@kernel $($anything:tt)*) => {};
+            ($($anything:tt)*) => { #path::named_form() };
+        }
+
+        #[allow(unused_imports)]
+        pub(crate) use #hidden as #name;
+    }
+}

@@ -1,0 +1,126 @@
+//! A kernel's own types against the operator's.
+//!
+//! The compiler compares them, through traits of the runtime, so that an alias or an import under another name is as good as the
+//! type's own. Where the text already differs, a mistake is likely: a trait of the kernel's own then stands before the runtime's, and
+//! its message says the types as both sides wrote them.
+
+use dispatch_schema::Schema;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ReturnType;
+use syn::spanned::Spanned;
+
+use super::{Checked, Kernel};
+use crate::rust_type::{RustType, without_lifetimes};
+use crate::signature::rust_name;
+use crate::written::{as_written, here};
+
+/// Turns what the operator passes into what the kernel takes.
+pub(super) fn argument(
+    checked: &Checked,
+    schema: &Schema,
+    kernel: &Kernel,
+    i: usize,
+    argument: &Ident,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let operator = &checked.flags.operator;
+    let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
+    let (user, ty) = (without_lifetimes(&parameter.ty), want.tokens(runtime));
+    let span = here(parameter.ty.span());
+    if RustType::written(&parameter.ty) == *want {
+        return quote_spanned! {span=>
+            let #argument = <#user as #runtime::__private::Takes<#operator, #number, #ty>>::taken(#argument);
+        };
+    }
+    let name = rust_name(&schema.arguments[i].name);
+    let (kernel, found, want) = (&checked.signature.ident, as_written(&parameter.ty), want.text());
+    let message =
+        format!("argument `{name}` of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
+    let label = format!("write `{want}`");
+    let coerced = quote_spanned!(span=> <#user as Takes<#ty>>::taken(#argument));
+    quote! {
+        let #argument = {
+            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            trait Takes<T> {
+                fn taken(argument: T) -> Self;
+            }
+
+            #[diagnostic::do_not_recommend]
+            impl<T, U: #runtime::__private::Takes<#operator, #number, T>> Takes<T> for U {
+                fn taken(argument: T) -> Self {
+                    #runtime::__private::Takes::taken(argument)
+                }
+            }
+
+            #coerced
+        };
+    }
+}
+
+/// Turns what the kernel returns into what the operator does. As tokens, the trait that it needs.
+pub(super) struct Result {
+    ty: syn::Type,
+    bound: TokenStream,
+    declaration: TokenStream,
+}
+
+impl Result {
+    pub(super) fn new(checked: &Checked, schema: &Schema, kernel: &Kernel, runtime: &TokenStream) -> Self {
+        let Checked { signature, flags, .. } = checked;
+        let ty = match &signature.output {
+            ReturnType::Type(_, ty) => without_lifetimes(ty),
+            ReturnType::Default => syn::parse_quote_spanned!(here(signature.ident.span())=> ()),
+        };
+        let (operator, output, want) = (&flags.operator, kernel.output.tokens(runtime), kernel.output.text());
+        let shared = quote!(#runtime::__private::Returns<#operator, #output>);
+        let written = RustType::written(&ty);
+        let agrees = written.text() == want
+            || written.text() == format!("Result<{want}>")
+            || written.text().starts_with(&format!("Result<{want},"));
+        if agrees {
+            return Self { ty, bound: shared, declaration: TokenStream::new() };
+        }
+        let name = &signature.ident;
+        let found = match &signature.output {
+            ReturnType::Type(_, ty) => format!("returns `{}`", as_written(ty)),
+            ReturnType::Default => "returns nothing".to_owned(),
+        };
+        let implied = if schema.returns.len() > crate::rust_type::returned(schema).count() {
+            "; a return that is a written argument is implied"
+        } else {
+            ""
+        };
+        let message = format!("operator `{}` returns `{want}`, but kernel `{name}` {found}{implied}", schema.name);
+        let label = format!("write `{want}` or `Result<{want}>`");
+        let declaration = quote! {
+            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            trait Returns {
+                fn returned(self) -> #runtime::Result<#output>;
+            }
+
+            #[diagnostic::do_not_recommend]
+            impl<R: #shared> Returns for R {
+                fn returned(self) -> #runtime::Result<#output> {
+                    #runtime::__private::Returns::returned(self)
+                }
+            }
+        };
+        Self { ty, bound: quote!(Returns), declaration }
+    }
+
+    pub(super) fn span(&self) -> Span {
+        here(self.ty.span())
+    }
+
+    pub(super) fn returned(&self, call: &TokenStream) -> TokenStream {
+        let Self { ty, bound, .. } = self;
+        quote_spanned!(self.span()=> <#ty as #bound>::returned(#call))
+    }
+}
+
+impl ToTokens for Result {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(self.declaration.clone());
+    }
+}

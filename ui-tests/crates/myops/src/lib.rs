@@ -1,0 +1,37 @@
+//! Operators that the cases find in another crate.
+
+use dispatch_runtime::prelude::*;
+
+/// Multiplies two tensors elementwise.
+#[op_def("mymul(Tensor self, Tensor other) -> Tensor")]
+pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// Multiplies a tensor with itself.
+#[op_def("square(Tensor self) -> Tensor")]
+pub fn square(this: &Tensor) -> Result<Tensor> {
+    mymul(this, this)
+}
+
+/// Scales a tensor in place.
+#[op_def("scale_(Tensor(a!) self, float by=2) -> Tensor(a!)")]
+pub fn scale_(this: &mut Tensor, by: f64) -> Result<()>;
+
+/// The sum of several tensors.
+#[op_def("total(Tensor[] tensors, float[]? weights=None) -> Tensor")]
+pub fn total(tensors: &[Tensor], weights: Option<&[f64]>) -> Result<Tensor>;
+
+/// A sum over dimensions.
+#[op_def("sum.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]
+pub fn sum_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
+
+/// A tensor with an optional one.
+#[op_def("weighted(Tensor self, Tensor? weight=None) -> Tensor")]
+pub fn weighted(this: &Tensor, weight: Option<&Tensor>) -> Result<Tensor>;
+
+/// Two halves.
+#[op_def("halve(Tensor self, int dim) -> (Tensor, Tensor)")]
+pub fn halve(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
+
+/// An operator without tensors.
+#[op_def("now(str clock) -> float")]
+pub fn now(clock: &str) -> Result<f64>;
