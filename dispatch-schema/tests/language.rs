@@ -102,6 +102,7 @@ fn compound_types_nest() {
 fn unions_come_to_one_form() {
     type_prints("Union(str, int)", "Union(int, str)");
     type_prints("Union(Tensor, NoneType)", "Tensor?");
+    type_prints("Union(Tensor, NoneType)(a!)", "Tensor(a!)?");
     type_prints("Union(int, float, complex)", "Scalar");
     type_prints("Union(int, complex, NoneType, float)", "Scalar?");
     type_prints("Union(str, Union(int, str), Tensor)", "Union(Tensor, int, str)");

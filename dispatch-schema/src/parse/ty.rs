@@ -43,8 +43,8 @@ impl Parser<'_> {
         if self.depth > MAX_DEPTH {
             return Err(self.bad_type(TypeProblem::TooDeep));
         }
-        let mut ty = self.base()?;
-        ty.alias = self.alias()?;
+        let base = self.base()?;
+        let mut ty = self.annotated(base)?;
         let mut sized = false;
         for suffixes in 0.. {
             if suffixes > MAX_DEPTH {
@@ -63,6 +63,21 @@ impl Parser<'_> {
         }
         self.depth -= 1;
         Ok((ty, sized))
+    }
+
+    /// The base with the annotation that follows it. A union that comes to an optional is annotated where optionals are: inside.
+    fn annotated(&mut self, base: Type) -> Parsed<Type> {
+        let start = self.here().start;
+        Ok(match (base.kind, self.alias()?) {
+            (TypeKind::Optional(inner), Some(_)) if inner.alias.is_some() => {
+                let kind = SyntaxErrorKind::BadAlias { problem: AliasProblem::AfterOptional };
+                return Err(self.report_at(self.since(start), kind));
+            }
+            (TypeKind::Optional(inner), alias) if alias.is_some() => {
+                TypeKind::Optional(Box::new(Type { alias, ..*inner })).into()
+            }
+            (kind, alias) => Type { kind, alias },
+        })
     }
 
     fn list_suffix(&mut self, element: Type) -> Parsed<(Type, bool)> {
