@@ -36,7 +36,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     }
     if !errors.is_empty() {
         let function = function.with_body();
-        return quote!(#errors #[allow(dead_code)] #function);
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
     let key = key.as_ref().map(key_reference);

@@ -38,7 +38,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     check_alone(&function, &flags, &mut errors);
     if !errors.is_empty() {
         let function = function.with_body();
-        return quote!(#errors #[allow(dead_code)] #function);
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
     let runtime = crate_path::runtime();
     if flags.boxed.is_some() {
