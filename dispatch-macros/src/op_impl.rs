@@ -239,11 +239,17 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
         result.returned(&call)
     };
     let body = match &flags.dtypes {
-        None => returned(name.to_token_stream()),
+        None => {
+            let returned = returned(name.to_token_stream());
+            quote!(#(#taken)* #returned)
+        }
         Some(words) => {
             let serve =
                 dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
-            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| returned(quote!(#name::<#element>)))
+            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| {
+                let returned = returned(quote!(#name::<#element>));
+                quote!(#(#taken)* #returned)
+            })
         }
     };
     let keys = keys(flags, &runtime);
@@ -251,11 +257,10 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     quote! {
-        #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
+        #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_lifetimes)]
         const _: () = {
             fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet) -> #runtime::Result<#output> {
                 #result
-                #(#taken)*
                 #body
             }
 
@@ -300,7 +305,7 @@ fn when(
     let mut body = Group::new(Delimiter::Brace, condition.clone());
     body.set_span(condition.span());
     let holds = quote! {
-        #[allow(unused_variables)]
+        #[allow(unused_variables, non_snake_case)]
         #signature #body
     };
     (Some(holds), Some(quote!(.when::<#operator>(__holds, #text))))

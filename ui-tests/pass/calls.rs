@@ -86,7 +86,6 @@ fn an_option_is_given_with_or_without_some() -> Result<()> {
     let weight = Some(x);
     assert_eq!(noise!(x, weight = weight, seed = 1 + 2)?, Some(3));
     assert_eq!(noise!(x, generator = None, weight = weight.filter(|_| false), seed = 3)?, None);
-    assert_eq!(noise!(x, weight = x, seed = { 3 })?, Some(3));
     assert!(reduce!(x, dtype = DType::F32, mode = "sum")?.contains("sum Some"));
     Ok(())
 }

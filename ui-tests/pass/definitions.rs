@@ -36,7 +36,7 @@ fn out_scalar_mode(this: &Tensor, other: Scalar) -> Result<(Tensor, Tensor)>;
 
 /// Documented, with an alias for its result.
 #[op_def("aliased(Tensor self) -> Tensor")]
-fn aliased(this: &dispatch_runtime::Tensor) -> std::result::Result<Tensor, Error>;
+fn aliased(this: &Tensor) -> std::result::Result<Tensor, Error>;
 
 #[op_def("minus(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub)]
 fn minus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
@@ -57,7 +57,7 @@ fn the_schema_says_what_the_signature_does() {
     assert_eq!(
         tokens::operator().schema().to_string(),
         "definitions::tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode=\"mean\", float eps=1.0000000000000001e-05, \
-         bool[3] mask=[True, False, True], Device? device=None, complex z=0) -> Tensor(a!)"
+         bool[3] mask=[True, False, True], Device? device=None, complex z=0.+0.j) -> Tensor(a!)"
     );
 }
 

@@ -29,7 +29,7 @@ fn filled_with<'a, Item: Element>(
     size: &'a [i64],
     dtype: DType,
     _: Option<&'a Tensor>,
-    _: &[Tensor],
+    _: Option<&[Tensor]>,
     keys: KeySet,
 ) -> Str {
     assert!(size.is_empty() && !keys.has(keys::Tracer));

@@ -39,7 +39,7 @@ fn wrapper(definition: &Definition) -> TokenStream {
     quote! {
         #(#attributes)*
         #[inline]
-        #[allow(clippy::missing_errors_doc, clippy::too_many_arguments, clippy::must_use_candidate, clippy::trivially_copy_pass_by_ref)]
+        #[allow(dead_code, clippy::missing_errors_doc, clippy::too_many_arguments, clippy::must_use_candidate, clippy::trivially_copy_pass_by_ref)]
         #visibility #signature {
             let #keys = #runtime::__private::keys(#carried);
             #runtime::__private::kernel::<#name>(#keys)(#(#names,)* #keys)
