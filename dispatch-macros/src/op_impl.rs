@@ -16,7 +16,7 @@ use syn::{LitStr, ReturnType, Signature, bracketed};
 use crate::crate_path;
 use crate::errors::Errors;
 use crate::flags::{Flags, key_references};
-use crate::function::Function;
+use crate::function::{Function, signature_lints};
 use crate::rust_type::RustType;
 use crate::signature::{self, Parameter};
 use crate::written::{as_written, here};
@@ -40,20 +40,21 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         let function = function.with_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
-    let runtime = crate_path::runtime();
+    let (runtime, lints) = (crate_path::runtime(), signature_lints());
     if flags.boxed.is_some() {
         let record = boxed(&function.signature, &flags, &runtime);
-        return quote!(#function #record);
+        return quote!(#lints #function #record);
     }
     let (operator, signature) = (&flags.operator, &function.signature);
     let call_back = quote!({ @kernel #runtime::__private::__kernel, [#attribute] [#signature] });
     if operator.get_ident().is_some() {
-        return quote!(#function #operator! #call_back);
+        return quote!(#lints #function #operator! #call_back);
     }
     // A macro that is not there has no suggestion; an import that is not there has one.
     let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
     let alias = Ident::new("__operator", here(end));
     quote! {
+        #lints
         #function
         const _: () = {
             use #operator as #alias;

@@ -264,28 +264,28 @@ pub trait Given<T> {
 }
 
 impl<T> Given<T> for T {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Option<T> {
         Some(self)
     }
 }
 
 impl<T> Given<T> for Option<T> {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Self {
         self
     }
 }
 
 impl<'a, T> Given<&'a [T]> for &'a Vec<T> {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Option<&'a [T]> {
         Some(self)
     }
 }
 
 impl<'a, T, const N: usize> Given<&'a [T]> for &'a [T; N] {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Option<&'a [T]> {
         Some(self)
     }

@@ -1,6 +1,7 @@
 //! Every type of the schema language, as an argument and as a return, typed and boxed.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+#![allow(clippy::many_single_char_names, reason = "one argument for each type")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
