@@ -263,6 +263,7 @@ pub trait Given<T> {
     fn given(self) -> Option<T>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Given<T> for T {
     #[inline]
     fn given(self) -> Option<T> {
@@ -270,6 +271,7 @@ impl<T> Given<T> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Given<T> for Option<T> {
     #[inline]
     fn given(self) -> Self {
@@ -277,6 +279,7 @@ impl<T> Given<T> for Option<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T> Given<&'a [T]> for &'a Vec<T> {
     #[inline]
     fn given(self) -> Option<&'a [T]> {
@@ -284,6 +287,7 @@ impl<'a, T> Given<&'a [T]> for &'a Vec<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T, const N: usize> Given<&'a [T]> for &'a [T; N] {
     #[inline]
     fn given(self) -> Option<&'a [T]> {
