@@ -111,6 +111,21 @@ impl Function {
     }
 }
 
+/// Lints about a signature that its author did not choose. The author's own attributes come after, and win.
+pub(crate) fn signature_lints() -> TokenStream {
+    quote! {
+        #[allow(
+            clippy::extra_unused_type_parameters,
+            clippy::needless_pass_by_ref_mut,
+            clippy::needless_pass_by_value,
+            clippy::ptr_arg,
+            clippy::too_many_arguments,
+            clippy::trivially_copy_pass_by_ref,
+            clippy::unnecessary_wraps
+        )]
+    }
+}
+
 const NOT_A_FUNCTION: &str = "not a function";
 
 /// Whether `fn` comes next, or after its qualifiers.

@@ -19,13 +19,12 @@ use crate::function::Function;
 use crate::infer;
 use crate::rust_type::RustType;
 use crate::schema_source::Source;
-use crate::signature::{self, Parameter};
+use crate::signature;
 use attribute::Attribute;
 
 /// A definition without mistakes.
 struct Definition {
     function: Function,
-    parameters: Vec<Parameter>,
     schema: Schema,
     /// Otherwise the namespace is the crate, which generated code knows better than the environment does.
     spells_namespace: bool,
@@ -55,7 +54,6 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
 
 /// A schema that fits the function under it.
 struct Checked {
-    parameters: Vec<Parameter>,
     schema: Schema,
     spells_namespace: bool,
     types: Vec<RustType>,
@@ -63,7 +61,7 @@ struct Checked {
 
 impl Checked {
     fn into_definition(self, function: Function, claim: Option<Ident>) -> Definition {
-        let Self { parameters, schema, spells_namespace, types } = self;
+        let Self { schema, spells_namespace, types } = self;
         let hygienic = |argument: &Argument| {
             let mut name = signature::rust_name(&argument.name);
             name.set_span(Span::mixed_site());
@@ -71,7 +69,7 @@ impl Checked {
         };
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime();
-        Definition { function, parameters, schema, spells_namespace, types, names, claim, runtime }
+        Definition { function, schema, spells_namespace, types, names, claim, runtime }
     }
 }
 
@@ -100,7 +98,7 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     if let Some(claim) = &attribute.claim {
         check_claim(claim, &schema, errors);
     }
-    Some(Checked { parameters, schema, spells_namespace, types })
+    Some(Checked { schema, spells_namespace, types })
 }
 
 /// Notes what the schema language has and no operator can.

@@ -9,7 +9,7 @@ use syn::{Expr, Path, Token};
 use crate::crate_path;
 use crate::errors::Errors;
 use crate::flags::{ALIASES, key_reference, key_word};
-use crate::function::Function;
+use crate::function::{Function, signature_lints};
 use crate::op_impl::check_boxed;
 
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
@@ -36,11 +36,13 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     }
     if !errors.is_empty() {
         let function = function.with_body();
-        return quote!(#errors #[allow(dead_code)] #function);
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
     let key = key.as_ref().map(key_reference);
+    let lints = signature_lints();
     quote! {
+        #lints
         #function
 
         const _: () = {

@@ -16,7 +16,7 @@ use syn::{LitStr, ReturnType, Signature, bracketed};
 use crate::crate_path;
 use crate::errors::Errors;
 use crate::flags::{Flags, key_references};
-use crate::function::Function;
+use crate::function::{Function, signature_lints};
 use crate::rust_type::RustType;
 use crate::signature::{self, Parameter};
 use crate::written::{as_written, here};
@@ -38,22 +38,23 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     check_alone(&function, &flags, &mut errors);
     if !errors.is_empty() {
         let function = function.with_body();
-        return quote!(#errors #[allow(dead_code)] #function);
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
-    let runtime = crate_path::runtime();
+    let (runtime, lints) = (crate_path::runtime(), signature_lints());
     if flags.boxed.is_some() {
         let record = boxed(&function.signature, &flags, &runtime);
-        return quote!(#function #record);
+        return quote!(#lints #function #record);
     }
     let (operator, signature) = (&flags.operator, &function.signature);
     let call_back = quote!({ @kernel #runtime::__private::__kernel, [#attribute] [#signature] });
     if operator.get_ident().is_some() {
-        return quote!(#function #operator! #call_back);
+        return quote!(#lints #function #operator! #call_back);
     }
     // A macro that is not there has no suggestion; an import that is not there has one.
     let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
     let alias = Ident::new("__operator", here(end));
     quote! {
+        #lints
         #function
         const _: () = {
             use #operator as #alias;
@@ -239,11 +240,17 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
         result.returned(&call)
     };
     let body = match &flags.dtypes {
-        None => returned(name.to_token_stream()),
+        None => {
+            let returned = returned(name.to_token_stream());
+            quote!(#(#taken)* #returned)
+        }
         Some(words) => {
             let serve =
                 dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
-            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| returned(quote!(#name::<#element>)))
+            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| {
+                let returned = returned(quote!(#name::<#element>));
+                quote!(#(#taken)* #returned)
+            })
         }
     };
     let keys = keys(flags, &runtime);
@@ -251,11 +258,10 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     quote! {
-        #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
+        #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_lifetimes)]
         const _: () = {
             fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet) -> #runtime::Result<#output> {
                 #result
-                #(#taken)*
                 #body
             }
 
@@ -300,7 +306,7 @@ fn when(
     let mut body = Group::new(Delimiter::Brace, condition.clone());
     body.set_span(condition.span());
     let holds = quote! {
-        #[allow(unused_variables)]
+        #[allow(unused_variables, non_snake_case)]
         #signature #body
     };
     (Some(holds), Some(quote!(.when::<#operator>(__holds, #text))))

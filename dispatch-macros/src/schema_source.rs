@@ -102,7 +102,7 @@ impl Flat {
             Delimiter::None => return self.push_all(group.stream()),
         };
         let mark = |character: char, span: Span| {
-            let mut ident = proc_macro2::Punct::new('.', proc_macro2::Spacing::Alone);
+            let mut ident = proc_macro2::Punct::new(',', proc_macro2::Spacing::Alone);
             ident.set_span(span);
             (TokenKind::Punct(character), TokenTree::Punct(ident))
         };

@@ -262,29 +262,33 @@ pub trait Given<T> {
     fn given(self) -> Option<T>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Given<T> for T {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Option<T> {
         Some(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Given<T> for Option<T> {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Self {
         self
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T> Given<&'a [T]> for &'a Vec<T> {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Option<&'a [T]> {
         Some(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T, const N: usize> Given<&'a [T]> for &'a [T; N] {
-    #[inline(always)]
+    #[inline]
     fn given(self) -> Option<&'a [T]> {
         Some(self)
     }

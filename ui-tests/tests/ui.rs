@@ -3,14 +3,38 @@
 //! The words around ours are the compiler's, and change with it: they are compared on one version only. `TRYBUILD=overwrite` writes
 //! them anew; read them before committing.
 
-#[rustversion::stable(1.95)]
+#[rustversion::attr(
+    not(stable(1.95)),
+    ignore = "the messages on file are those of Rust 1.95, and this is another compiler"
+)]
 #[test]
 fn a_mistake_gives_the_message_on_file() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }
 
-#[rustversion::not(stable(1.95))]
+/// The definitions of one name, and a kernel among methods, are told by the compiler alone, more than once.
+const SEVERAL: [&str; 2] = ["op_def/defined_twice", "op_impl/associated_function"];
+
 #[test]
-fn a_mistake_gives_the_message_on_file() {
-    eprintln!("SKIPPED: the messages on file are those of Rust 1.95; this is another compiler.");
+fn a_mistake_is_told_once_and_without_warnings() {
+    let mut cases = 0;
+    for case in cases_in("fail") {
+        let message =
+            std::fs::read_to_string(case.with_extension("stderr")).expect("every case has its message on file");
+        let count = |start: &str| message.lines().filter(|line| line.starts_with(start)).count();
+        let name = case.display();
+        assert_eq!(count("warning"), 0, "{name}: stray warnings");
+        if !SEVERAL.iter().any(|several| case.with_extension("").ends_with(several)) {
+            assert_eq!(count("error"), 1, "{name}: one mistake, one error");
+        }
+        cases += 1;
+    }
+    assert!(cases > 200, "only {cases} cases");
+}
+
+fn cases_in(folder: &str) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder of cases").map(|entry| entry.expect("an entry").path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let inner = folders.iter().flat_map(|folder| cases_in(&folder.display().to_string()));
+    files.into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs")).chain(inner).collect()
 }

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
 use super::{Definition, adapters, records};
-use crate::function::Function;
+use crate::function::{Function, signature_lints};
 use crate::rust_type::RustType;
 use crate::signature::rust_name;
 
@@ -34,12 +34,13 @@ fn wrapper(definition: &Definition) -> TokenStream {
         }
     }
     let name = &signature.ident;
-    let keys = Ident::new("keys", Span::mixed_site());
+    let (keys, lints) = (Ident::new("keys", Span::mixed_site()), signature_lints());
     let carried = carried(definition, &names);
     quote! {
+        #lints
+        #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
         #(#attributes)*
         #[inline]
-        #[allow(clippy::missing_errors_doc, clippy::too_many_arguments, clippy::must_use_candidate, clippy::trivially_copy_pass_by_ref)]
         #visibility #signature {
             let #keys = #runtime::__private::keys(#carried);
             #runtime::__private::kernel::<#name>(#keys)(#(#names,)* #keys)

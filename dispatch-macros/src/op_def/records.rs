@@ -6,7 +6,7 @@ use syn::Attribute;
 
 use super::Definition;
 use crate::default;
-use crate::rust_type::without_lifetimes;
+use crate::function::signature_lints;
 
 /// The name of a composite's body. It is beside the operator and not inside, where generated names would come before the user's.
 fn body_name(definition: &Definition) -> Ident {
@@ -17,16 +17,15 @@ fn body_name(definition: &Definition) -> Ident {
 pub(super) fn body(definition: &Definition) -> Option<TokenStream> {
     let function = &definition.function;
     let body = function.body.as_ref()?;
-    let name = body_name(definition);
     let lints = function.attributes.iter().filter(|attribute| is_lint(attribute));
-    let patterns = definition.parameters.iter().map(|parameter| &parameter.pattern);
-    let types = definition.parameters.iter().map(|parameter| without_lifetimes(&parameter.ty));
-    let result = &function.signature.output;
+    let of_signature = signature_lints();
+    let mut signature = function.signature.clone();
+    signature.ident = body_name(definition);
     Some(quote! {
+        #of_signature
         #(#lints)*
         #[doc(hidden)]
-        #[allow(clippy::too_many_arguments, clippy::unnecessary_wraps)]
-        fn #name(#(#patterns: #types),*) #result #body
+        #signature #body
     })
 }
 

@@ -1,4 +1,6 @@
 //! Operators that the cases find in another crate.
+#![forbid(unsafe_code)]
+#![warn(clippy::pedantic, missing_docs, unreachable_pub, unused_qualifications)]
 
 use dispatch_runtime::prelude::*;
 

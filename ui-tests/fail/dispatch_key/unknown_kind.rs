@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[dispatch_key(device)]
+pub static NPU: Key;
+
+fn main() {}

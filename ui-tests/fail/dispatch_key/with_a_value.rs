@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[dispatch_key(backend)]
+pub static NPU: Key = keys::CPU;
+
+fn main() {}

@@ -1,0 +1,5 @@
+use dispatch_runtime::prelude::*;
+
+fallthrough!(Tracre);
+
+fn main() {}

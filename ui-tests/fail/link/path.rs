@@ -1,0 +1,5 @@
+use dispatch_runtime::prelude::*;
+
+link!(myops::mymul);
+
+fn main() {}

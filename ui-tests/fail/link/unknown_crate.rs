@@ -1,0 +1,5 @@
+use dispatch_runtime::prelude::*;
+
+link!(my_gpu);
+
+fn main() {}

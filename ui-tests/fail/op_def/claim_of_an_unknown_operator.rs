@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[op_def("add(Tensor self, Tensor other) -> Tensor", operator = Plus)]
+pub fn add(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+fn main() {}

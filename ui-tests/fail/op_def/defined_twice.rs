@@ -1,0 +1,9 @@
+use dispatch_runtime::prelude::*;
+
+#[op_def("add(Tensor self, Tensor other) -> Tensor")]
+pub fn add(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_def("add(Tensor self, Tensor other) -> Tensor")]
+pub fn add(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[op_def("f(Tensor self, Tensor? weight) -> Tensor")]
+pub fn f(this: &Tensor, weight: &Option<Tensor>) -> Result<Tensor>;
+
+fn main() {}

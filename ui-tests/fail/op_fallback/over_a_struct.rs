@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[op_fallback(Tracer)]
+struct Audit;
+
+fn main() {}

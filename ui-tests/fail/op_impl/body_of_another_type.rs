@@ -1,0 +1,8 @@
+use dispatch_runtime::prelude::*;
+
+#[op_impl(myops::square, CPU)]
+fn square(this: &Tensor) -> Result<Tensor> {
+    Ok(this)
+}
+
+fn main() {}

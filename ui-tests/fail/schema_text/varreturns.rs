@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[op_def("f(Tensor self) -> ...")]
+pub fn f(this: &Tensor) -> Result<Tensor>;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[op_def(f(Tensor self, int n=1.5) -> Tensor)]
+pub fn f(this: &Tensor, n: i64) -> Result<Tensor>;
+
+fn main() {}

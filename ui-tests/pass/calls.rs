@@ -1,0 +1,91 @@
+//! The named form of a call.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+
+use dispatch_runtime::prelude::*;
+
+#[op_def(
+    "reduce(Tensor self, int[1]? dim=None, bool keepdim=False, *, Scalar alpha=1, float[2] scale=1.5, str mode=\"mean\", ScalarType? dtype=None) -> str"
+)]
+fn reduce(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    alpha: Scalar,
+    scale: &[f64],
+    mode: &str,
+    dtype: Option<DType>,
+) -> Result<Str>;
+
+#[op_impl(reduce)]
+fn reduce_any(
+    _: &Tensor,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    alpha: Scalar,
+    scale: &[f64],
+    mode: &str,
+    dtype: Option<DType>,
+) -> Str {
+    format!("{dim:?} {keepdim} {alpha} {scale:?} {mode} {dtype:?}").into()
+}
+
+#[op_def("noise(Tensor self, *, Generator? generator=None, Tensor? weight=None, int? seed=None) -> int?")]
+fn noise(
+    this: &Tensor,
+    generator: Option<&Generator>,
+    weight: Option<&Tensor>,
+    seed: Option<i64>,
+) -> Result<Option<i64>>;
+
+#[op_impl(noise)]
+fn noise_any(_: &Tensor, generator: Option<&Generator>, weight: Option<&Tensor>, seed: Option<i64>) -> Option<i64> {
+    seed.filter(|_| generator.is_none() && weight.is_some())
+}
+
+#[test]
+fn defaults_fill_in() -> Result<()> {
+    let x = &Tensor::from_slice(&[1.0_f32]);
+    let plain = "None false 1 [1.5, 1.5] mean None";
+    assert_eq!(&*reduce!(x)?, plain);
+    assert_eq!(&*reduce!(this = x)?, plain);
+    assert_eq!(&*reduce!(self = x,)?, plain);
+    assert_eq!(&*reduce!(x, None, false)?, plain);
+    Ok(())
+}
+
+#[test]
+fn a_list_is_given_in_every_way() -> Result<()> {
+    let x = &Tensor::from_slice(&[1.0_f32]);
+    let dims = vec![0_i64, 1];
+    let array = [0_i64, 1];
+    let wanted = "Some([0, 1]) false 1 [1.5, 1.5] mean None";
+    for found in [
+        reduce!(x, dim = [0, 1])?,
+        reduce!(x, [0, 1])?,
+        reduce!(x, dim = &[0, 1])?,
+        reduce!(x, dim = &dims)?,
+        reduce!(x, dim = &array)?,
+        reduce!(x, dim = &dims[..])?,
+        reduce!(x, dim = Some(&dims))?,
+        reduce!(x, dim = Some(&[0, 1]))?,
+        reduce!(x, dim = dims.get(..2))?,
+    ] {
+        assert_eq!(&*found, wanted);
+    }
+    assert_eq!(&*reduce!(x, dim = 3)?, "Some([3]) false 1 [1.5, 1.5] mean None");
+    assert_eq!(&*reduce!(x, scale = 2.0, alpha = 0.5)?, "None false 0.5 [2.0, 2.0] mean None");
+    Ok(())
+}
+
+#[test]
+fn an_option_is_given_with_or_without_some() -> Result<()> {
+    let x = &Tensor::from_slice(&[1.0_f32]);
+    assert_eq!(noise!(x, weight = x, seed = 3)?, Some(3));
+    assert_eq!(noise!(x, weight = Some(x), seed = Some(3))?, Some(3));
+    let weight = Some(x);
+    assert_eq!(noise!(x, weight = weight, seed = 1 + 2)?, Some(3));
+    assert_eq!(noise!(x, generator = None, weight = weight.filter(|_| false), seed = 3)?, None);
+    assert!(reduce!(x, dtype = DType::F32, mode = "sum")?.contains("sum Some"));
+    Ok(())
+}

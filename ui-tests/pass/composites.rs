@@ -1,0 +1,81 @@
+//! Bodies: what an author writes in one means there what it means anywhere.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+
+use dispatch_runtime::prelude::*;
+
+// All of these are names of generated code as well.
+const OPERATOR: i64 = 1;
+
+fn body(n: i64) -> i64 {
+    n + OPERATOR
+}
+
+fn composite(n: i64) -> i64 {
+    body(n)
+}
+
+fn slow(n: i64) -> i64 {
+    composite(n)
+}
+
+#[op_def("plus(int n) -> int")]
+fn plus(n: i64) -> Result<i64> {
+    Ok(slow(n))
+}
+
+#[op_def("calls_itself(int n) -> int")]
+fn calls_itself(n: i64) -> Result<i64> {
+    if n == 0 { Ok(0) } else { Ok(1 + calls_itself(n - 1)?) }
+}
+
+/// A pattern, an early return and a question mark.
+#[op_def("patterns(int n, int[] dims, int mut_) -> int")]
+fn patterns(n: i64, dims: &[i64], mut mut_: i64) -> Result<i64> {
+    if let &[first, ..] = dims {
+        return Ok(first);
+    }
+    mut_ += plus(n)?;
+    Ok(mut_)
+}
+
+#[op_def("quiet(int n) -> int")]
+#[expect(clippy::unnecessary_cast, unused_variables, reason = "what an author says about lints is about the body")]
+fn quiet(n: i64) -> Result<i64> {
+    let unused = 3;
+    Ok(n as i64)
+}
+
+#[op_def("lifetimes(Tensor[] a, Tensor? b) -> Tensor?")]
+fn lifetimes<'a>(a: &'a [Tensor], b: Option<&'a Tensor>) -> Result<Option<Tensor>> {
+    let first: Option<&'a Tensor> = a.first().or(b);
+    Ok(first.cloned())
+}
+
+#[op_def("write_twice_(Tensor(a!) self) -> Tensor(a!)")]
+fn write_twice_(this: &mut Tensor) -> Result<()> {
+    this.write::<f32>()?[0] += 1.0;
+    this.write::<f32>()?[0] += 1.0;
+    Ok(())
+}
+
+#[test]
+fn a_body_sees_its_authors_names() -> Result<()> {
+    assert_eq!(plus(1)?, 2);
+    assert_eq!(plus!(n = 1)?, 2);
+    assert_eq!(calls_itself(3)?, 3);
+    assert_eq!(patterns(1, &[], 1)?, 3);
+    assert_eq!(patterns(1, &[9], 1)?, 9);
+    assert_eq!(quiet(1)?, 1);
+    Ok(())
+}
+
+#[test]
+fn a_body_is_a_kernel() -> Result<()> {
+    let mut x = Tensor::from_slice(&[0.0_f32]);
+    write_twice_(&mut x)?;
+    write_twice_::operator().call([(&x).into()])?;
+    assert_eq!(&*x.read::<f32>()?, [4.0]);
+    assert!(lifetimes(&[], Some(&x))?.is_some());
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! A schema in a string, in bare tokens, or nowhere.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+
+use dispatch_runtime::prelude::*;
+
+#[op_def]
+fn inferred(
+    this: &Tensor,
+    out: &mut Tensor,
+    rest: &[Tensor],
+    weight: Option<&Tensor>,
+    dim: Option<&[i64]>,
+    alpha: Scalar,
+    mode: &str,
+    r#type: DType,
+    _unused: bool,
+) -> Result<(Tensor, Option<Tensor>, Vec<i64>, Str)>;
+
+#[op_def(tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode="mean", float eps=1e-5, bool[3] mask=[True, False, True], Device? device=None, complex z=0) -> Tensor(a!))]
+fn tokens(
+    this: &mut Tensor,
+    dim: Option<&[i64]>,
+    mode: &str,
+    eps: f64,
+    mask: &[bool],
+    device: Option<Device>,
+    z: dispatch_runtime::Complex64,
+) -> Result<()>;
+
+#[op_def(spelled::out.Tensor(Tensor self) -> (Tensor a, Tensor b))]
+fn out(this: &Tensor) -> Result<(Tensor, Tensor)>;
+
+#[op_def("spelled::out.Scalar_mode(Tensor self, Scalar other=2) -> (Tensor a, Tensor b)")]
+fn out_scalar_mode(this: &Tensor, other: Scalar) -> Result<(Tensor, Tensor)>;
+
+/// Documented, with an alias for its result.
+#[op_def("aliased(Tensor self) -> Tensor")]
+fn aliased(this: &Tensor) -> std::result::Result<Tensor, Error>;
+
+#[op_def("minus(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub)]
+fn minus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
+
+#[op_impl(minus, CPU)]
+fn minus_cpu(this: &Tensor, _: &Tensor, alpha: Scalar) -> Result<Tensor> {
+    assert_eq!(alpha, Scalar::Int(1));
+    Ok(this.clone())
+}
+
+#[test]
+fn the_schema_says_what_the_signature_does() {
+    assert_eq!(
+        inferred::operator().schema().to_string(),
+        "definitions::inferred(Tensor self, Tensor(a!) out, Tensor[] rest, Tensor? weight, int[]? dim, Scalar alpha, str mode, \
+         ScalarType type, bool unused) -> (Tensor, Tensor?, int[], str)"
+    );
+    assert_eq!(
+        tokens::operator().schema().to_string(),
+        "definitions::tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode=\"mean\", float eps=1.0000000000000001e-05, \
+         bool[3] mask=[True, False, True], Device? device=None, complex z=0.+0.j) -> Tensor(a!)"
+    );
+}
+
+#[test]
+fn a_schema_may_spell_its_namespace() {
+    assert_eq!(out::operator().name().to_string(), "spelled::out.Tensor");
+    assert_eq!(out_scalar_mode::operator().name().to_string(), "spelled::out.Scalar_mode");
+    assert_eq!(aliased::operator().schema().arguments.len(), 1);
+}
+
+#[test]
+fn an_operator_of_rust_calls_it() -> Result<()> {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    let difference = (&x - &x)?;
+    assert_eq!(difference.sizes(), [1]);
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! One generic kernel for many dtypes.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+
+use dispatch_runtime::prelude::*;
+
+#[op_def("name(Tensor self, Tensor other) -> str")]
+fn name(this: &Tensor, other: &Tensor) -> Result<Str>;
+
+#[op_impl(name, CPU, dtypes(floating, i64, floating))]
+fn name_of<T: Number>(_: &Tensor, _: &Tensor) -> Str {
+    std::any::type_name::<T>().into()
+}
+
+#[op_impl(name, CUDA, dtypes(all), by = other)]
+fn name_of_other<T>(this: &Tensor, other: &Tensor) -> Result<Str>
+where
+    T: Element + 'static,
+{
+    assert_eq!((this.dtype(), other.dtype()), (DType::F32, DType::I64));
+    Ok(std::any::type_name::<T>().into())
+}
+
+#[op_def("filled(int[] size, ScalarType dtype, Tensor? like=None, Tensor[]? rest=None) -> str")]
+fn filled(size: &[i64], dtype: DType, like: Option<&Tensor>, rest: Option<&[Tensor]>) -> Result<Str>;
+
+#[op_impl(filled, CompositeExplicitAutograd, dtypes(integral, f32, bool, complex), by = dtype)]
+fn filled_with<'a, Item: Element>(
+    size: &'a [i64],
+    dtype: DType,
+    _: Option<&'a Tensor>,
+    _: Option<&[Tensor]>,
+    keys: KeySet,
+) -> Str {
+    assert!(size.is_empty() && !keys.has(keys::Tracer));
+    let _ = dtype;
+    std::any::type_name::<Item>().into()
+}
+
+#[op_def("write_(Tensor(a!) self) -> Tensor(a!)")]
+fn write_(this: &mut Tensor) -> Result<()>;
+
+/// A bound of the user's own.
+trait One: Element {
+    const ONE: Self;
+}
+
+impl One for f32 {
+    const ONE: Self = 1.0;
+}
+
+impl One for i64 {
+    const ONE: Self = 1;
+}
+
+#[op_impl(write_, CPU, dtypes(f32, i64))]
+fn write_one<T: One>(this: &mut Tensor) -> Result<()> {
+    this.write::<T>()?[0] = T::ONE;
+    Ok(())
+}
+
+#[test]
+fn the_first_tensor_chooses_unless_another_is_named() -> Result<()> {
+    let (x, y) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[1_i64]));
+    assert_eq!(&*name(&x, &y)?, "f32");
+    assert_eq!(&*name::call_for(keys::CUDA, &x, &y)?, "i64");
+    assert_eq!(&*filled(&[], DType::U8, None, None)?, "u8");
+    assert_eq!(&*filled!(&[], DType::I16)?, "i16");
+    assert!(filled!(&[], DType::F64).unwrap_err().to_string().contains("float64"));
+    Ok(())
+}
+
+#[test]
+fn a_bound_may_be_the_users_own() -> Result<()> {
+    let mut x = Tensor::from_slice(&[0_i64]);
+    write_(&mut x)?;
+    assert_eq!(&*x.read::<i64>()?, [1]);
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Under every name and in every place.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+
+use dispatch_runtime::prelude::*;
+use myops::{self as operators, mymul as times, square};
+
+/// Operators in modules, found again through re-exports.
+pub mod outer {
+    /// One further in.
+    pub mod inner {
+        use dispatch_runtime::prelude::*;
+
+        // The kernel comes first: no order is the wrong one.
+        #[op_impl(doubled, CPU)]
+        fn doubled_cpu(this: &Tensor, _: i64) -> Result<Tensor> {
+            Ok(this.clone())
+        }
+
+        /// Doubles.
+        #[op_def("doubled(Tensor self, int times=2) -> Tensor")]
+        pub fn doubled(this: &Tensor, times: i64) -> Result<Tensor>;
+
+        #[op_def("hidden(Tensor self) -> Tensor")]
+        pub(super) fn hidden(this: &Tensor) -> Result<Tensor>;
+
+        #[op_impl(self::hidden, CPU)]
+        fn hidden_cpu(this: &Tensor) -> Result<Tensor> {
+            Ok(this.clone())
+        }
+    }
+
+    #[op_impl(inner::hidden, CUDA)]
+    fn hidden_cuda(this: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
+        Ok(this.clone())
+    }
+
+    use dispatch_runtime::op_impl;
+    pub use inner::doubled as twice;
+
+    /// Calls an operator that only this module sees.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operator.
+    pub fn hidden(x: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
+        use inner::hidden;
+        hidden!(x)
+    }
+}
+
+pub use outer::inner::doubled;
+
+#[op_impl(times, CPU)]
+fn times_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(operators::scale_, CPU)]
+fn scale_cpu(_: &mut Tensor, _: f64) {}
+
+#[op_impl(::myops::total, CPU)]
+fn total_cpu(tensors: &[Tensor], _: Option<&[f64]>) -> Tensor {
+    tensors[0].clone()
+}
+
+#[op_impl(crate::outer::twice, CUDA)]
+fn twice_cuda(this: &Tensor, _times: i64) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+/// A kernel that is called as its operator is.
+#[op_impl(myops::weighted, CPU)]
+fn weighted(this: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+    assert!(weight.is_some());
+    Ok(this.clone())
+}
+
+#[op_def("private(Tensor self) -> Tensor")]
+fn private(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(private, CPU)]
+fn private_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_def("type(int type) -> int")]
+fn r#type(r#type: i64) -> Result<i64>;
+
+#[op_impl(r#type)]
+fn type_any(r#type: i64) -> i64 {
+    r#type
+}
+
+fn x() -> Tensor {
+    Tensor::from_slice(&[1.0_f32])
+}
+
+#[test]
+fn a_renamed_operator_is_the_same() -> Result<()> {
+    times(&x(), &x())?;
+    times!(&x(), other = &x())?;
+    square(&x())?;
+    operators::scale_!(&mut x())?;
+    assert_eq!(times::operator().name().to_string(), "myops::mymul");
+    myops::total!(&[x()])?;
+    myops::weighted(&x(), Some(&x()))?;
+    Ok(())
+}
+
+#[test]
+fn a_module_is_no_part_of_the_name() -> Result<()> {
+    doubled(&x(), 1)?;
+    outer::twice!(&x())?;
+    outer::inner::doubled!(&x(), times = 3)?;
+    outer::hidden(&x())?;
+    assert_eq!(outer::twice::operator().name().to_string(), "naming::doubled");
+    private!(&x())?;
+    assert_eq!(r#type!(7)?, 7);
+    Ok(())
+}
+
+#[test]
+fn an_operator_may_be_defined_in_a_function() -> Result<()> {
+    #[op_impl(local, CPU)]
+    fn local_cpu(this: &Tensor) -> Result<Tensor> {
+        Ok(this.clone())
+    }
+
+    #[op_def("local(Tensor self) -> Tensor")]
+    fn local(this: &Tensor) -> Result<Tensor>;
+
+    #[op_def("local_square(Tensor self) -> Tensor")]
+    fn local_square(this: &Tensor) -> Result<Tensor> {
+        local(this)
+    }
+
+    local(&x())?;
+    local!(&x())?;
+    local_square!(&x())?;
+    local::call_for(keys::CPU, &x())?;
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Crates that know nothing of each other.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
+
+use dispatch_runtime::link;
+use dispatch_runtime::prelude::*;
+use my_npu::layers::Audit;
+
+link!(my_npu, renamed);
+
+#[op_impl(myops::now)]
+fn now(clock: &str) -> std::result::Result<f64, String> {
+    if clock.is_empty() { Err("no clock".to_owned()) } else { Ok(1.0) }
+}
+
+#[op_impl(myops::square, my_npu::NPU)]
+fn square_npu(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_fallback(Audit)]
+fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys.below(Audit), stack)
+}
+
+#[test]
+fn the_runtime_may_have_another_name() -> Result<()> {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    renamed::by_name(&x)?;
+    renamed::increment!(&x, by = 2.0)?;
+    let negated = (-&x)?;
+    assert_eq!(negated.sizes(), [1]);
+    let _watching = dispatch_runtime::guard::include(renamed::Watcher.into());
+    renamed::increment(&x, 1.0)?;
+    Ok(())
+}
+
+#[test]
+fn an_error_may_be_of_another_type() -> Result<()> {
+    let error = myops::now("").unwrap_err().to_string();
+    assert!(error.contains("no clock") && error.contains("myops::now"), "{error}");
+    assert!(myops::now("wall")? > 0.0);
+    Ok(())
+}
+
+#[test]
+fn a_key_of_another_crate_is_a_key() -> Result<()> {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert_eq!(myops::square::call_for(my_npu::NPU, &x)?.sizes(), [1]);
+    let _auditing = dispatch_runtime::guard::include(Audit.into());
+    assert!(myops::square::call_for(my_npu::NPU, &x).is_ok());
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Two kernels for one cell: nobody can know this before the program is whole, so `verify` says it, and calls of that operator.
+
+use dispatch_runtime::prelude::*;
+
+#[op_def("twice(Tensor self) -> Tensor")]
+fn twice(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(twice, CPU)]
+fn first(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(twice, CPU)]
+fn second(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(myops::mymul, CPU)]
+fn sound(this: &Tensor, _: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[test]
+fn two_kernels_for_one_key_are_told_with_both_places() {
+    let findings: Vec<String> = dispatch_runtime::verify().iter().map(ToString::to_string).collect();
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    assert!(finding.contains("duplicates::twice") && finding.contains("CPU"), "{finding}");
+    for line in [8, 13] {
+        assert!(finding.contains(&format!("duplicates.rs:{line}")), "{finding}");
+    }
+}
+
+#[test]
+fn calls_of_that_operator_fail_and_no_others() {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(twice(&x).unwrap_err().to_string().contains("duplicates::twice"));
+    assert!(myops::mymul(&x, &x).is_ok());
+}
