@@ -1,6 +1,6 @@
 //! Runs one path, for the report to measure.
 //!
-//! `probe count PATH [LIBRARY]` stops itself before 10 calls, between them and 110 calls, and after: whoever traces it counts
+//! `probe count PATH [LIBRARY]` stops itself before 10 calls, between those and 110 more, and after: whoever traces it counts
 //! instructions. `probe time PATH [LIBRARY]` prints how many nanoseconds a call takes. The path is a number. With a library, the
 //! operators, the runtime and the loop are all in there.
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn measure(what: &str, path: usize, run: &Run) {
     if what == "count" {
-        run(path, &[10, 110], &mut || {
+        run(path, &[10, 10, 110], &mut || {
             // SAFETY: stops this process until the tracer lets it go on.
             unsafe { libc::raise(libc::SIGSTOP) };
         });

@@ -25,7 +25,7 @@ impl Slot {
 
     /// The slot of a layer that is not multiplied by backend, or of no backend in particular.
     pub(crate) const fn of_layer(layer: u8) -> Self {
-        Self((INDEX[BACKENDS + layer as usize] >> 16) as u8)
+        Self(INDEX[BACKENDS + layer as usize].first as u8)
     }
 
     pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
@@ -82,20 +82,28 @@ impl Slot {
 #[inline(always)]
 pub(crate) fn index(bits: u64) -> usize {
     let highest = (bits | 1).ilog2();
-    let entry = INDEX[highest as usize];
+    let Place { first, backends } = &INDEX[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
-    let backends = bits as u32 & entry & 0xffff;
-    (entry >> 16) as usize + (backends << 1 | 1).ilog2() as usize
+    let backends = bits as u32 & backends;
+    (first + (backends << 1 | 1).ilog2()) as usize
 }
 
-/// By highest bit: the first slot of its layer in the high half, the mask that keeps the backends that matter in the low half.
-const INDEX: [u32; 64] = {
-    let mut table = [0; 64];
+/// Where a layer's slots are. Two words, because each is then an operand in memory of the one instruction that needs it.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u32,
+    /// The mask that keeps the backends that matter.
+    backends: u32,
+}
+
+/// By highest bit.
+const INDEX: [Place; 64] = {
+    let mut table = [Place { first: 0, backends: 0 }; 64];
     let mut next = 1;
     let mut layer = 0;
     while layer < LAYERS {
         let per_backend = ORDER[layer].is_per_backend();
-        table[BACKENDS + layer] = next << 16 | if per_backend { 0xffff } else { 0 };
+        table[BACKENDS + layer] = Place { first: next, backends: if per_backend { 0xffff } else { 0 } };
         next += if per_backend { 1 + BACKENDS as u32 } else { 1 };
         layer += 1;
     }
