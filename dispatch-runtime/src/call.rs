@@ -14,7 +14,7 @@ use crate::operator::{self, Operator};
 use crate::stack::Stack;
 use crate::table::{Code, Entry, Table};
 use crate::tensor::Tensor;
-use crate::value::Value;
+use crate::value::{KINDS, Value};
 
 /// The keys of a call whose arguments carry `carried`.
 #[inline(always)]
@@ -118,19 +118,14 @@ pub fn run_boxed<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
 /// The arguments of a boxed call.
 #[inline]
 pub fn arguments<O: Operation, const N: usize>(stack: &mut Stack) -> Result<&mut [Value; N]> {
-    if stack.len() < N {
-        return Err(stack.too_short(O::operator()));
-    }
-    match stack.top_mut(N).and_then(|values| values.try_into().ok()) {
-        Some(values) => Ok(values),
-        None => Err(Stack::new().too_short(O::operator())),
-    }
+    let found = stack.len();
+    stack.top_array().ok_or_else(|| operator::too_few_arguments(O::operator(), found))
 }
 
 /// One argument of a boxed call, as the kernel takes it.
 #[inline]
 pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, position: usize) -> Result<T> {
-    let found = value.kind();
+    let found = value.variant();
     match T::from_value(value) {
         Some(argument) => Ok(argument),
         None => Err(wrong_argument(O::operator(), position, T::KIND, found)),
@@ -138,7 +133,8 @@ pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, positio
 }
 
 #[cold]
-fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: &'static str) -> Error {
+fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
+    let found = KINDS[found];
     let argument = operator.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default();
     ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found }.into()
 }
@@ -152,12 +148,17 @@ pub fn take_written(stack: &mut Stack, count: usize, position: usize) -> Value {
 /// The result of a boxed kernel.
 #[inline]
 pub fn result<O: Operation, T: Output>(stack: &mut Stack) -> Result<T> {
-    let value = stack.pop();
-    let found = value.as_ref().map(Value::kind);
-    match value.and_then(T::from_value) {
-        Some(result) => Ok(result),
-        None => Err(ErrorKind::WrongResult { operator: O::operator().name(), expected: T::KIND, found }.into()),
-    }
+    let Some(value) = stack.pop() else {
+        return Err(wrong_result(O::operator(), T::KIND, None));
+    };
+    let found = value.variant();
+    T::from_value(value).ok_or_else(|| wrong_result(O::operator(), T::KIND, Some(found)))
+}
+
+#[cold]
+fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
+    let found = found.map(|found| KINDS[found]);
+    ErrorKind::WrongResult { operator: operator.name(), expected, found }.into()
 }
 
 /// An argument that a boxed kernel writes to: the handle that comes back may be another one.

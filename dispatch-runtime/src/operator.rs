@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use dispatch_schema::Schema;
 
-use crate::error::{Error, Result};
+use crate::boxed::BoxedKernel;
+use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::Key;
 use crate::key_set::KeySet;
@@ -141,9 +142,10 @@ impl Operator {
     /// # Errors
     ///
     /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
+    #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(stack.too_short(self));
+            return Err(too_few_arguments(self, stack.len()));
         };
         self.run_boxed(guard::call_keys(self.keys_of(arguments)), stack)
     }
@@ -153,6 +155,7 @@ impl Operator {
     /// # Errors
     ///
     /// As [`call_boxed`](Self::call_boxed).
+    #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         self.run_boxed(keys, stack)
     }
@@ -164,7 +167,7 @@ impl Operator {
     /// As [`call_boxed`](Self::call_boxed).
     pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(stack.too_short(self));
+            return Err(too_few_arguments(self, stack.len()));
         };
         let keys = lowered(guard::call_keys(self.keys_of(arguments)), key);
         self.run_boxed(keys, stack)
@@ -191,6 +194,7 @@ impl Operator {
     }
 
     /// The keys that these arguments add to a call.
+    #[inline]
     pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
         let mut carriers = self.definition.carriers;
         let mut keys = KeySet::EMPTY;
@@ -240,7 +244,26 @@ impl Operator {
         self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), Ordering::Release);
     }
 
-    fn run_boxed(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
+    /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line.
+    #[inline]
+    fn run_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        if let Some(table) = self.published().bound() {
+            let (code, entry) = table.at(keys);
+            match (entry, &self.definition.typed) {
+                (Entry::Typed, Some(typed)) => return (typed.unbox)(code, keys, stack),
+                (Entry::Boxed(at), _) => {
+                    if let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)] {
+                        return kernel(self, keys, stack);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.run_boxed_otherwise(keys, stack)
+    }
+
+    #[inline(never)]
+    fn run_boxed_otherwise(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
         loop {
             let table = self.bound_table()?;
             let (slot, code, entry) = table.slot(keys);
@@ -273,6 +296,11 @@ impl Operator {
     pub(crate) const fn carries(&self, argument: usize) -> bool {
         argument < 64 && self.definition.carriers & 1 << argument != 0
     }
+}
+
+#[cold]
+pub(crate) fn too_few_arguments(operator: &Operator, found: usize) -> Error {
+    ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.

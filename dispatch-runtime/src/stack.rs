@@ -7,7 +7,6 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, ErrorKind};
 use crate::operator::Operator;
 use crate::value::Value;
 
@@ -80,10 +79,21 @@ impl Stack {
         self.0.get_mut(start..)
     }
 
+    /// The top values, in order, to be changed in place, if there are as many.
+    #[inline]
+    pub(crate) fn top_array<const N: usize>(&mut self) -> Option<&mut [Value; N]> {
+        self.0.last_chunk_mut()
+    }
+
     /// Takes the top `count` values off, or all if there are fewer.
     #[inline]
     pub fn drop_top(&mut self, count: usize) {
-        self.0.truncate(self.0.len().saturating_sub(count));
+        for _ in 0..count {
+            match self.0.pop() {
+                Some(value) => value.discard(),
+                None => break,
+            }
+        }
     }
 
     /// All values, the top one last.
@@ -96,12 +106,6 @@ impl Stack {
     #[must_use]
     pub fn args<'a>(&'a self, operator: &'a Operator) -> impl fmt::Display + 'a {
         Arguments { values: self.top(operator.argument_count()).unwrap_or(&self.0) }
-    }
-
-    #[cold]
-    pub(crate) fn too_short(&self, operator: &Operator) -> Error {
-        ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found: self.len() }
-            .into()
     }
 }
 

@@ -149,11 +149,17 @@ impl Table {
         self.mask &= !layer_bit(layer);
     }
 
-    /// The slot that a call with these keys goes to.
+    /// Where a call with these keys goes.
     #[inline]
-    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
+    pub(crate) fn at(&self, keys: KeySet) -> (Code, Entry) {
         let at = index(keys.bits() & self.mask);
-        (Slot::of_bits(keys.bits() & self.mask), self.slots[at], self.entries[at])
+        (self.slots[at], self.entries[at])
+    }
+
+    /// The same, and which slot that is.
+    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
+        let (code, entry) = self.at(keys);
+        (Slot::of_bits(keys.bits() & self.mask), code, entry)
     }
 
     /// The keys of a call that has nothing to do in `slot` and goes on below it.

@@ -103,37 +103,71 @@ impl Object {
     }
 }
 
+/// The kinds of values, by [`Value::variant`].
+pub(crate) const KINDS: [&str; 24] = [
+    "None",
+    "bool",
+    "int",
+    "float",
+    "complex",
+    "str",
+    "Tensor",
+    "Tensor[]",
+    "Tensor?[]",
+    "int[]",
+    "float[]",
+    "bool[]",
+    "Scalar[]",
+    "str[]",
+    "ScalarType",
+    "Layout",
+    "MemoryFormat",
+    "Device",
+    "Generator",
+    "Storage",
+    "list",
+    "tuple",
+    "Dict",
+    "object",
+];
+
 const _: () = assert!(size_of::<Value>() == 16, "a value is two words");
 
 impl Value {
     /// What a schema calls this kind of value.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
+        KINDS[self.variant()]
+    }
+
+    /// The place of the value's kind in [`KINDS`]: one load, where the name itself is a jump.
+    #[inline]
+    pub(crate) const fn variant(&self) -> usize {
         match self {
-            Self::None => "None",
-            Self::Bool(_) => "bool",
-            Self::Int(_) => "int",
-            Self::Float(_) => "float",
-            Self::Complex(_) => "complex",
-            Self::Str(_) => "str",
-            Self::Tensor(_) => "Tensor",
-            Self::Tensors(_) => "Tensor[]",
-            Self::OptionalTensors(_) => "Tensor?[]",
-            Self::Ints(_) => "int[]",
-            Self::Floats(_) => "float[]",
-            Self::Bools(_) => "bool[]",
-            Self::Scalars(_) => "Scalar[]",
-            Self::Strs(_) => "str[]",
-            Self::DType(_) => "ScalarType",
-            Self::Layout(_) => "Layout",
-            Self::MemoryFormat(_) => "MemoryFormat",
-            Self::Device(_) => "Device",
-            Self::Generator(_) => "Generator",
-            Self::Storage(_) => "Storage",
-            Self::List(_) => "list",
-            Self::Tuple(_) => "tuple",
-            Self::Dict(_) => "Dict",
-            Self::Object(_) => "object",
+            Self::None => 0,
+            Self::Bool(_) => 1,
+            Self::Int(_) => 2,
+            Self::Float(_) => 3,
+            Self::Complex(_) => 4,
+            Self::Str(_) => 5,
+            Self::Tensor(_) => 6,
+            Self::Tensors(_) => 7,
+            Self::OptionalTensors(_) => 8,
+            Self::Ints(_) => 9,
+            Self::Floats(_) => 10,
+            Self::Bools(_) => 11,
+            Self::Scalars(_) => 12,
+            Self::Strs(_) => 13,
+            Self::DType(_) => 14,
+            Self::Layout(_) => 15,
+            Self::MemoryFormat(_) => 16,
+            Self::Device(_) => 17,
+            Self::Generator(_) => 18,
+            Self::Storage(_) => 19,
+            Self::List(_) => 20,
+            Self::Tuple(_) => 21,
+            Self::Dict(_) => 22,
+            Self::Object(_) => 23,
         }
     }
 
@@ -141,8 +175,12 @@ impl Value {
     #[inline]
     #[must_use]
     pub fn keys(&self) -> KeySet {
+        if let Self::Tensor(tensor) = self { tensor.keys() } else { self.keys_of_others() }
+    }
+
+    #[inline(never)]
+    fn keys_of_others(&self) -> KeySet {
         match self {
-            Self::Tensor(tensor) => tensor.keys(),
             Self::Tensors(tensors) => tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()),
             Self::OptionalTensors(tensors) => {
                 tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
@@ -151,6 +189,19 @@ impl Value {
             _ => KeySet::EMPTY,
         }
     }
+
+    /// Drops the value. Most are tensors or plain numbers: those are dropped where they are, the others out of line.
+    #[inline]
+    pub(crate) fn discard(self) {
+        match self {
+            Self::Tensor(tensor) => drop(tensor),
+            Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) => {}
+            other => other.discard_others(),
+        }
+    }
+
+    #[inline(never)]
+    fn discard_others(self) {}
 
     /// The tensor, if it is one.
     #[must_use]
