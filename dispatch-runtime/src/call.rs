@@ -49,12 +49,27 @@ pub const fn code<O: Operation>(kernel: O::Kernel) -> Code {
     Code::of(kernel)
 }
 
-/// Remembers the type of a kernel that came out of a slot.
+/// The kernel of a boxed call whose `N` arguments are on the stack, and its keys. None where the call was made here, because its
+/// kernel is none of the operator's type.
 #[inline(always)]
-#[must_use]
-pub fn typed<O: Operation>(kernel: Code) -> O::Kernel {
+pub fn boxed_kernel<O: Operation, const N: usize>(
+    kernel: Option<Code>,
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<Option<(O::Kernel, KeySet)>> {
+    let (code, keys) = match kernel {
+        Some(code) => (code, keys),
+        None => {
+            let operator = O::operator();
+            let keys = guard::call_keys(operator.keys_of(arguments::<O, N>(stack)?));
+            match operator.typed_kernel(keys) {
+                Some(code) => (code, keys),
+                None => return operator.run_boxed_otherwise(keys, stack).map(|()| None),
+            }
+        }
+    };
     // SAFETY: as in `kernel`: generated code hands over what it found in a slot of the same operator.
-    unsafe { kernel.to() }
+    Ok(Some((unsafe { code.to() }, keys)))
 }
 
 /// The crate at the root of a module path: an operator's namespace, unless its schema spells one.

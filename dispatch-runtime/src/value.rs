@@ -25,7 +25,9 @@ use crate::tensor::{Storage, Tensor};
 /// assert_eq!(value.kind(), "Tensor");
 /// assert!(value.as_tensor().is_some() && Value::from(2_i64).as_tensor().is_none());
 /// ```
+// A whole word for the variant: values are then moved as two words, and not byte by byte.
 #[derive(Clone, Default)]
+#[repr(u64)]
 #[non_exhaustive]
 pub enum Value {
     /// Nothing: an optional argument that was not given.
@@ -131,7 +133,7 @@ pub(crate) const KINDS: [&str; 24] = [
     "object",
 ];
 
-const _: () = assert!(size_of::<Value>() == 16, "a value is two words");
+const _: () = assert!(size_of::<Option<Value>>() == 16, "a value is two words, and so is one that may be missing");
 
 impl Value {
     /// What a schema calls this kind of value.
@@ -190,18 +192,31 @@ impl Value {
         }
     }
 
-    /// Drops the value. Most are tensors or plain numbers: those are dropped where they are, the others out of line.
+    /// Drops a value. Most are tensors or plain numbers: that much happens where it is asked for, the rest out of line.
+    ///
+    /// # Safety
+    ///
+    /// As for [`std::ptr::drop_in_place`].
     #[inline]
-    pub(crate) fn discard(self) {
-        match self {
-            Self::Tensor(tensor) => drop(tensor),
-            Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) => {}
-            other => other.discard_others(),
+    pub(crate) unsafe fn discard(place: *mut Self) {
+        // SAFETY: the caller says that there is a value, and that nobody uses it after this.
+        unsafe {
+            match &mut *place {
+                Self::Tensor(tensor) => std::ptr::drop_in_place(tensor),
+                Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) => {}
+                other => Self::discard_others(other),
+            }
         }
     }
 
+    /// # Safety
+    ///
+    /// As for [`discard`](Self::discard).
     #[inline(never)]
-    fn discard_others(self) {}
+    unsafe fn discard_others(place: *mut Self) {
+        // SAFETY: passed on.
+        unsafe { std::ptr::drop_in_place(place) }
+    }
 
     /// The tensor, if it is one.
     #[must_use]

@@ -8,7 +8,7 @@ mod operator;
 
 use std::hint::black_box;
 
-use dispatch_runtime::Tensor;
+use dispatch_runtime::{Error, Result, Tensor};
 
 /// One way to the kernel.
 pub struct Path {
@@ -64,13 +64,39 @@ impl Path {
 impl Loop<'_> {
     /// A few calls come before the first mark: they bind the operators.
     #[inline(always)]
-    fn each<R>(self, mut call: impl FnMut(&Tensor, &Tensor) -> R) {
+    fn each<R: Settle>(self, mut call: impl FnMut(&Tensor, &Tensor) -> R) {
         let (a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
         for &rounds in [8].iter().chain(self.rounds) {
             for _ in 0..rounds {
-                drop(call(black_box(&a), black_box(&b)));
+                call(black_box(&a), black_box(&b)).settle();
             }
             (self.mark)();
         }
     }
+}
+
+/// Drops what a call returned, with what never happens out of line.
+trait Settle {
+    fn settle(self);
+}
+
+impl Settle for () {
+    #[inline(always)]
+    fn settle(self) {}
+}
+
+impl Settle for Result<Tensor> {
+    #[inline(always)]
+    fn settle(self) {
+        match self {
+            Ok(tensor) => drop(tensor),
+            Err(error) => failed(&error),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn failed(error: &Error) -> ! {
+    panic!("{error}")
 }

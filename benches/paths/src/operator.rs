@@ -74,18 +74,26 @@ pub(crate) fn through_autograd(calls: Loop<'_>) {
 }
 
 pub(crate) fn guarded(calls: Loop<'_>) {
-    calls.each(|_, _| std::hint::black_box(guard::below_autograd()));
+    calls.each(|_, _| drop(std::hint::black_box(guard::below_autograd())));
 }
 
 pub(crate) fn boxed(calls: Loop<'_>) {
     let operator = plain::operator();
     let mut stack = Stack::new();
-    calls.each(|a, b| -> Result<_> {
+    calls.each(|a, b| -> Result<Tensor> {
         stack.push(a);
         stack.push(b);
         operator.call_boxed(&mut stack)?;
-        Ok(stack.pop())
+        match stack.pop() {
+            Some(Value::Tensor(result)) => Ok(result),
+            _ => no_tensor(),
+        }
     });
+}
+
+#[cold]
+fn no_tensor() -> Result<Tensor> {
+    Err(Error::kernel("the result is no tensor"))
 }
 
 pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {

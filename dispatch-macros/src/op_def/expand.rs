@@ -190,11 +190,15 @@ fn adapters(definition: &Definition, names: &[Ident], parameters: &[TokenStream]
         }
 
         fn unbox(
-            __kernel: #runtime::__private::Code,
+            __kernel: ::core::option::Option<#runtime::__private::Code>,
             __keys: #runtime::KeySet,
             __stack: &mut #runtime::Stack,
         ) -> #runtime::Result<()> {
-            let __kernel = #runtime::__private::typed::<#name>(__kernel);
+            let ::core::option::Option::Some((__kernel, __keys)) =
+                #runtime::__private::boxed_kernel::<#name, #count>(__kernel, __keys, __stack)?
+            else {
+                return ::core::result::Result::Ok(());
+            };
             let [#(#values),*] = #runtime::__private::arguments::<#name, #count>(__stack)?;
             let #result = __kernel(#(#runtime::__private::argument::<#name, #parameters>(#values, #positions)?,)* __keys)?;
             #(#taken)*

@@ -85,7 +85,10 @@ pub(crate) fn index(bits: u64) -> usize {
     let Place { first, backends } = &INDEX[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
     let backends = bits as u32 & backends;
-    (first + (backends << 1 | 1).ilog2()) as usize
+    let at = (first + (backends << 1 | 1).ilog2()) as usize;
+    // SAFETY: a layer's slots are one, or one more than there are backends, and `SLOTS` is their sum.
+    unsafe { std::hint::assert_unchecked(at < SLOTS) };
+    at
 }
 
 /// Where a layer's slots are. Two words, because each is then an operand in memory of the one instruction that needs it.
