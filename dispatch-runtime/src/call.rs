@@ -49,27 +49,39 @@ pub const fn code<O: Operation>(kernel: O::Kernel) -> Code {
     Code::of(kernel)
 }
 
-/// The kernel of a boxed call whose `N` arguments are on the stack, and its keys. None where the call was made here, because its
-/// kernel is none of the operator's type.
+/// The keys that an operator's values add to a call; `CARRIERS` has a bit for each argument that has keys.
 #[inline(always)]
-pub fn boxed_kernel<O: Operation, const N: usize>(
-    kernel: Option<Code>,
-    keys: KeySet,
-    stack: &mut Stack,
-) -> Result<Option<(O::Kernel, KeySet)>> {
-    let (code, keys) = match kernel {
-        Some(code) => (code, keys),
-        None => {
-            let operator = O::operator();
-            let keys = guard::call_keys(operator.keys_of(arguments::<O, N>(stack)?));
-            match operator.typed_kernel(keys) {
-                Some(code) => (code, keys),
-                None => return operator.run_boxed_otherwise(keys, stack).map(|()| None),
-            }
-        }
-    };
+#[must_use]
+pub fn carried_by<const N: usize, const CARRIERS: u64>(arguments: &[Value; N]) -> KeySet {
+    let carriers = arguments.iter().enumerate().filter(|&(i, _)| i < 64 && CARRIERS & 1 << i != 0);
+    carriers.fold(KeySet::EMPTY, |keys, (_, value)| keys | value.keys())
+}
+
+/// The kernel for these keys, if it is one of the operator's type.
+#[inline(always)]
+#[must_use]
+pub fn typed_kernel<O: Operation>(keys: KeySet) -> Option<Code> {
+    O::operator().typed_kernel(keys)
+}
+
+/// Runs what is no kernel of the operator's type, or finds out that it is one after all.
+#[inline]
+pub fn run_otherwise<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
+    O::operator().run_boxed_otherwise(keys, stack)
+}
+
+/// Remembers the type of a kernel that came out of a slot.
+#[inline(always)]
+#[must_use]
+pub fn typed<O: Operation>(kernel: Code) -> O::Kernel {
     // SAFETY: as in `kernel`: generated code hands over what it found in a slot of the same operator.
-    Ok(Some((unsafe { code.to() }, keys)))
+    unsafe { kernel.to() }
+}
+
+/// Puts the results of a boxed call where its `N` arguments were.
+#[inline(always)]
+pub fn replace<const N: usize, const M: usize>(stack: &mut Stack, results: impl FnOnce() -> [Value; M]) {
+    stack.replace_top::<N, M>(results);
 }
 
 /// The crate at the root of a module path: an operator's namespace, unless its schema spells one.
@@ -133,8 +145,7 @@ pub fn run_boxed<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
 /// The arguments of a boxed call.
 #[inline]
 pub fn arguments<O: Operation, const N: usize>(stack: &mut Stack) -> Result<&mut [Value; N]> {
-    let found = stack.len();
-    stack.top_array().ok_or_else(|| operator::too_few_arguments(O::operator(), found))
+    stack.top_array().map_err(|found| operator::too_few_arguments(O::operator(), found))
 }
 
 /// One argument of a boxed call, as the kernel takes it.

@@ -144,7 +144,7 @@ impl Operator {
     /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
     #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
-        if let Some(typed) = &self.definition.typed {
+        if let Some(typed) = self.typed() {
             return (typed.unbox)(None, KeySet::EMPTY, stack);
         }
         let Some(arguments) = stack.top(self.argument_count()) else {

@@ -21,14 +21,17 @@ use crate::value::Value;
 /// assert_eq!(stack.len(), 1);
 /// ```
 pub struct Stack {
-    /// How many values are in `near`: all that precedes this place is a value, and nothing else is.
+    /// How many values are in `near`: all that precedes this place is a value, and nothing else is. [`FAR`] once there were too many.
     count: usize,
     near: [MaybeUninit<Value>; NEAR],
-    /// All of them, once there were too many. Then none is in `near`: the values are always one slice.
+    /// All values, if there were too many: they are always one slice.
     far: Vec<Value>,
 }
 
 const NEAR: usize = 8;
+
+/// One more than fits, so that one comparison says whether a place is near.
+const FAR: usize = NEAR + 1;
 
 impl Stack {
     /// A stack with nothing on it.
@@ -41,9 +44,7 @@ impl Stack {
     /// Puts a value on top.
     #[inline]
     pub fn push(&mut self, value: impl Into<Value>) {
-        if let Some(place) = self.near.get_mut(self.count)
-            && self.far.is_empty()
-        {
+        if let Some(place) = self.near.get_mut(self.count) {
             place.write(value.into());
             self.count += 1;
         } else {
@@ -59,12 +60,10 @@ impl Stack {
     }
 
     fn spill(&mut self) {
-        if self.count > 0 {
-            while let Some(value) = self.pop_near() {
-                self.far.push(value);
-            }
-            self.far.reverse();
+        while let Some(value) = self.pop_near() {
+            self.far.insert(0, value);
         }
+        self.count = FAR;
     }
 
     /// Takes the top value off.
@@ -75,16 +74,17 @@ impl Stack {
 
     #[inline]
     fn pop_near(&mut self) -> Option<Value> {
-        self.count = self.count.checked_sub(1)?;
-        // SAFETY: the place was counted, so it is one of `near` and holds a value, and it is not counted any more.
-        Some(unsafe { self.near.get_unchecked(self.count).assume_init_read() })
+        let place = self.near.get(self.count.wrapping_sub(1))?;
+        self.count -= 1;
+        // SAFETY: the place was counted, so it holds a value, and it is not counted any more.
+        Some(unsafe { place.assume_init_read() })
     }
 
     /// How many values there are.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.count + self.far.len()
+        self.values().len()
     }
 
     /// Whether there are none.
@@ -97,20 +97,20 @@ impl Stack {
     #[inline]
     #[must_use]
     pub fn values(&self) -> &[Value] {
-        if self.count == 0 {
-            return &self.far;
+        match self.near.get(..self.count) {
+            // SAFETY: the first `count` places hold values.
+            Some(near) => unsafe { near.assume_init_ref() },
+            None => &self.far,
         }
-        // SAFETY: the first `count` places hold values.
-        unsafe { self.near.get_unchecked(..self.count).assume_init_ref() }
     }
 
     #[inline]
     fn values_mut(&mut self) -> &mut [Value] {
-        if self.count == 0 {
-            return &mut self.far;
+        match self.near.get_mut(..self.count) {
+            // SAFETY: the first `count` places hold values.
+            Some(near) => unsafe { near.assume_init_mut() },
+            None => &mut self.far,
         }
-        // SAFETY: the first `count` places hold values.
-        unsafe { self.near.get_unchecked_mut(..self.count).assume_init_mut() }
     }
 
     /// The top `count` values, in order.
@@ -132,25 +132,33 @@ impl Stack {
         values.get_mut(start..)
     }
 
-    /// The top values, in order, to be changed in place, if there are as many.
+    /// The top values, in order, to be changed in place; how many there are, if there are fewer.
     #[inline]
-    pub(crate) fn top_array<const N: usize>(&mut self) -> Option<&mut [Value; N]> {
-        let values = self.values_mut();
-        let start = values.len().checked_sub(N)?;
-        // SAFETY: the last `N` of at least as many.
-        Some(unsafe { &mut *values.as_mut_ptr().add(start).cast() })
+    pub(crate) fn top_array<const N: usize>(&mut self) -> Result<&mut [Value; N], usize> {
+        if self.count > NEAR {
+            let count = self.far.len();
+            return self.far.last_chunk_mut().ok_or(count);
+        }
+        if self.count < N {
+            return Err(self.count);
+        }
+        // SAFETY: these places precede the count, so they are near and hold values.
+        Ok(unsafe { &mut *self.near.as_mut_ptr().add(self.count - N).cast() })
     }
 
     /// Takes the top `count` values off, or all if there are fewer.
     #[inline]
     pub fn drop_top(&mut self, count: usize) {
-        let Some(left) = self.count.checked_sub(count) else {
-            return self.drop_others(count);
-        };
-        self.count = left;
-        for i in 0..count {
-            // SAFETY: the place was counted, so it is one of `near` and holds a value, and it is not counted any more.
-            unsafe { Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr()) };
+        if self.count <= NEAR
+            && let Some(left) = self.count.checked_sub(count)
+        {
+            self.count = left;
+            for i in 0..count {
+                // SAFETY: the place was counted, so it is near and holds a value, and it is not counted any more.
+                unsafe { Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr()) };
+            }
+        } else {
+            self.drop_others(count);
         }
     }
 
@@ -161,6 +169,31 @@ impl Stack {
             drop(value);
         }
         self.far.truncate(self.far.len().saturating_sub(count));
+    }
+
+    /// Puts results where `N` arguments were.
+    #[inline(always)]
+    pub(crate) fn replace_top<const N: usize, const M: usize>(&mut self, results: impl FnOnce() -> [Value; M]) {
+        if M > N || self.count > NEAR || self.count < N {
+            return self.replace_otherwise(N, results());
+        }
+        let left = self.count - N;
+        self.count = left;
+        // SAFETY: the places were counted, so they are near and hold values. They are not counted while those are dropped, and counted
+        // again once they hold the results.
+        unsafe {
+            for i in 0..N {
+                Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr());
+            }
+            self.near.as_mut_ptr().add(left).cast::<[Value; M]>().write(results());
+        }
+        self.count = left + M;
+    }
+
+    #[inline(never)]
+    fn replace_otherwise<const M: usize>(&mut self, count: usize, results: [Value; M]) {
+        self.drop_top(count);
+        results.into_iter().for_each(|result| self.push(result));
     }
 
     /// All values, the top one last.
@@ -188,7 +221,9 @@ impl<V: Into<Value>> FromIterator<V> for Stack {
 impl Drop for Stack {
     #[inline]
     fn drop(&mut self) {
-        self.drop_top(self.count);
+        if self.count <= NEAR {
+            self.drop_top(self.count);
+        }
     }
 }
 
@@ -259,7 +294,7 @@ mod tests {
                 prop_assert_eq!(stack.len(), vector.len());
                 prop_assert_eq!(&integers(stack.values()), &vector);
                 prop_assert_eq!(stack.top(3).map(integers), vector.len().checked_sub(3).map(|at| vector[at..].to_vec()));
-                prop_assert_eq!(stack.top_array::<2>().map(|top| integers(top)), vector.last_chunk::<2>().map(|top| top.to_vec()));
+                prop_assert_eq!(stack.top_array::<2>().map(|top| integers(top)).ok(), vector.last_chunk::<2>().map(|top| top.to_vec()));
             }
             prop_assert_eq!(integers(&stack.into_values()), vector);
         }

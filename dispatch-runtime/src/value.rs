@@ -192,7 +192,7 @@ impl Value {
         }
     }
 
-    /// Drops a value. Most are tensors or plain numbers: that much happens where it is asked for, the rest out of line.
+    /// Drops a value. Most are tensors: those are dropped where it is asked for, the others out of line.
     ///
     /// # Safety
     ///
@@ -201,10 +201,10 @@ impl Value {
     pub(crate) unsafe fn discard(place: *mut Self) {
         // SAFETY: the caller says that there is a value, and that nobody uses it after this.
         unsafe {
-            match &mut *place {
-                Self::Tensor(tensor) => std::ptr::drop_in_place(tensor),
-                Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) => {}
-                other => Self::discard_others(other),
+            if let Self::Tensor(tensor) = &mut *place {
+                std::ptr::drop_in_place(tensor);
+            } else {
+                Self::discard_others(place);
             }
         }
     }

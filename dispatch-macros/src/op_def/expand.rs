@@ -141,7 +141,7 @@ fn types(definition: &Definition) -> TokenStream {
 
 /// Between the stack and the operator's types, both ways.
 fn adapters(definition: &Definition, names: &[Ident], parameters: &[TokenStream], output: &TokenStream) -> TokenStream {
-    let Definition { function, types, schema, runtime, .. } = definition;
+    let Definition { function, schema, runtime, .. } = definition;
     let name = &function.signature.ident;
     let count = names.len();
     let values: Vec<Ident> = (0..count).map(|i| format_ident!("__value{i}")).collect();
@@ -172,14 +172,15 @@ fn adapters(definition: &Definition, names: &[Ident], parameters: &[TokenStream]
     let pushed = (0..schema.returns.len()).map(|i| match schema.written_return(i) {
         Some(_) => {
             let value = format_ident!("__written{i}");
-            quote!(__stack.push(#value);)
+            quote!(#value)
         }
         None => {
             let result = format_ident!("__result{i}");
-            quote!(__stack.push(#runtime::Output::into_value(#result));)
+            quote!(#runtime::Output::into_value(#result))
         }
     });
-    let _ = types;
+    let returned = schema.returns.len();
+    let carriers = carriers(definition);
     quote! {
         fn boxed(#(#names: #parameters,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
             let mut __stack = #runtime::Stack::new();
@@ -194,16 +195,22 @@ fn adapters(definition: &Definition, names: &[Ident], parameters: &[TokenStream]
             __keys: #runtime::KeySet,
             __stack: &mut #runtime::Stack,
         ) -> #runtime::Result<()> {
-            let ::core::option::Option::Some((__kernel, __keys)) =
-                #runtime::__private::boxed_kernel::<#name, #count>(__kernel, __keys, __stack)?
-            else {
-                return ::core::result::Result::Ok(());
+            let __arguments = #runtime::__private::arguments::<#name, #count>(__stack)?;
+            let (__kernel, __keys) = match __kernel {
+                ::core::option::Option::Some(__kernel) => (__kernel, __keys),
+                ::core::option::Option::None => {
+                    let __keys = #runtime::__private::keys(#runtime::__private::carried_by::<#count, #carriers>(__arguments));
+                    match #runtime::__private::typed_kernel::<#name>(__keys) {
+                        ::core::option::Option::Some(__kernel) => (__kernel, __keys),
+                        ::core::option::Option::None => return #runtime::__private::run_otherwise::<#name>(__keys, __stack),
+                    }
+                }
             };
-            let [#(#values),*] = #runtime::__private::arguments::<#name, #count>(__stack)?;
+            let __kernel = #runtime::__private::typed::<#name>(__kernel);
+            let [#(#values),*] = __arguments;
             let #result = __kernel(#(#runtime::__private::argument::<#name, #parameters>(#values, #positions)?,)* __keys)?;
             #(#taken)*
-            __stack.drop_top(#count);
-            #(#pushed)*
+            #runtime::__private::replace::<#count, #returned>(__stack, || [#(#pushed),*]);
             ::core::result::Result::Ok(())
         }
     }
@@ -221,7 +228,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = docs(&function.attributes);
     let arguments = schema.arguments.len();
-    let carriers = (0..arguments).filter(|&i| carries(definition, i)).fold(0_u64, |bits, i| bits | 1 << i);
+    let carriers = carriers(definition);
     quote! {
         static OPERATOR: #runtime::Operator = #runtime::Operator::new(&UNBOUND, #runtime::__private::Definition {
             name: #runtime::Name { namespace: #namespace, base: #base, overload: #overload },
@@ -314,6 +321,12 @@ fn named_form(definition: &Definition) -> TokenStream {
         #[allow(unused_imports)]
         #visibility use #hidden as #name;
     }
+}
+
+/// Which arguments have keys: one bit each.
+fn carriers(definition: &Definition) -> u64 {
+    let arguments = 0..definition.schema.arguments.len();
+    arguments.filter(|&i| carries(definition, i)).fold(0, |bits, i| bits | 1 << i)
 }
 
 /// What the arguments are called in generated functions: as in the schema, unless a name would clash with generated ones.
