@@ -7,7 +7,7 @@
 use std::ptr::NonNull;
 
 use crate::boxed::BoxedKernel;
-use crate::key::{SLOTS, Slot, index, layer_bit};
+use crate::key::{LAYER_BITS, SLOTS, Slot, index, layer_bit};
 use crate::key_set::KeySet;
 
 /// A pointer to a function whose type the operator knows.
@@ -144,9 +144,9 @@ impl Table {
         self.entries[slot.position()] = entry;
     }
 
-    /// Makes calls pass over a layer as if their keys did not have it.
-    pub(crate) fn mask_out(&mut self, layer: u8) {
-        self.mask &= !layer_bit(layer);
+    /// Makes calls pass over all layers but these, as if their keys did not have them.
+    pub(crate) fn keep_layers(&mut self, layers: u64) {
+        self.mask = layers | !LAYER_BITS;
     }
 
     /// Where a call with these keys goes.
@@ -205,7 +205,7 @@ mod tests {
             for slot in Slot::all() {
                 table.set(slot, Code(NonNull::without_provenance(NonZero::new(slot.position()).unwrap())), Entry::Typed);
             }
-            table.mask_out(layer);
+            table.keep_layers(!layer_bit(layer));
             let keys = KeySet::from_bits(bits);
             let (_, code, _) = table.slot(keys);
             // SAFETY: a published table.
