@@ -14,7 +14,7 @@ use crate::operator::{self, Operator};
 use crate::stack::Stack;
 use crate::table::{Code, Entry, Table};
 use crate::tensor::Tensor;
-use crate::value::Value;
+use crate::value::{KINDS, Value};
 
 /// The keys of a call whose arguments carry `carried`.
 #[inline(always)]
@@ -49,12 +49,39 @@ pub const fn code<O: Operation>(kernel: O::Kernel) -> Code {
     Code::of(kernel)
 }
 
+/// The keys that an operator's values add to a call; `CARRIERS` has a bit for each argument that has keys.
+#[inline(always)]
+#[must_use]
+pub fn carried_by<const N: usize, const CARRIERS: u64>(arguments: &[Value; N]) -> KeySet {
+    let carriers = arguments.iter().enumerate().filter(|&(i, _)| i < 64 && CARRIERS & 1 << i != 0);
+    carriers.fold(KeySet::EMPTY, |keys, (_, value)| keys | value.keys())
+}
+
+/// The kernel for these keys, if it is one of the operator's type.
+#[inline(always)]
+#[must_use]
+pub fn typed_kernel<O: Operation>(keys: KeySet) -> Option<Code> {
+    O::operator().typed_kernel(keys)
+}
+
+/// Runs what is no kernel of the operator's type, or finds out that it is one after all.
+#[inline]
+pub fn run_otherwise<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
+    O::operator().run_boxed_otherwise(keys, stack)
+}
+
 /// Remembers the type of a kernel that came out of a slot.
 #[inline(always)]
 #[must_use]
 pub fn typed<O: Operation>(kernel: Code) -> O::Kernel {
     // SAFETY: as in `kernel`: generated code hands over what it found in a slot of the same operator.
     unsafe { kernel.to() }
+}
+
+/// Puts the results of a boxed call where its `N` arguments were.
+#[inline(always)]
+pub fn replace<const N: usize, const M: usize>(stack: &mut Stack, results: impl FnOnce() -> [Value; M]) {
+    stack.replace_top::<N, M>(results);
 }
 
 /// The crate at the root of a module path: an operator's namespace, unless its schema spells one.
@@ -118,19 +145,13 @@ pub fn run_boxed<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
 /// The arguments of a boxed call.
 #[inline]
 pub fn arguments<O: Operation, const N: usize>(stack: &mut Stack) -> Result<&mut [Value; N]> {
-    if stack.len() < N {
-        return Err(stack.too_short(O::operator()));
-    }
-    match stack.top_mut(N).and_then(|values| values.try_into().ok()) {
-        Some(values) => Ok(values),
-        None => Err(Stack::new().too_short(O::operator())),
-    }
+    stack.top_array().map_err(|found| operator::too_few_arguments(O::operator(), found))
 }
 
 /// One argument of a boxed call, as the kernel takes it.
 #[inline]
 pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, position: usize) -> Result<T> {
-    let found = value.kind();
+    let found = value.variant();
     match T::from_value(value) {
         Some(argument) => Ok(argument),
         None => Err(wrong_argument(O::operator(), position, T::KIND, found)),
@@ -138,7 +159,8 @@ pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, positio
 }
 
 #[cold]
-fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: &'static str) -> Error {
+fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
+    let found = KINDS[found];
     let argument = operator.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default();
     ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found }.into()
 }
@@ -152,12 +174,17 @@ pub fn take_written(stack: &mut Stack, count: usize, position: usize) -> Value {
 /// The result of a boxed kernel.
 #[inline]
 pub fn result<O: Operation, T: Output>(stack: &mut Stack) -> Result<T> {
-    let value = stack.pop();
-    let found = value.as_ref().map(Value::kind);
-    match value.and_then(T::from_value) {
-        Some(result) => Ok(result),
-        None => Err(ErrorKind::WrongResult { operator: O::operator().name(), expected: T::KIND, found }.into()),
-    }
+    let Some(value) = stack.pop() else {
+        return Err(wrong_result(O::operator(), T::KIND, None));
+    };
+    let found = value.variant();
+    T::from_value(value).ok_or_else(|| wrong_result(O::operator(), T::KIND, Some(found)))
+}
+
+#[cold]
+fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
+    let found = found.map(|found| KINDS[found]);
+    ErrorKind::WrongResult { operator: operator.name(), expected, found }.into()
 }
 
 /// An argument that a boxed kernel writes to: the handle that comes back may be another one.

@@ -47,6 +47,7 @@ impl KeySet {
     }
 
     /// The layers that `key` touches, on no backend: what a guard takes. An alias key touches all it expands to.
+    #[inline]
     #[must_use]
     pub fn layers_of(key: Key) -> Self {
         Self(key.layer_bits())
@@ -59,6 +60,7 @@ impl KeySet {
     }
 
     /// Whether `key` is in the set; for an alias key, whether any key that it expands to is.
+    #[inline]
     #[must_use]
     pub fn has(self, key: Key) -> bool {
         if key.is_alias() {
@@ -69,6 +71,7 @@ impl KeySet {
     }
 
     /// The same set with `key` in it.
+    #[inline]
     #[must_use]
     pub fn with(self, key: Key) -> Self {
         self | Self::from(key)
@@ -85,6 +88,7 @@ impl KeySet {
 
     /// What is left once `key` has had its turn: every layer strictly below it, on any backend. Below an alias key is below the
     /// lowest layer that it touches.
+    #[inline]
     #[must_use]
     pub fn below(self, key: Key) -> Self {
         let layers = key.layer_bits();
@@ -132,6 +136,7 @@ const PER_BACKEND: u64 = {
 };
 
 impl From<Key> for KeySet {
+    #[inline]
     fn from(key: Key) -> Self {
         Self(key.bits())
     }
@@ -155,6 +160,7 @@ impl BitOr for KeySet {
 impl BitOr<Key> for KeySet {
     type Output = Self;
 
+    #[inline]
     fn bitor(self, key: Key) -> Self {
         self.with(key)
     }
@@ -163,6 +169,7 @@ impl BitOr<Key> for KeySet {
 impl BitOr for Key {
     type Output = KeySet;
 
+    #[inline]
     fn bitor(self, other: Self) -> KeySet {
         KeySet::from(self).with(other)
     }

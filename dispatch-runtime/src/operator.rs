@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicPtr;
 
 use dispatch_schema::Schema;
 
-use crate::error::{Error, Result};
+use crate::boxed::BoxedKernel;
+use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::Key;
 use crate::key_set::KeySet;
@@ -65,8 +66,8 @@ pub struct Typed {
     pub slow: Code,
     /// Has the kernel's type: puts the arguments on a stack and runs the slot's boxed kernel.
     pub boxed: Code,
-    /// Takes the arguments off the stack and calls a kernel.
-    pub unbox: fn(Code, KeySet, &mut Stack) -> Result<()>,
+    /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys.
+    pub unbox: fn(Option<Code>, KeySet, &mut Stack) -> Result<()>,
 }
 
 impl Operator {
@@ -142,9 +143,13 @@ impl Operator {
     /// # Errors
     ///
     /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
+    #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
+        if let Some(typed) = self.typed() {
+            return (typed.unbox)(None, KeySet::EMPTY, stack);
+        }
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(stack.too_short(self));
+            return Err(too_few_arguments(self, stack.len()));
         };
         self.run_boxed(guard::call_keys(self.keys_of(arguments)), stack)
     }
@@ -154,6 +159,7 @@ impl Operator {
     /// # Errors
     ///
     /// As [`call_boxed`](Self::call_boxed).
+    #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         self.run_boxed(keys, stack)
     }
@@ -165,7 +171,7 @@ impl Operator {
     /// As [`call_boxed`](Self::call_boxed).
     pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(stack.too_short(self));
+            return Err(too_few_arguments(self, stack.len()));
         };
         let keys = lowered(guard::call_keys(self.keys_of(arguments)), key);
         self.run_boxed(keys, stack)
@@ -192,14 +198,13 @@ impl Operator {
     }
 
     /// The keys that these arguments add to a call.
+    #[inline]
     pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
-        let mut carriers = self.definition.carriers;
         let mut keys = KeySet::EMPTY;
-        while carriers != 0 {
-            if let Some(value) = arguments.get(carriers.trailing_zeros() as usize) {
+        for (i, value) in arguments.iter().enumerate() {
+            if self.carries(i) {
                 keys |= value.keys();
             }
-            carriers &= carriers - 1;
         }
         keys
     }
@@ -241,7 +246,34 @@ impl Operator {
         self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
     }
 
-    fn run_boxed(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
+    /// The kernel for these keys, if it has the operator's type.
+    #[inline(always)]
+    pub(crate) fn typed_kernel(&self, keys: KeySet) -> Option<Code> {
+        let (code, entry) = self.published().bound()?.at(keys);
+        (entry == Entry::Typed).then_some(code)
+    }
+
+    /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line.
+    #[inline]
+    fn run_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        if let Some(table) = self.published().bound() {
+            let (code, entry) = table.at(keys);
+            if entry == Entry::Typed
+                && let Some(typed) = &self.definition.typed
+            {
+                return (typed.unbox)(Some(code), keys, stack);
+            }
+            if let Entry::Boxed(at) = entry
+                && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
+            {
+                return kernel(self, keys, stack);
+            }
+        }
+        self.run_boxed_otherwise(keys, stack)
+    }
+
+    #[inline(never)]
+    pub(crate) fn run_boxed_otherwise(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
         loop {
             let table = self.bound_table()?;
             let (slot, code, entry) = table.slot(keys);
@@ -254,7 +286,7 @@ impl Operator {
                 }
                 Entry::Typed | Entry::Choose(_) => {
                     return match self.typed() {
-                        Some(typed) => (typed.unbox)(code, keys, stack),
+                        Some(typed) => (typed.unbox)(Some(code), keys, stack),
                         None => Err(self.refusal(keys, stack)),
                     };
                 }
@@ -272,9 +304,15 @@ impl Operator {
         crate::explain::refusal(self, keys, &carried.collect::<Vec<_>>())
     }
 
+    #[inline]
     pub(crate) const fn carries(&self, argument: usize) -> bool {
         argument < 64 && self.definition.carriers & 1 << argument != 0
     }
+}
+
+#[cold]
+pub(crate) fn too_few_arguments(operator: &Operator, found: usize) -> Error {
+    ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.

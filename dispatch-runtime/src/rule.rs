@@ -17,7 +17,7 @@
 use crate::key::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, SLOTS, Slot, Target};
 
 /// The keys for which an operator has kernels.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Direct {
     slots: SlotSet,
     aliases: u8,
@@ -135,7 +135,7 @@ impl Direct {
 }
 
 /// One bit per slot.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 struct SlotSet([u64; SLOTS.div_ceil(64)]);
 
 impl SlotSet {

@@ -7,13 +7,13 @@
 use std::ptr::NonNull;
 
 use crate::boxed::BoxedKernel;
-use crate::key::{SLOTS, Slot, index, layer_bit};
+use crate::key::{LAYER_BITS, SLOTS, Slot, index, layer_bit};
 use crate::key_set::KeySet;
 
 /// A pointer to a function whose type the operator knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
-pub struct Code(*const ());
+pub struct Code(NonNull<()>);
 
 // SAFETY: it points to code.
 unsafe impl Send for Code {}
@@ -24,7 +24,7 @@ impl Code {
     /// Forgets the type of a function pointer.
     pub(crate) const fn of<F: Copy>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
-        // SAFETY: the sizes agree; the callers, all generated, pass function pointers.
+        // SAFETY: the sizes agree; the callers, all generated, pass function pointers, which are never null.
         Self(unsafe { std::mem::transmute_copy(&function) })
     }
 
@@ -144,16 +144,22 @@ impl Table {
         self.entries[slot.position()] = entry;
     }
 
-    /// Makes calls pass over a layer as if their keys did not have it.
-    pub(crate) fn mask_out(&mut self, layer: u8) {
-        self.mask &= !layer_bit(layer);
+    /// Makes calls pass over all layers but these, as if their keys did not have them.
+    pub(crate) fn keep_layers(&mut self, layers: u64) {
+        self.mask = layers | !LAYER_BITS;
     }
 
-    /// The slot that a call with these keys goes to.
+    /// Where a call with these keys goes.
     #[inline]
-    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
+    pub(crate) fn at(&self, keys: KeySet) -> (Code, Entry) {
         let at = index(keys.bits() & self.mask);
-        (Slot::of_bits(keys.bits() & self.mask), self.slots[at], self.entries[at])
+        (self.slots[at], self.entries[at])
+    }
+
+    /// The same, and which slot that is.
+    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
+        let (code, entry) = self.at(keys);
+        (Slot::of_bits(keys.bits() & self.mask), code, entry)
     }
 
     /// The keys of a call that has nothing to do in `slot` and goes on below it.
@@ -177,6 +183,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::mem::offset_of;
+    use std::num::NonZero;
 
     fn here() {}
 
@@ -190,20 +197,20 @@ mod tests {
     proptest! {
         #[test]
         fn every_call_of_an_unbound_operator_binds_it(bits in any::<u64>()) {
-            static UNBOUND: Head = Head::unbound(Code(here as *const ()));
+            static UNBOUND: Head = Head::unbound(Code::of(here as fn()));
             // SAFETY: a static head.
             let table = unsafe { TableRef::new(NonNull::from(&UNBOUND)) };
-            prop_assert_eq!(table.code(KeySet::from_bits(bits)), Code(here as *const ()));
+            prop_assert_eq!(table.code(KeySet::from_bits(bits)), Code::of(here as fn()));
             prop_assert!(table.bound().is_none());
         }
 
         #[test]
         fn a_call_through_the_pointer_and_one_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
-            let mut table = Table::new(Code(here as *const ()));
+            let mut table = Table::new(Code::of(here as fn()));
             for slot in Slot::all() {
-                table.set(slot, Code(std::ptr::without_provenance(slot.position() + 1)), Entry::Typed);
+                table.set(slot, Code(NonNull::without_provenance(NonZero::new(slot.position()).unwrap())), Entry::Typed);
             }
-            table.mask_out(layer);
+            table.keep_layers(!layer_bit(layer));
             let keys = KeySet::from_bits(bits);
             let (_, code, _) = table.slot(keys);
             // SAFETY: the table outlives its use here.

@@ -25,7 +25,9 @@ use crate::tensor::{Storage, Tensor};
 /// assert_eq!(value.kind(), "Tensor");
 /// assert!(value.as_tensor().is_some() && Value::from(2_i64).as_tensor().is_none());
 /// ```
+// A whole word for the variant: values are then moved as two words, and not byte by byte.
 #[derive(Clone, Default)]
+#[repr(u64)]
 #[non_exhaustive]
 pub enum Value {
     /// Nothing: an optional argument that was not given.
@@ -103,37 +105,71 @@ impl Object {
     }
 }
 
-const _: () = assert!(size_of::<Value>() == 16, "a value is two words");
+/// The kinds of values, by [`Value::variant`].
+pub(crate) const KINDS: [&str; 24] = [
+    "None",
+    "bool",
+    "int",
+    "float",
+    "complex",
+    "str",
+    "Tensor",
+    "Tensor[]",
+    "Tensor?[]",
+    "int[]",
+    "float[]",
+    "bool[]",
+    "Scalar[]",
+    "str[]",
+    "ScalarType",
+    "Layout",
+    "MemoryFormat",
+    "Device",
+    "Generator",
+    "Storage",
+    "list",
+    "tuple",
+    "Dict",
+    "object",
+];
+
+const _: () = assert!(size_of::<Option<Value>>() == 16, "a value is two words, and so is one that may be missing");
 
 impl Value {
     /// What a schema calls this kind of value.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
+        KINDS[self.variant()]
+    }
+
+    /// The place of the value's kind in [`KINDS`]: one load, where the name itself is a jump.
+    #[inline]
+    pub(crate) const fn variant(&self) -> usize {
         match self {
-            Self::None => "None",
-            Self::Bool(_) => "bool",
-            Self::Int(_) => "int",
-            Self::Float(_) => "float",
-            Self::Complex(_) => "complex",
-            Self::Str(_) => "str",
-            Self::Tensor(_) => "Tensor",
-            Self::Tensors(_) => "Tensor[]",
-            Self::OptionalTensors(_) => "Tensor?[]",
-            Self::Ints(_) => "int[]",
-            Self::Floats(_) => "float[]",
-            Self::Bools(_) => "bool[]",
-            Self::Scalars(_) => "Scalar[]",
-            Self::Strs(_) => "str[]",
-            Self::DType(_) => "ScalarType",
-            Self::Layout(_) => "Layout",
-            Self::MemoryFormat(_) => "MemoryFormat",
-            Self::Device(_) => "Device",
-            Self::Generator(_) => "Generator",
-            Self::Storage(_) => "Storage",
-            Self::List(_) => "list",
-            Self::Tuple(_) => "tuple",
-            Self::Dict(_) => "Dict",
-            Self::Object(_) => "object",
+            Self::None => 0,
+            Self::Bool(_) => 1,
+            Self::Int(_) => 2,
+            Self::Float(_) => 3,
+            Self::Complex(_) => 4,
+            Self::Str(_) => 5,
+            Self::Tensor(_) => 6,
+            Self::Tensors(_) => 7,
+            Self::OptionalTensors(_) => 8,
+            Self::Ints(_) => 9,
+            Self::Floats(_) => 10,
+            Self::Bools(_) => 11,
+            Self::Scalars(_) => 12,
+            Self::Strs(_) => 13,
+            Self::DType(_) => 14,
+            Self::Layout(_) => 15,
+            Self::MemoryFormat(_) => 16,
+            Self::Device(_) => 17,
+            Self::Generator(_) => 18,
+            Self::Storage(_) => 19,
+            Self::List(_) => 20,
+            Self::Tuple(_) => 21,
+            Self::Dict(_) => 22,
+            Self::Object(_) => 23,
         }
     }
 
@@ -141,8 +177,12 @@ impl Value {
     #[inline]
     #[must_use]
     pub fn keys(&self) -> KeySet {
+        if let Self::Tensor(tensor) = self { tensor.keys() } else { self.keys_of_others() }
+    }
+
+    #[inline(never)]
+    fn keys_of_others(&self) -> KeySet {
         match self {
-            Self::Tensor(tensor) => tensor.keys(),
             Self::Tensors(tensors) => tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()),
             Self::OptionalTensors(tensors) => {
                 tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
@@ -150,6 +190,32 @@ impl Value {
             Self::Generator(generator) => generator.keys(),
             _ => KeySet::EMPTY,
         }
+    }
+
+    /// Drops a value. Most are tensors: those are dropped where it is asked for, the others out of line.
+    ///
+    /// # Safety
+    ///
+    /// As for [`std::ptr::drop_in_place`].
+    #[inline]
+    pub(crate) unsafe fn discard(place: *mut Self) {
+        // SAFETY: the caller says that there is a value, and that nobody uses it after this.
+        unsafe {
+            if let Self::Tensor(tensor) = &mut *place {
+                std::ptr::drop_in_place(tensor);
+            } else {
+                Self::discard_others(place);
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`discard`](Self::discard).
+    #[inline(never)]
+    unsafe fn discard_others(place: *mut Self) {
+        // SAFETY: passed on.
+        unsafe { std::ptr::drop_in_place(place) }
     }
 
     /// The tensor, if it is one.

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Definition;
+use super::expand::carriers;
 use crate::rust_type::{RustType, returned};
 
 /// `__boxed`, which takes the operator's types and calls a boxed kernel, and `__unbox`, which is the other way round.
@@ -39,13 +40,15 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
     let pushed = (0..schema.returns.len()).map(|i| match schema.written_return(i) {
         Some(_) => {
             let value = format_ident!("__written{i}");
-            quote!(__stack.push(#value);)
+            quote!(#value)
         }
         None => {
             let result = format_ident!("__result{i}");
-            quote!(__stack.push(#runtime::Output::into_value(#result));)
+            quote!(#runtime::Output::into_value(#result))
         }
     });
+    let returned = schema.returns.len();
+    let carriers = carriers(definition);
     quote! {
         fn __boxed(#(#names: #parameters,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
             let mut __stack = #runtime::Stack::new();
@@ -56,16 +59,26 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
         }
 
         fn __unbox(
-            __kernel: #runtime::__private::Code,
+            __kernel: ::core::option::Option<#runtime::__private::Code>,
             __keys: #runtime::KeySet,
             __stack: &mut #runtime::Stack,
         ) -> #runtime::Result<()> {
+            let __arguments = #runtime::__private::arguments::<#name, #count>(__stack)?;
+            let (__kernel, __keys) = match __kernel {
+                ::core::option::Option::Some(__kernel) => (__kernel, __keys),
+                ::core::option::Option::None => {
+                    let __keys = #runtime::__private::keys(#runtime::__private::carried_by::<#count, #carriers>(__arguments));
+                    match #runtime::__private::typed_kernel::<#name>(__keys) {
+                        ::core::option::Option::Some(__kernel) => (__kernel, __keys),
+                        ::core::option::Option::None => return #runtime::__private::run_otherwise::<#name>(__keys, __stack),
+                    }
+                }
+            };
             let __kernel = #runtime::__private::typed::<#name>(__kernel);
-            let [#(#values),*] = #runtime::__private::arguments::<#name, #count>(__stack)?;
+            let [#(#values),*] = __arguments;
             let #result = __kernel(#(#runtime::__private::argument::<#name, #parameters>(#values, #positions)?,)* __keys)?;
             #(#taken)*
-            __stack.drop_top(#count);
-            #(#pushed)*
+            #runtime::__private::replace::<#count, #returned>(__stack, || [#(#pushed),*]);
             ::core::result::Result::Ok(())
         }
     }

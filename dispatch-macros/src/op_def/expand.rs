@@ -141,7 +141,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = docs(&function.attributes);
     let arguments = schema.arguments.len();
-    let carriers = (0..arguments).filter(|&i| carries(definition, i)).fold(0_u64, |bits, i| bits | 1 << i);
+    let carriers = carriers(definition);
     quote! {
         static __OPERATOR: #runtime::Operator = #runtime::Operator::new(&__UNBOUND, #runtime::__private::Definition {
             name: #runtime::Name { namespace: #namespace, base: #base, overload: #overload },
@@ -187,6 +187,12 @@ pub(super) fn path_for_macro(function: &Function) -> TokenStream {
         Visibility::Public(_) => quote!(#dollar crate::#name),
         _ => quote!(#name),
     }
+}
+
+/// Which arguments have keys: one bit each.
+pub(super) fn carriers(definition: &Definition) -> u64 {
+    let arguments = 0..definition.schema.arguments.len();
+    arguments.filter(|&i| carries(definition, i)).fold(0, |bits, i| bits | 1 << i)
 }
 
 fn carries(definition: &Definition, i: usize) -> bool {

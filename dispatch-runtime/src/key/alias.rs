@@ -7,6 +7,7 @@ use super::layer::{
     AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAZY, NESTED_TENSOR,
     ORDER, SPARSE, XLA,
 };
+use super::layer_bit;
 use super::slot::{SLOTS, Slot};
 
 /// An alias key. The order is that in which dumps list them.
@@ -48,6 +49,12 @@ impl Alias {
     /// Whether a kernel for this alias serves this slot.
     pub(crate) const fn covers(self, slot: Slot) -> bool {
         COVERED_BY[slot.position()] & self.bit() != 0
+    }
+
+    /// The layers of every key that the alias expands to, which every guard and every kernel for an alias asks for.
+    #[inline]
+    pub(crate) const fn layer_bits(self) -> u64 {
+        LAYERS_OF[self as usize]
     }
 
     const fn bit(self) -> u8 {
@@ -94,6 +101,27 @@ const COVERED_BY: [u8; SLOTS] = {
     covered
 };
 
+/// By alias: the layers of its expansion.
+const LAYERS_OF: [u64; Alias::ALL.len()] = {
+    let mut layers = [0; Alias::ALL.len()];
+    let mut alias = 0;
+    while alias < Alias::ALL.len() {
+        let mut layer = 0;
+        while layer < LAYER_END {
+            let mut backend = 0;
+            while backend < BACKEND_END {
+                if Alias::ALL[alias].covers(Slot::on_backend(layer, backend)) {
+                    layers[alias] |= layer_bit(layer);
+                }
+                backend += 1;
+            }
+            layer += 1;
+        }
+        alias += 1;
+    }
+    layers
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +150,19 @@ mod tests {
         assert!(!alias.covers(Slot::on_backend(SPARSE, 0)));
         assert!(!alias.covers(Slot::on_backend(QUANTIZED, XLA)));
         assert!(!alias.covers(Slot::on_backend(SPARSE_CSR, LAZY)));
+    }
+
+    #[test]
+    fn an_alias_touches_the_layers_of_its_expansion() {
+        for alias in Alias::ALL {
+            let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::key);
+            assert_eq!(
+                alias.layer_bits(),
+                layers.fold(0, |bits, (layer, _)| bits | layer_bit(layer)),
+                "{}",
+                alias.name()
+            );
+        }
     }
 
     #[test]

@@ -151,24 +151,23 @@ impl Key {
     }
 
     /// The bits that this key sets in a key set: none for an alias key or for a user's key that found no free place.
+    #[inline]
     pub(crate) fn bits(self) -> u64 {
         match self.0 {
             Repr::Undefined | Repr::Alias(_) => 0,
             Repr::Layer(layer) => layer_bit(layer),
             Repr::OnBackend(layer, backend) => layer_bit(layer) | 1 << backend,
-            Repr::User(user) if user.is_backend() => user.place().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
-            Repr::User(user) => user.place().map_or(0, layer_bit),
-            Repr::OnUser(layer, user) => user.place().map_or(0, |backend| layer_bit(layer) | 1 << backend),
+            Repr::User(user) if user.is_backend() => user.number().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
+            Repr::User(user) => user.number().map_or(0, layer_bit),
+            Repr::OnUser(layer, user) => user.number().map_or(0, |backend| layer_bit(layer) | 1 << backend),
         }
     }
 
     /// The bits of every layer that this key touches, for aliases too, without any backend.
+    #[inline]
     pub(crate) fn layer_bits(self) -> u64 {
         match self.0 {
-            Repr::Alias(alias) => {
-                let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::key);
-                layers.fold(0, |bits, (layer, _)| bits | layer_bit(layer))
-            }
+            Repr::Alias(alias) => alias.layer_bits(),
             _ => self.bits() & LAYER_BITS,
         }
     }

@@ -29,7 +29,7 @@ impl Slot {
     /// The slot of a layer that is not multiplied by backend, or of no backend in particular.
     #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 slots")]
     pub(crate) const fn of_layer(layer: u8) -> Self {
-        Self((INDEX[BACKENDS + layer as usize] >> 16) as u8)
+        Self(INDEX[BACKENDS + layer as usize].first as u8)
     }
 
     pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
@@ -48,10 +48,15 @@ impl Slot {
         self.0 as usize
     }
 
+    /// Every slot, by position.
+    pub(crate) fn every() -> impl Iterator<Item = Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "SLOTS is below 256, which `of_layer` relies on too")]
+        (0..SLOTS as u8).map(Self)
+    }
+
     /// Every slot that stands for a runtime key, lowest priority first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        #[expect(clippy::cast_possible_truncation, reason = "SLOTS is below 256, which `of_layer` relies on too")]
-        (0..SLOTS as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
+        Self::every().filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
     }
 
     /// The slot of the autograd key that stands above this storage.
@@ -94,20 +99,31 @@ impl Slot {
 #[inline(always)]
 pub(crate) fn index(bits: u64) -> usize {
     let highest = (bits | 1).ilog2();
-    let entry = INDEX[highest as usize];
+    let Place { first, backends } = &INDEX[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
-    let backends = bits as u32 & entry & 0xffff;
-    (entry >> 16) as usize + (backends << 1 | 1).ilog2() as usize
+    let backends = bits as u32 & backends;
+    let at = (first + (backends << 1 | 1).ilog2()) as usize;
+    // SAFETY: a layer's slots are one, or one more than there are backends, and `SLOTS` is their sum.
+    unsafe { std::hint::assert_unchecked(at < SLOTS) };
+    at
 }
 
-/// By highest bit: the first slot of its layer in the high half, the mask that keeps the backends that matter in the low half.
-const INDEX: [u32; 64] = {
-    let mut table = [0; 64];
+/// Where a layer's slots are. Two words, because each is then an operand in memory of the one instruction that needs it.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u32,
+    /// The mask that keeps the backends that matter.
+    backends: u32,
+}
+
+/// By highest bit.
+const INDEX: [Place; 64] = {
+    let mut table = [Place { first: 0, backends: 0 }; 64];
     let mut next = 1;
     let mut layer = 0;
     while layer < LAYERS {
         let per_backend = ORDER[layer].is_per_backend();
-        table[BACKENDS + layer] = next << 16 | if per_backend { 0xffff } else { 0 };
+        table[BACKENDS + layer] = Place { first: next, backends: if per_backend { 0xffff } else { 0 } };
         next += if per_backend { 1 + BACKEND_END as u32 } else { 1 };
         layer += 1;
     }

@@ -73,13 +73,19 @@ impl UserKey {
         matches!(self.kind, UserKind::Backend)
     }
 
-    /// The number of this backend or layer.
-    pub(super) fn place(&'static self) -> Result<u8, LandingFull> {
+    /// The number of this backend or layer; none where no place is left for it.
+    #[inline]
+    pub(super) fn number(&'static self) -> Option<u8> {
         let place = match self.place.load(Ordering::Acquire) {
             0 => assign_now(self),
             place => place,
         };
-        if place == NO_ROOM { Err(LandingFull::new(self)) } else { Ok(place - 1) }
+        (place != NO_ROOM).then(|| place - 1)
+    }
+
+    /// The same, and who has the places where none is left.
+    pub(super) fn place(&'static self) -> Result<u8, LandingFull> {
+        self.number().ok_or_else(|| LandingFull::new(self))
     }
 }
 

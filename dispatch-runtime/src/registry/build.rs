@@ -1,46 +1,72 @@
 //! From registrations to a table.
 
-use super::{Active, Cell, Kernel, Registered, Row};
+use super::row::{Active, Cell, Kernel, Registered, Row};
 use crate::boxed::BoxedKernel;
-use crate::key::{LAYERS, ORDER, Slot};
+use crate::key::{ORDER, SLOTS, Slot, layer_bit};
 use crate::operator::Typed;
-use crate::rule::{Provenance, resolve};
+use crate::rule::{Direct, Provenance, resolve};
 use crate::table::{Choice, Code, Entry, Table};
 
+/// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, and most programs have few.
+pub(super) struct Plan([Origin; SLOTS]);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// No key has this slot.
+    NoKey,
+    /// A layer without a kernel is passed over.
+    Nothing,
+    /// A storage without a kernel is where a call ends in an error, as is one that two kernels could serve.
+    Refused,
+    Fallback,
+    /// The kernels for one of the row's targets, by their place in the row.
+    Cell(u8),
+}
+
+impl Plan {
+    pub(super) fn new(row: &Row, direct: &Direct, fallbacks: &[Cell]) -> Self {
+        let mut origins = [Origin::NoKey; SLOTS];
+        for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
+            let (provenance, target) = resolve(direct, !fallbacks[slot.position()].kernels.is_empty(), slot);
+            let is_layer = slot.key().is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
+            origins[slot.position()] = match provenance {
+                Provenance::Missing if is_layer => Origin::Nothing,
+                Provenance::Missing | Provenance::AmbiguousAutogradOther => Origin::Refused,
+                Provenance::BackendFallback => Origin::Fallback,
+                _ => target.and_then(|target| row.position(target)).map_or(Origin::Refused, Origin::Cell),
+            };
+        }
+        Self(origins)
+    }
+}
+
 /// The table of a row as it stands.
-pub(super) fn table(row: &Row, fallbacks: &[Cell], typed: Option<Typed>) -> Table {
+pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Typed>) -> Table {
     let (slow, boxed) = typed.map_or((NO_CODE, NO_CODE), |typed| (typed.slow, typed.boxed));
     let adapters = Adapters { slow, boxed };
-    let direct = row.direct();
     let mut table = Table::new(adapters.slow);
-    let mut idle = [true; LAYERS];
-    for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
-        let fallback = &fallbacks[slot.position()];
-        let (provenance, target) = resolve(&direct, !fallback.kernels.is_empty(), slot);
-        let cell = match provenance {
-            Provenance::Missing | Provenance::AmbiguousAutogradOther => None,
-            Provenance::BackendFallback => Some(fallback),
-            _ => target.and_then(|target| row.cell(target)),
+    let cells: Vec<(Code, Entry)> =
+        row.cells.iter().map(|(_, cell)| place(&mut table, &cell.active(), &adapters)).collect();
+    let mut busy = 0;
+    for (slot, origin) in Slot::every().zip(plan.0) {
+        let (code, entry) = match origin {
+            Origin::NoKey => continue,
+            Origin::Nothing => (adapters.slow, Entry::Skip),
+            Origin::Refused => (adapters.slow, Entry::Refuse),
+            Origin::Fallback => place(&mut table, &fallbacks[slot.position()].active(), &adapters),
+            Origin::Cell(at) => cells[usize::from(at)],
         };
-        let active = cell.map_or(Active::None, Cell::active);
-        let (code, entry) = place(&mut table, &active, &adapters);
-        let layer = slot.key();
-        // A layer with nothing to do is passed over. A storage without a kernel is where a call ends in an error.
-        let nothing_to_do =
-            provenance == Provenance::Missing && layer.is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
-        let entry = match entry {
-            _ if nothing_to_do => Entry::Skip,
-            // There is nothing below to fall through to.
-            Entry::Skip if slot == Slot::UNDEFINED => Entry::Refuse,
-            entry => entry,
-        };
+        // There is nothing below to fall through to.
+        let entry = if slot == Slot::UNDEFINED && entry == Entry::Skip { Entry::Refuse } else { entry };
         table.set(slot, code, entry);
-        if let Some((layer, _)) = layer {
-            idle[layer as usize] &= entry == Entry::Skip;
+        if entry != Entry::Skip
+            && let Some((layer, _)) = slot.key()
+        {
+            busy |= layer_bit(layer);
         }
     }
     skip_layers_on_no_backend(&mut table, adapters.slow);
-    (0_u8..).zip(idle).filter(|&(_, idle)| idle).for_each(|(layer, _)| table.mask_out(layer));
+    table.keep_layers(busy);
     table
 }
 

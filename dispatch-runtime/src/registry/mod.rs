@@ -9,7 +9,7 @@
 mod build;
 mod row;
 
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,8 +19,10 @@ use crate::key::{Key, LandingFull, SLOTS, Slot, Target, UserKey, assign_places};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
+use crate::rule::Direct;
 use crate::rust_operator::{self, Claim};
 use crate::table::Table;
+use build::Plan;
 pub(crate) use row::{Active, Cell, Kernel, Registered, Row, Source, duplicate_kernels, sites};
 
 /// Every operator, kernel, fallback and key of the program.
@@ -30,6 +32,8 @@ pub(crate) struct Registry {
     by_operator: FxHashMap<usize, usize>,
     /// By slot: what a key does where an operator has no kernel for it.
     pub(crate) fallbacks: Vec<Cell>,
+    /// By the keys for which an operator has kernels; forgotten when a fallback changes.
+    plans: FxHashMap<Direct, Arc<Plan>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
     /// Records that could not be placed.
@@ -91,8 +95,9 @@ pub(crate) fn all() -> Vec<&'static Operator> {
 #[cold]
 pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = lock();
-    let row = registry.row_of(operator)?;
-    let table = Table::leak(build::table(row, &registry.fallbacks, operator.typed()));
+    let plan = registry.plan_of(operator)?;
+    let table = build::table(registry.row_of(operator)?, &plan, &registry.fallbacks, operator.typed());
+    let table = Table::leak(table);
     registry.tables.push(table);
     operator.publish(table.head());
     Ok(table)
@@ -100,7 +105,8 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
 
 /// The table that a row would have, unpublished.
 pub(crate) fn table_of(registry: &Registry, row: &Row) -> Table {
-    build::table(row, &registry.fallbacks, row.definition().and_then(Operator::typed))
+    let plan = Plan::new(row, &row.direct(), &registry.fallbacks);
+    build::table(row, &plan, &registry.fallbacks, row.definition().and_then(Operator::typed))
 }
 
 /// Gives every operator its table now, which otherwise happens at its first call.
@@ -122,6 +128,7 @@ impl Registry {
             by_name: FxHashMap::default(),
             by_operator: FxHashMap::default(),
             fallbacks: (0..SLOTS).map(|_| Cell::default()).collect(),
+            plans: FxHashMap::default(),
             keys: Vec::new(),
             claims: Vec::new(),
             misplaced: Vec::new(),
@@ -166,6 +173,17 @@ impl Registry {
             Some(row) => Ok(row),
             None => Err(self.row(operator.name()).map_or_else(|| not_defined(operator.name()), Row::not_defined)),
         }
+    }
+
+    fn plan_of(&mut self, operator: &Operator) -> Result<Arc<Plan>> {
+        let row = self.row_of(operator)?;
+        let direct = row.direct();
+        if let Some(plan) = self.plans.get(&direct) {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(Plan::new(row, &direct, &self.fallbacks));
+        self.plans.insert(direct, plan.clone());
+        Ok(plan)
     }
 
     fn row_mut(&mut self, name: Name<'_>) -> &mut Row {
@@ -250,6 +268,7 @@ impl Registry {
     }
 
     fn unbind_all(&mut self) {
+        self.plans.clear();
         self.rows.iter().for_each(Row::unbind);
     }
 }

@@ -74,6 +74,12 @@ impl Row {
         self.cells.binary_search_by_key(&target, |(target, _)| *target).ok().map(|at| &self.cells[at].1)
     }
 
+    /// The place of a target's cell.
+    pub(super) fn position(&self, target: Target) -> Option<u8> {
+        let at = self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()?;
+        u8::try_from(at).ok()
+    }
+
     /// The keys that have kernels.
     pub(crate) fn direct(&self) -> Direct {
         let mut direct = Direct::default();
@@ -121,6 +127,11 @@ impl Cell {
     /// The newest kernel that was registered while the program runs, or else the program's own: the one that overrides the others,
     /// or the only one, or one of several with conditions.
     pub(crate) fn active(&self) -> Active<'_> {
+        if let [one] = &self.kernels[..]
+            && one.condition.is_none()
+        {
+            return Active::One(one);
+        }
         if let Some(newest) = self.kernels.iter().rev().find(|kernel| kernel.source != Source::Program) {
             return Active::One(newest);
         }

@@ -208,6 +208,12 @@ impl Tensor {
         &self.0.storage
     }
 
+    /// How many handles there are.
+    #[cfg(test)]
+    pub(crate) fn handles(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     /// Whether both handles are of the same array, not only of equal ones.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {

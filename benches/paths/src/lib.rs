@@ -1,0 +1,102 @@
+//! The ways a call can take, each in a loop.
+//!
+//! All of them end in the same kernel, which takes two tensors and returns another handle to the first: what is left is the cost of
+//! getting there and back, with one reference counted up and down.
+
+mod baseline;
+mod operator;
+
+use std::hint::black_box;
+
+use dispatch_runtime::{Error, Result, Tensor};
+
+/// One way to the kernel.
+pub struct Path {
+    /// What the table calls it.
+    pub name: &'static str,
+    /// Prepares the call, and gives the loop the function that it runs.
+    enter: fn(Loop<'_>),
+    /// What PyTorch 2.15 takes for the same, in instructions.
+    pub pytorch: Option<u32>,
+    /// What we allow ourselves.
+    pub target: Option<u32>,
+}
+
+/// Runs a call over and over.
+pub struct Loop<'a> {
+    rounds: &'a [u64],
+    mark: &'a mut dyn FnMut(),
+}
+
+/// Everything that is measured. The first is the loop by itself.
+pub const PATHS: &[Path] = &[
+    Path::new("empty loop", baseline::empty),
+    Path::new("function pointer", baseline::function_pointer),
+    Path::new("`dyn Trait`", baseline::dyn_trait),
+    Path::new("`match`", baseline::match_backend),
+    Path::new("typed call, inlined", operator::inlined),
+    Path::new("typed call", operator::typed).against(208, 40),
+    Path::new("redispatch", operator::redispatch).against(90, 25),
+    Path::new("typed call, Autograd kernel, redispatch", operator::through_autograd).against(338, 90),
+    Path::new("guard in and out", operator::guarded),
+    Path::new("boxed call, two pushes, a pop", operator::boxed).against(443, 150),
+    Path::new("typed call, boxed fallback", operator::to_boxed_fallback).against(619, 200),
+    Path::new("typed call, boxed fallback, CPU kernel", operator::through_boxed_fallback).against(743, 300),
+];
+
+impl Path {
+    const fn new(name: &'static str, enter: fn(Loop<'_>)) -> Self {
+        Self { name, enter, pytorch: None, target: None }
+    }
+
+    const fn against(mut self, pytorch: u32, target: u32) -> Self {
+        self.pytorch = Some(pytorch);
+        self.target = Some(target);
+        self
+    }
+
+    /// Runs the call as often as each of `rounds` says, with a `mark` before the first round and after each.
+    pub fn run(&self, rounds: &[u64], mark: &mut dyn FnMut()) {
+        (self.enter)(Loop { rounds, mark });
+    }
+}
+
+impl Loop<'_> {
+    /// A few calls come before the first mark: they bind the operators.
+    #[inline(always)]
+    fn each<R: Settle>(self, mut call: impl FnMut(&Tensor, &Tensor) -> R) {
+        let (a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
+        for &rounds in [8].iter().chain(self.rounds) {
+            for _ in 0..rounds {
+                call(black_box(&a), black_box(&b)).settle();
+            }
+            (self.mark)();
+        }
+    }
+}
+
+/// Drops what a call returned, with what never happens out of line.
+trait Settle {
+    fn settle(self);
+}
+
+impl Settle for () {
+    #[inline(always)]
+    fn settle(self) {}
+}
+
+impl Settle for Result<Tensor> {
+    #[inline(always)]
+    fn settle(self) {
+        match self {
+            Ok(tensor) => drop(tensor),
+            Err(error) => failed(&error),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn failed(error: &Error) -> ! {
+    panic!("{error}")
+}

@@ -1,0 +1,107 @@
+//! The same through operators.
+
+use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Tracer};
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::guard;
+
+use crate::Loop;
+
+/// Has a kernel, and nothing else.
+#[op_def("plain(Tensor self, Tensor other) -> Tensor")]
+pub fn plain(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_impl(plain, CPU)]
+fn plain_cpu(this: &Tensor, _: &Tensor) -> Tensor {
+    this.clone()
+}
+
+/// Has a kernel for Autograd on top.
+#[op_def("differentiable(Tensor self, Tensor other) -> Tensor")]
+pub fn differentiable(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_impl(differentiable, CPU)]
+fn differentiable_cpu(this: &Tensor, _: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(differentiable, Autograd)]
+fn differentiable_autograd(this: &Tensor, other: &Tensor, keys: KeySet) -> Result<Tensor> {
+    differentiable::redispatch(keys.below(Autograd), this, other)
+}
+
+/// A layer that answers every call with its first argument.
+#[dispatch_key(layer, above = Everything)]
+static Answer: Key;
+
+#[op_fallback(Answer)]
+fn answer(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    stack.drop_top(op.argument_count() - 1);
+    Ok(())
+}
+
+#[op_fallback(Tracer)]
+fn pass_on(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys.below(Tracer), stack)
+}
+
+/// What a program's own function is, unless the compiler inlines it: the disassembly test looks at this one.
+#[inline(never)]
+#[unsafe(no_mangle)]
+pub fn opdispatch_typed_call(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    plain(a, b)
+}
+
+#[inline(never)]
+fn differentiable_not_inlined(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    differentiable(a, b)
+}
+
+pub(crate) fn inlined(calls: Loop<'_>) {
+    calls.each(plain);
+}
+
+pub(crate) fn typed(calls: Loop<'_>) {
+    calls.each(opdispatch_typed_call);
+}
+
+pub(crate) fn redispatch(calls: Loop<'_>) {
+    let keys = CPU | ADInplaceOrView | BackendSelect;
+    calls.each(|a, b| plain::redispatch(std::hint::black_box(keys), a, b));
+}
+
+pub(crate) fn through_autograd(calls: Loop<'_>) {
+    calls.each(differentiable_not_inlined);
+}
+
+pub(crate) fn guarded(calls: Loop<'_>) {
+    calls.each(|_, _| drop(std::hint::black_box(guard::below_autograd())));
+}
+
+pub(crate) fn boxed(calls: Loop<'_>) {
+    let operator = plain::operator();
+    let mut stack = Stack::new();
+    calls.each(|a, b| -> Result<Tensor> {
+        stack.push(a);
+        stack.push(b);
+        operator.call_boxed(&mut stack)?;
+        match stack.pop() {
+            Some(Value::Tensor(result)) => Ok(result),
+            _ => no_tensor(),
+        }
+    });
+}
+
+#[cold]
+fn no_tensor() -> Result<Tensor> {
+    Err(Error::kernel("the result is no tensor"))
+}
+
+pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
+    let _tracing = guard::include(Answer.into());
+    calls.each(opdispatch_typed_call);
+}
+
+pub(crate) fn through_boxed_fallback(calls: Loop<'_>) {
+    let _tracing = guard::include(Tracer.into());
+    calls.each(opdispatch_typed_call);
+}

@@ -1,0 +1,105 @@
+//! What a call costs, along every path and under three ways of building.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::Command;
+
+use paths::PATHS;
+
+use crate::{Result, benches, cargo, steps, table, target};
+
+/// One way of building the same program.
+struct Build {
+    probe: PathBuf,
+    library: Option<PathBuf>,
+}
+
+/// What a call costs beyond the loop around it.
+#[derive(Clone, Copy)]
+struct Cost {
+    instructions: Option<f64>,
+    nanoseconds: f64,
+}
+
+pub(crate) fn report() -> Result<()> {
+    let target = target()?;
+    cargo(benches(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
+    cargo(benches(), &target, &["build", "--profile", "user", "-p", "probe"])?;
+    let release = target.join("release");
+    let library = format!("{}shared{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let ours = Build { probe: release.join("probe"), library: None }.costs()?;
+    let user = Build { probe: target.join("user/probe"), library: None }.costs()?;
+    let shared = Build { probe: release.join("probe"), library: Some(release.join(library)) }.costs()?;
+
+    println!("A call of an operator with two tensors that returns a handle to the first, less the loop around it:\n");
+    let [function, dynamic, matched] = [1, 2, 3].map(|path| ours[path]);
+    let rows: Vec<[String; 13]> = PATHS
+        .iter()
+        .enumerate()
+        .skip(1)
+        .map(|(i, path)| {
+            let count = ours[i].instructions;
+            let verdict = match (count, path.target) {
+                (Some(count), Some(target)) if count > f64::from(target) => format!("{target}, missed"),
+                (_, Some(target)) => target.to_string(),
+                (_, None) => String::new(),
+            };
+            let against = |other: Option<f64>| match (count, other) {
+                (Some(count), Some(other)) => format!("{:.2}", count / other),
+                _ => String::new(),
+            };
+            [
+                path.name.to_owned(),
+                whole(count),
+                verdict,
+                against(function.instructions),
+                against(dynamic.instructions),
+                against(matched.instructions),
+                path.pytorch.map(|pytorch| pytorch.to_string()).unwrap_or_default(),
+                against(path.pytorch.map(f64::from)),
+                whole(user[i].instructions),
+                whole(shared[i].instructions),
+                format!("{:.1}", ours[i].nanoseconds),
+                format!("{:.1}", user[i].nanoseconds),
+                format!("{:.1}", shared[i].nanoseconds),
+            ]
+        })
+        .collect();
+    let header = [
+        "path", "instr", "target", "/ fn ptr", "/ dyn", "/ match", "PyTorch", "/ PyTorch", "no LTO", "cdylib", "ns", "no LTO", "cdylib",
+    ];
+    table::print(header, &rows);
+    Ok(())
+}
+
+impl Build {
+    fn costs(&self) -> Result<Vec<Cost>> {
+        let costs = (0..PATHS.len()).map(|path| self.cost(path)).collect::<Result<Vec<Cost>>>()?;
+        let empty = costs[0];
+        let beyond = |cost: &Cost| Cost {
+            instructions: cost.instructions.zip(empty.instructions).map(|(cost, empty)| cost - empty),
+            nanoseconds: cost.nanoseconds - empty.nanoseconds,
+        };
+        Ok(costs.iter().map(beyond).collect())
+    }
+
+    fn cost(&self, path: usize) -> Result<Cost> {
+        let path = path.to_string();
+        let mut arguments: Vec<&OsStr> = vec!["count".as_ref(), path.as_ref()];
+        arguments.extend(self.library.as_ref().map(|library| library.as_os_str()));
+        let instructions = steps::per_call(self.probe.as_ref(), &arguments);
+        if let Err(error) = &instructions
+            && path == "0"
+        {
+            println!("instructions cannot be counted here ({error}): a container may need `--cap-add=SYS_PTRACE`");
+        }
+        arguments[0] = "time".as_ref();
+        let output = Command::new(&self.probe).args(&arguments).output()?;
+        let nanoseconds = String::from_utf8(output.stdout)?.trim().parse()?;
+        Ok(Cost { instructions: instructions.ok(), nanoseconds })
+    }
+}
+
+fn whole(count: Option<f64>) -> String {
+    count.map_or_else(|| "-".to_owned(), |count| format!("{count:.0}"))
+}

@@ -1,0 +1,44 @@
+//! What an annotated item costs to compile.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::{Result, cargo, generate, table, target};
+
+/// Half of them operators, half of them kernels.
+const ITEMS: usize = 2000;
+
+pub(crate) fn report() -> Result<()> {
+    let folder = target()?.join("generated");
+    let build = folder.join("target");
+    let start = "#![allow(dead_code)]\nuse dispatch_runtime::prelude::*;\nfn main() {}\n";
+    let annotated = generate::package(&folder, "annotated", &(start.to_owned() + &generate::operators(ITEMS / 2, &["CPU"])))?;
+    let plain = generate::package(&folder, "plain", &(start.to_owned() + &generate::functions(ITEMS)))?;
+    let (annotated, plain) = (check(&annotated, &build)?, check(&plain, &build)?);
+    #[expect(clippy::cast_precision_loss)]
+    let per_item = annotated.saturating_sub(plain).as_secs_f64() * 1e3 / ITEMS as f64;
+    println!("`cargo check` of a crate with {ITEMS} items (the best of several runs):\n");
+    let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
+    let rows = [
+        ["plain functions".to_owned(), seconds(plain), String::new()],
+        [format!("{0} operators, {0} kernels", ITEMS / 2), seconds(annotated), String::new()],
+        ["one annotated item".to_owned(), format!("{per_item:.2} ms"), if per_item > 3.0 { "3 ms, missed" } else { "3 ms" }.to_owned()],
+        ["the multiple".to_owned(), format!("{:.1}", annotated.as_secs_f64() / plain.as_secs_f64()), String::new()],
+    ];
+    table::print(["", "time", "at most"], &rows);
+    Ok(())
+}
+
+fn check(package: &Path, build: &Path) -> Result<Duration> {
+    cargo(package, build, &["check"])?;
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        let main = fs::File::options().append(true).open(package.join("src/main.rs"))?;
+        main.set_modified(std::time::SystemTime::now())?;
+        let start = Instant::now();
+        cargo(package, build, &["check"])?;
+        best = best.min(start.elapsed());
+    }
+    Ok(best)
+}

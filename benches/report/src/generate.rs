@@ -1,0 +1,62 @@
+//! Writes programs with very many operators.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Result, benches};
+
+/// Makes a package of its own in `folder`, with the same versions of everything as here.
+pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf> {
+    let folder = folder.join(name);
+    fs::create_dir_all(folder.join("src"))?;
+    let runtime = benches().join("../dispatch-runtime");
+    let manifest = format!(
+        "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [features]\noperators = []\n\n\
+         [dependencies]\ndispatch-runtime = {{ path = {runtime:?} }}\n\n\
+         [workspace]\n\n\
+         # What is measured is in the runtime. The operators themselves are never called.\n\
+         [profile.release]\nopt-level = 1\n\n[profile.release.package.\"*\"]\nopt-level = 3\n"
+    );
+    write_if_new(&folder.join("Cargo.toml"), &manifest)?;
+    write_if_new(&folder.join("src/main.rs"), source)?;
+    if !folder.join("Cargo.lock").exists() {
+        fs::copy(benches().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    }
+    Ok(folder)
+}
+
+/// What did not change is not built again.
+fn write_if_new(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { Ok(fs::write(path, text)?) }
+}
+
+/// `count` operators, and as many kernels of each as there are keys.
+pub(crate) fn operators(count: usize, keys: &[&str]) -> String {
+    let mut source = String::new();
+    for i in 0..count {
+        let _ = writeln!(
+            source,
+            "#[op_def(\"op{i}(Tensor self, Tensor other) -> Tensor\")]\n\
+             pub fn op{i}(this: &Tensor, other: &Tensor) -> Result<Tensor>;"
+        );
+        for key in keys {
+            let _ = writeln!(
+                source,
+                "#[op_impl(op{i}, {key})]\n\
+                 fn op{i}_{key}(this: &Tensor, _: &Tensor) -> Result<Tensor> {{ Ok(this.clone()) }}"
+            );
+        }
+    }
+    source
+}
+
+/// The same without attributes.
+pub(crate) fn functions(count: usize) -> String {
+    let mut source = String::new();
+    for i in 0..count {
+        let _ = writeln!(source, "pub fn f{i}(this: &Tensor, _: &Tensor) -> Result<Tensor> {{ Ok(this.clone()) }}");
+    }
+    source
+}

@@ -1,0 +1,85 @@
+//! What 2,000 operators with 3 kernels each cost before and at their first use.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Result, cargo, generate, table, target};
+
+const OPERATORS: usize = 2000;
+
+const MAIN: &str = r#"
+#![allow(non_snake_case)]
+
+/// With an argument: makes all tables, and prints how long that took.
+fn main() {
+    if std::env::args().len() > 1 {
+        let start = std::time::Instant::now();
+        dispatch_runtime::assemble();
+        println!("{}", start.elapsed().as_secs_f64());
+    }
+}
+
+#[cfg(feature = "operators")]
+mod operators {
+use dispatch_runtime::prelude::*;
+"#;
+
+pub(crate) fn report() -> Result<()> {
+    let folder = target()?.join("generated");
+    let build = folder.join("target");
+    let source = format!("{MAIN}{}}}\n", generate::operators(OPERATORS, &["CPU", "CUDA", "Autograd"]));
+    let package = generate::package(&folder, "many", &source)?;
+    let built = build.join("release/many");
+    cargo(&package, &build, &["build", "--release"])?;
+    let none = folder.join("none");
+    fs::copy(&built, &none)?;
+    eprintln!("building {OPERATORS} operators, which takes some minutes the first time");
+    cargo(&package, &build, &["build", "--release", "--features", "operators"])?;
+
+    let ((none_wall, none_cpu), (wall, cpu)) = (start(&none)?, start(&built)?);
+    let assembly = (0..21).map(|_| assemble(&built)).collect::<Result<Vec<f64>>>()?;
+    let assembly = assembly.into_iter().fold(f64::INFINITY, f64::min);
+    let milliseconds = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
+    let limit = |value: f64, limit: f64| if value > limit { format!("{limit} ms, missed") } else { format!("{limit} ms") };
+    let extra = wall.saturating_sub(none_wall);
+    println!("A program with {OPERATORS} operators and 3 kernels each (the best of many runs):\n");
+    let rows = [
+        ["process start".to_owned(), milliseconds(extra), limit(extra.as_secs_f64() * 1e3, 2.0)],
+        ["the same in CPU time".to_owned(), milliseconds(cpu.saturating_sub(none_cpu)), String::new()],
+        ["all tables".to_owned(), format!("{:.2} ms", assembly * 1e3), limit(assembly * 1e3, 5.0)],
+        ["one table".to_owned(), format!("{:.2} us", assembly * 1e6 / 2000.0), String::new()],
+    ];
+    table::print(["", "beyond a program with none", "at most"], &rows);
+    Ok(())
+}
+
+/// The shortest time from before the process is made until after it ended, on the wall and on the processor.
+fn start(program: &Path) -> Result<(Duration, Duration)> {
+    let mut best = (Duration::MAX, Duration::MAX);
+    for _ in 0..300 {
+        let start = Instant::now();
+        let child = Command::new(program).stdout(Stdio::null()).spawn()?;
+        #[expect(clippy::cast_possible_wrap)]
+        let process = child.id() as libc::pid_t;
+        // SAFETY: all zeros are a valid value of this plain structure.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the child is ours, nobody else waits for it, and `usage` is written to.
+        if unsafe { libc::wait4(process, std::ptr::null_mut(), 0, &raw mut usage) } != process {
+            return Err(io::Error::last_os_error().into());
+        }
+        best = (best.0.min(start.elapsed()), best.1.min(time(usage.ru_utime) + time(usage.ru_stime)));
+    }
+    Ok(best)
+}
+
+fn time(time: libc::timeval) -> Duration {
+    Duration::from_secs(time.tv_sec.unsigned_abs()) + Duration::from_micros(time.tv_usec.unsigned_abs())
+}
+
+fn assemble(program: &Path) -> Result<f64> {
+    let output = Command::new(program).arg("assemble").output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
