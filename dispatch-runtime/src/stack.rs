@@ -113,11 +113,7 @@ impl Stack {
         }
     }
 
-    /// The top `count` values, in order.
-    ///
-    /// # Errors
-    ///
-    /// Where there are fewer.
+    /// The top `count` values, in order; none where there are fewer.
     #[inline]
     #[must_use]
     pub fn top(&self, count: usize) -> Option<&[Value]> {
@@ -125,7 +121,7 @@ impl Stack {
         values.get(values.len().checked_sub(count)?..)
     }
 
-    /// The top `count` values, in order, to be changed in place.
+    /// The same, to be changed in place.
     #[inline]
     pub fn top_mut(&mut self, count: usize) -> Option<&mut [Value]> {
         let values = self.values_mut();
