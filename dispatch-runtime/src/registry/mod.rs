@@ -180,11 +180,10 @@ impl Registry {
         Ok(plan)
     }
 
-    fn row_mut(&mut self, name: Name<'_>) -> &mut Row {
+    fn row_mut(&mut self, name: Name<'static>) -> &mut Row {
         let at = match self.by_name.get(&name) {
             Some(&at) => at,
             None => {
-                let name = name.leak();
                 self.by_name.insert(name, self.rows.len());
                 self.rows.push(Row::new(name));
                 self.rows.len() - 1
@@ -228,7 +227,7 @@ impl Registry {
     }
 
     /// Adds a kernel while the program runs.
-    pub(crate) fn push_kernel(&mut self, name: Name<'_>, target: Target, kernel: Registered) {
+    pub(crate) fn push_kernel(&mut self, name: Name<'static>, target: Target, kernel: Registered) {
         self.row_mut(name).add(target, kernel);
     }
 
@@ -238,7 +237,7 @@ impl Registry {
     }
 
     /// Removes what one registration added to a row, and gives it back to be dropped outside the lock.
-    pub(crate) fn remove_kernel(&mut self, name: Name<'_>, target: Target, source: Source) -> Option<BoxedKernel> {
+    pub(crate) fn remove_kernel(&mut self, name: Name<'static>, target: Target, source: Source) -> Option<BoxedKernel> {
         self.row_mut(name).remove(target, source)
     }
 
