@@ -156,7 +156,12 @@ mod tests {
     fn an_alias_touches_the_layers_of_its_expansion() {
         for alias in Alias::ALL {
             let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::key);
-            assert_eq!(alias.layer_bits(), layers.fold(0, |bits, (layer, _)| bits | layer_bit(layer)), "{}", alias.name());
+            assert_eq!(
+                alias.layer_bits(),
+                layers.fold(0, |bits, (layer, _)| bits | layer_bit(layer)),
+                "{}",
+                alias.name()
+            );
         }
     }
 

@@ -54,7 +54,10 @@ impl Plan {
             self.origins.push((origin, 0));
         }
         self.origins[at].1 |= slot.key().map_or(0, |(layer, _)| layer_bit(layer));
-        #[expect(clippy::cast_possible_truncation, reason = "there are no more origins than slots, and fewer than 256 slots")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "there are no more origins than slots, and fewer than 256 slots"
+        )]
         let at = at as u8;
         self.slots[slot.position()] = at;
     }
