@@ -139,9 +139,17 @@ impl Table {
         }
     }
 
-    pub(crate) fn set(&mut self, slot: Slot, code: Code, entry: Entry) {
-        self.slots[slot.position()] = code;
-        self.entries[slot.position()] = entry;
+    /// Fills every slot with one of `filling`.
+    pub(crate) fn fill(&mut self, which: &[u8; SLOTS], filling: &[(Code, Entry)]) {
+        for ((slot, entry), &which) in self.slots.iter_mut().zip(&mut self.entries).zip(which) {
+            (*slot, *entry) = filling[usize::from(which)];
+        }
+    }
+
+    /// Makes calls without keys an error.
+    pub(crate) fn refuse_without_keys(&mut self, refuse: Code) {
+        let at = Slot::UNDEFINED.position();
+        (self.slots[at], self.entries[at]) = (refuse, Entry::Refuse);
     }
 
     /// Makes calls pass over all layers but these, as if their keys did not have them.
@@ -207,9 +215,9 @@ mod tests {
         #[test]
         fn a_call_through_the_pointer_and_one_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
             let mut table = Table::new(Code::of(here as fn()));
-            for slot in Slot::all() {
-                table.set(slot, Code(NonNull::without_provenance(NonZero::new(slot.position()).unwrap())), Entry::Typed);
-            }
+            let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
+            let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
+            table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
             table.keep_layers(!layer_bit(layer));
             let keys = KeySet::from_bits(bits);
             let (_, code, _) = table.slot(keys);

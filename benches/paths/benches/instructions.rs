@@ -1,1 +1,28 @@
-fn main(){}
+//! The paths of a call under Callgrind: `cargo bench -p paths`.
+//!
+//! The report counts the same instructions without any tool. This says where they are spent, compares with the run before, and
+//! needs Valgrind and a runner: `apt-get install valgrind`, `cargo install gungraun-runner@0.20.0`.
+
+use gungraun::{library_benchmark, library_benchmark_group, main};
+use paths::PATHS;
+
+/// A thousand calls, and the few that bind the operators.
+#[library_benchmark]
+#[bench::empty_loop(0)]
+#[bench::function_pointer(1)]
+#[bench::dyn_trait(2)]
+#[bench::match_backend(3)]
+#[bench::typed_inlined(4)]
+#[bench::typed(5)]
+#[bench::redispatch(6)]
+#[bench::through_autograd(7)]
+#[bench::guard(8)]
+#[bench::boxed(9)]
+#[bench::to_boxed_fallback(10)]
+#[bench::through_boxed_fallback(11)]
+fn thousand_calls(path: usize) {
+    PATHS[path].run(&[1000], &mut || {});
+}
+
+library_benchmark_group!(name = calls, benchmarks = thousand_calls);
+main!(library_benchmark_groups = calls);

@@ -1,8 +1,8 @@
 //! The same through operators.
 
+use dispatch_runtime::guard;
 use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Tracer};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::guard;
 
 use crate::Loop;
 

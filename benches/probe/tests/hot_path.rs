@@ -22,11 +22,15 @@ fn a_typed_call_has_no_call_and_no_branch_but_the_final_jump() {
         .skip(1)
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split('\t').nth(1))
-        .filter(|instruction| !matches!(instruction.split_whitespace().next(), Some("int3" | "nop" | "nopw" | "nopl" | "cs" | "data16")))
+        .filter(|instruction| {
+            !matches!(instruction.split_whitespace().next(), Some("int3" | "nop" | "nopw" | "nopl" | "cs" | "data16"))
+        })
         .collect();
     let (last, line) = instructions.split_last().expect("the function is in the program");
     assert!(last.starts_with("jmp") && last.contains('*'), "{text}");
-    let leaves = |instruction: &&&str| instruction.starts_with('j') || instruction.starts_with("call") || instruction.starts_with("ret");
+    let leaves = |instruction: &&&str| {
+        instruction.starts_with('j') || instruction.starts_with("call") || instruction.starts_with("ret")
+    };
     assert_eq!(line.iter().find(leaves), None, "{text}");
     let touches_the_stack = |instruction: &&&str| instruction.starts_with("push") || instruction.contains("%rsp");
     assert_eq!(line.iter().find(touches_the_stack), None, "{text}");

@@ -66,7 +66,19 @@ pub(crate) fn report() -> Result<()> {
         })
         .collect();
     let header = [
-        "path", "instr", "target", "/ fn ptr", "/ dyn", "/ match", "PyTorch", "/ PyTorch", "no LTO", "cdylib", "ns", "no LTO", "cdylib",
+        "path",
+        "instr",
+        "target",
+        "/ fn ptr",
+        "/ dyn",
+        "/ match",
+        "PyTorch",
+        "/ PyTorch",
+        "no LTO",
+        "cdylib",
+        "ns",
+        "no LTO",
+        "cdylib",
     ];
     table::print(header, &rows);
     Ok(())

@@ -13,7 +13,8 @@ pub(crate) fn report() -> Result<()> {
     let folder = target()?.join("generated");
     let build = folder.join("target");
     let start = "#![allow(dead_code)]\nuse dispatch_runtime::prelude::*;\nfn main() {}\n";
-    let annotated = generate::package(&folder, "annotated", &(start.to_owned() + &generate::operators(ITEMS / 2, &["CPU"])))?;
+    let annotated =
+        generate::package(&folder, "annotated", &(start.to_owned() + &generate::operators(ITEMS / 2, &["CPU"])))?;
     let plain = generate::package(&folder, "plain", &(start.to_owned() + &generate::functions(ITEMS)))?;
     let (annotated, plain) = (check(&annotated, &build)?, check(&plain, &build)?);
     #[expect(clippy::cast_precision_loss)]
@@ -23,7 +24,11 @@ pub(crate) fn report() -> Result<()> {
     let rows = [
         ["plain functions".to_owned(), seconds(plain), String::new()],
         [format!("{0} operators, {0} kernels", ITEMS / 2), seconds(annotated), String::new()],
-        ["one annotated item".to_owned(), format!("{per_item:.2} ms"), if per_item > 3.0 { "3 ms, missed" } else { "3 ms" }.to_owned()],
+        [
+            "one annotated item".to_owned(),
+            format!("{per_item:.2} ms"),
+            if per_item > 3.0 { "3 ms, missed" } else { "3 ms" }.to_owned(),
+        ],
         ["the multiple".to_owned(), format!("{:.1}", annotated.as_secs_f64() / plain.as_secs_f64()), String::new()],
     ];
     table::print(["", "time", "at most"], &rows);

@@ -17,7 +17,8 @@ type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 fn main() -> ExitCode {
     let wanted: Vec<String> = env::args().skip(1).collect();
-    let parts: [(&str, fn() -> Result<()>); 3] = [("calls", calls::report), ("start", start::report), ("check", check::report)];
+    let parts: [(&str, fn() -> Result<()>); 3] =
+        [("calls", calls::report), ("start", start::report), ("check", check::report)];
     if let Some(unknown) = wanted.iter().find(|wanted| parts.iter().all(|(name, _)| name != wanted)) {
         eprintln!("there is no part `{unknown}`; the parts are calls, start and check");
         return ExitCode::FAILURE;

@@ -43,7 +43,8 @@ pub(crate) fn report() -> Result<()> {
     let assembly = (0..21).map(|_| assemble(&built)).collect::<Result<Vec<f64>>>()?;
     let assembly = assembly.into_iter().fold(f64::INFINITY, f64::min);
     let milliseconds = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
-    let limit = |value: f64, limit: f64| if value > limit { format!("{limit} ms, missed") } else { format!("{limit} ms") };
+    let limit =
+        |value: f64, limit: f64| if value > limit { format!("{limit} ms, missed") } else { format!("{limit} ms") };
     let extra = wall.saturating_sub(none_wall);
     println!("A program with {OPERATORS} operators and 3 kernels each (the best of many runs):\n");
     let rows = [

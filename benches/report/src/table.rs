@@ -13,8 +13,9 @@ pub(crate) fn print<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
         println!();
     };
     line(header);
-    let rules: [String; N] =
-        std::array::from_fn(|column| "-".repeat(widths[column] - usize::from(column > 0)) + if column > 0 { ":" } else { "" });
+    let rules: [String; N] = std::array::from_fn(|column| {
+        "-".repeat(widths[column] - usize::from(column > 0)) + if column > 0 { ":" } else { "" }
+    });
     line(std::array::from_fn(|column| rules[column].as_str()));
     for row in rows {
         line(std::array::from_fn(|column| row[column].as_str()));

@@ -48,15 +48,10 @@ impl Slot {
         self.0 as usize
     }
 
-    /// Every slot, by position.
-    pub(crate) fn every() -> impl Iterator<Item = Self> {
-        #[expect(clippy::cast_possible_truncation, reason = "SLOTS is below 256, which `of_layer` relies on too")]
-        (0..SLOTS as u8).map(Self)
-    }
-
     /// Every slot that stands for a runtime key, lowest priority first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        Self::every().filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
+        #[expect(clippy::cast_possible_truncation, reason = "SLOTS is below 256, which `of_layer` relies on too")]
+        (0..SLOTS as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
     }
 
     /// The slot of the autograd key that stands above this storage.

@@ -3,40 +3,64 @@
 use super::row::{Active, Cell, Kernel, Registered, Row};
 use crate::boxed::BoxedKernel;
 use crate::key::{ORDER, SLOTS, Slot, layer_bit};
+use crate::key_set::KeySet;
 use crate::operator::Typed;
 use crate::rule::{Direct, Provenance, resolve};
 use crate::table::{Choice, Code, Entry, Table};
 
 /// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, and most programs have few.
-pub(super) struct Plan([Origin; SLOTS]);
+pub(super) struct Plan {
+    /// By slot: the place in `origins`.
+    slots: [u8; SLOTS],
+    /// Each with the layers in which it has slots.
+    origins: Vec<(Origin, u64)>,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// No key has this slot.
-    NoKey,
     /// A layer without a kernel is passed over.
     Nothing,
     /// A storage without a kernel is where a call ends in an error, as is one that two kernels could serve.
     Refused,
-    Fallback,
+    /// The fallback of one slot.
+    Fallback(Slot),
     /// The kernels for one of the row's targets, by their place in the row.
-    Cell(u8),
+    Cell(usize),
 }
 
 impl Plan {
     pub(super) fn new(row: &Row, direct: &Direct, fallbacks: &[Cell]) -> Self {
-        let mut origins = [Origin::NoKey; SLOTS];
+        let mut plan = Self { slots: [0; SLOTS], origins: Vec::new() };
         for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
             let (provenance, target) = resolve(direct, !fallbacks[slot.position()].kernels.is_empty(), slot);
             let is_layer = slot.key().is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
-            origins[slot.position()] = match provenance {
+            let origin = match provenance {
                 Provenance::Missing if is_layer => Origin::Nothing,
                 Provenance::Missing | Provenance::AmbiguousAutogradOther => Origin::Refused,
-                Provenance::BackendFallback => Origin::Fallback,
+                Provenance::BackendFallback => Origin::Fallback(slot),
                 _ => target.and_then(|target| row.position(target)).map_or(Origin::Refused, Origin::Cell),
             };
+            plan.set(slot, origin);
         }
-        Self(origins)
+        // A layer that is multiplied by backend is nothing in a call without any: what is below it has its turn.
+        for (layer, _) in (0_u8..).zip(ORDER).filter(|(_, layer)| layer.is_per_backend()) {
+            plan.set(Slot::of_layer(layer), Origin::Nothing);
+        }
+        plan
+    }
+
+    fn set(&mut self, slot: Slot, origin: Origin) {
+        let at = self.origins.iter().position(|(other, _)| *other == origin).unwrap_or(self.origins.len());
+        if at == self.origins.len() {
+            self.origins.push((origin, 0));
+        }
+        self.origins[at].1 |= slot.key().map_or(0, |(layer, _)| layer_bit(layer));
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "there are no more origins than slots, and fewer than 256 slots"
+        )]
+        let at = at as u8;
+        self.slots[slot.position()] = at;
     }
 }
 
@@ -45,27 +69,23 @@ pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Ty
     let (slow, boxed) = typed.map_or((NO_CODE, NO_CODE), |typed| (typed.slow, typed.boxed));
     let adapters = Adapters { slow, boxed };
     let mut table = Table::new(adapters.slow);
-    let cells: Vec<(Code, Entry)> =
-        row.cells.iter().map(|(_, cell)| place(&mut table, &cell.active(), &adapters)).collect();
     let mut busy = 0;
-    for (slot, origin) in Slot::every().zip(plan.0) {
+    let mut filling = Vec::with_capacity(plan.origins.len());
+    for &(origin, layers) in &plan.origins {
         let (code, entry) = match origin {
-            Origin::NoKey => continue,
             Origin::Nothing => (adapters.slow, Entry::Skip),
             Origin::Refused => (adapters.slow, Entry::Refuse),
-            Origin::Fallback => place(&mut table, &fallbacks[slot.position()].active(), &adapters),
-            Origin::Cell(at) => cells[usize::from(at)],
+            Origin::Fallback(of) => place(&mut table, &fallbacks[of.position()].active(), &adapters),
+            Origin::Cell(at) => place(&mut table, &row.cells[at].1.active(), &adapters),
         };
-        // There is nothing below to fall through to.
-        let entry = if slot == Slot::UNDEFINED && entry == Entry::Skip { Entry::Refuse } else { entry };
-        table.set(slot, code, entry);
-        if entry != Entry::Skip
-            && let Some((layer, _)) = slot.key()
-        {
-            busy |= layer_bit(layer);
-        }
+        busy |= if entry == Entry::Skip { 0 } else { layers };
+        filling.push((code, entry));
     }
-    skip_layers_on_no_backend(&mut table, adapters.slow);
+    table.fill(&plan.slots, &filling);
+    if let (_, Entry::Skip) = table.at(KeySet::EMPTY) {
+        // There is nothing below to fall through to.
+        table.refuse_without_keys(adapters.slow);
+    }
     table.keep_layers(busy);
     table
 }
@@ -104,13 +124,6 @@ fn place_choices(table: &mut Table, kernels: &[&Registered]) -> u8 {
     let choices = choices.collect();
     table.choices.push(choices);
     (table.choices.len() - 1) as u8
-}
-
-/// A layer that is multiplied by backend is nothing in a call without any: what is below it has its turn.
-fn skip_layers_on_no_backend(table: &mut Table, slow: Code) {
-    for (layer, _) in (0_u8..).zip(ORDER).filter(|(_, layer)| layer.is_per_backend()) {
-        table.set(Slot::of_layer(layer), slow, Entry::Skip);
-    }
 }
 
 /// What stands in the slots of an operator that was defined while the program runs: nobody jumps through its table.

@@ -186,11 +186,10 @@ impl Registry {
         Ok(plan)
     }
 
-    fn row_mut(&mut self, name: Name<'_>) -> &mut Row {
+    fn row_mut(&mut self, name: Name<'static>) -> &mut Row {
         let at = if let Some(&at) = self.by_name.get(&name) {
             at
         } else {
-            let name = name.leak();
             self.by_name.insert(name, self.rows.len());
             self.rows.push(Row::new(name));
             self.rows.len() - 1
@@ -236,14 +235,16 @@ impl Registry {
 
     /// The name, for as long as the program lives; it is stored once.
     pub(crate) fn intern(&mut self, name: Name<'_>) -> Name<'static> {
+        let known = self.row(name).map(|row| row.name);
+        let name = known.unwrap_or_else(|| name.leak());
         self.row_mut(name).name
     }
 
     /// Adds a kernel while the program runs.
     pub(crate) fn push_kernel(&mut self, name: Name<'_>, target: Target, kernel: Registered) -> Name<'static> {
-        let row = self.row_mut(name);
-        row.add(target, kernel);
-        row.name
+        let name = self.intern(name);
+        self.row_mut(name).add(target, kernel);
+        name
     }
 
     pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: Registered) {
@@ -252,7 +253,7 @@ impl Registry {
     }
 
     /// Removes what one registration added to a row, and gives it back to be dropped outside the lock.
-    pub(crate) fn remove_kernel(&mut self, name: Name<'_>, target: Target, source: Source) -> Option<BoxedKernel> {
+    pub(crate) fn remove_kernel(&mut self, name: Name<'static>, target: Target, source: Source) -> Option<BoxedKernel> {
         self.row_mut(name).remove(target, source)
     }
 

@@ -71,13 +71,12 @@ impl Row {
     }
 
     pub(crate) fn cell(&self, target: Target) -> Option<&Cell> {
-        self.cells.binary_search_by_key(&target, |(target, _)| *target).ok().map(|at| &self.cells[at].1)
+        self.position(target).map(|at| &self.cells[at].1)
     }
 
     /// The place of a target's cell.
-    pub(super) fn position(&self, target: Target) -> Option<u8> {
-        let at = self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()?;
-        u8::try_from(at).ok()
+    pub(super) fn position(&self, target: Target) -> Option<usize> {
+        self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()
     }
 
     /// The keys that have kernels.
