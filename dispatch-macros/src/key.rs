@@ -7,6 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Token, Visibility};
 
 use crate::crate_path;
+use crate::errors::at_end;
 
 /// `backend`, or `layer, above = Landing`.
 enum Kind {
@@ -117,10 +118,10 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let runtime = crate_path::runtime();
-    let (kind, error) = match syn::parse2::<Kind>(attribute) {
+    let (kind, error) = match syn::parse2::<Kind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key stays, so that its users get no errors of their own.
-        Err(error) => (Kind::Backend, Some(error.to_compile_error())),
+        Err(error) => (Kind::Backend, Some(at_end(error, &attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let made = match kind {

@@ -7,10 +7,10 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
 use crate::crate_path;
-use crate::errors::Errors;
+use crate::errors::{Errors, at_end};
 use crate::flags::{ALIASES, key_reference, key_word};
 use crate::function::{Function, signature_lints};
-use crate::op_impl::check_boxed;
+use crate::op_impl::boxed;
 
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_fallback", item) {
@@ -22,7 +22,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         errors.at(&function.signature.ident, "name the key: `#[op_fallback(Tracer)]`");
         None
     } else {
-        one_key.parse2(attribute).map_err(|error| errors.add(error)).ok()
+        one_key.parse2(attribute.clone()).map_err(|error| errors.add(at_end(error, &attribute))).ok()
     };
     function.check_plain("a fallback", false, &mut errors);
     if let Some(key) = &key {
@@ -32,7 +32,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         errors.at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
     }
     if errors.is_empty() {
-        check_boxed(&function.signature, &function.signature.ident, &mut errors);
+        boxed::check(&function.signature, &function.signature.ident, &mut errors);
     }
     if !errors.is_empty() {
         let function = function.with_body();
@@ -104,9 +104,9 @@ impl Parse for Fallthrough {
 }
 
 pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
-    let Fallthrough { operator, keys } = match syn::parse2(input) {
+    let Fallthrough { operator, keys } = match syn::parse2(input.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return error.to_compile_error(),
+        Err(error) => return at_end(error, &input).to_compile_error(),
     };
     let runtime = crate_path::runtime();
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
