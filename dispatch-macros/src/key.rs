@@ -112,7 +112,7 @@ impl Parse for Item {
     }
 }
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream {
     let Item { attributes, visibility, name } = match syn::parse2(item) {
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
@@ -121,7 +121,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let (kind, error) = match syn::parse2::<Kind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key stays, so that its users get no errors of their own.
-        Err(error) => (Kind::Backend, Some(at_end(error, &attribute).to_compile_error())),
+        Err(error) => (Kind::Backend, Some(at_end(error, attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let made = match kind {

@@ -12,7 +12,7 @@ use crate::flags::{ALIASES, key_reference, key_word};
 use crate::function::{Function, signature_lints};
 use crate::op_impl::boxed;
 
-pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_fallback", item) {
         Ok(function) => function,
         Err(item) => return item,
@@ -22,7 +22,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         errors.at(&function.signature.ident, "name the key: `#[op_fallback(Tracer)]`");
         None
     } else {
-        one_key.parse2(attribute.clone()).map_err(|error| errors.add(at_end(error, &attribute))).ok()
+        one_key.parse2(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute))).ok()
     };
     function.check_plain("a fallback", false, &mut errors);
     if let Some(key) = &key {
@@ -103,10 +103,10 @@ impl Parse for Fallthrough {
     }
 }
 
-pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
+pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
     let Fallthrough { operator, keys } = match syn::parse2(input.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return at_end(error, &input).to_compile_error(),
+        Err(error) => return at_end(error, input).to_compile_error(),
     };
     let runtime = crate_path::runtime();
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));

@@ -12,7 +12,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{LitStr, ReturnType, Signature, bracketed};
+use syn::{LitStr, Signature, bracketed};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
