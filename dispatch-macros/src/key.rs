@@ -139,5 +139,16 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
             #runtime::Key::user(&KEY)
         };
+
+        // Kernels see the built-in keys before a user's: one of the same name would be registered for in its place.
+        const _: () = {
+            #[allow(non_upper_case_globals)]
+            const #name: #runtime::__private::Fresh = #runtime::__private::Fresh;
+            const _: () = {
+                #[allow(unused_imports)]
+                use #runtime::keys::*;
+                #runtime::__private::fresh_name(#name);
+            };
+        };
     }
 }

@@ -48,14 +48,14 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         const _: () = {
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: &#runtime::Key = #key;
-            static FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::boxed(
+            static __KEY: &#runtime::Key = #key;
+            static __FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::boxed(
                 #name,
-                &KEY,
+                &__KEY,
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             );
-            #runtime::__submit! { #runtime::__private::Record::Fallback(&FALLBACK) }
+            #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
         };
     }
 }
@@ -117,9 +117,9 @@ pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
             const _: () = {
                 #[allow(unused_imports)]
                 use #runtime::keys::*;
-                static KEYS: [&#runtime::Key; #count] = [#(#keys),*];
-                static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::fallthrough::<#operator>(&KEYS, #location);
-                #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
+                static __KEYS: [&#runtime::Key; #count] = [#(#keys),*];
+                static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::fallthrough::<#operator>(&__KEYS, #location);
+                #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
             };
         };
     }
@@ -133,9 +133,9 @@ pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
         const _: () = {
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: &#runtime::Key = #key;
-            static FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::fallthrough(&KEY, #location);
-            #runtime::__submit! { #runtime::__private::Record::Fallback(&FALLBACK) }
+            static __KEY: &#runtime::Key = #key;
+            static __FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::fallthrough(&__KEY, #location);
+            #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
         };
     }
 }

@@ -122,8 +122,8 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
             errors.at(
                 name,
                 format!(
-                    "argument {here} of operator `{operator}` is `{own}`; `{plain}` is argument {there}. \
-                     Write `{own}`, or `_` to leave it unnamed"
+                    "argument {here} of operator `{operator}` is `{own}`, and `{plain}` is argument {there}; \
+                     write `{own}`, or `_` to leave it unnamed"
                 ),
             );
         }
