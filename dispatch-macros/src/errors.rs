@@ -25,6 +25,15 @@ impl Errors {
     }
 }
 
+/// An error about tokens that end too early, at the last of them. Without this the whole attribute would be underlined.
+pub(crate) fn at_end(error: syn::Error, tokens: &TokenStream) -> syn::Error {
+    let message = error.to_string();
+    match (message.strip_prefix("unexpected end of input, "), tokens.clone().into_iter().last()) {
+        (Some(rest), Some(last)) => syn::Error::new(last.span(), format!("this ends too early; {rest}")),
+        _ => error,
+    }
+}
+
 impl ToTokens for Errors {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         if let Some(errors) = &self.0 {

@@ -174,6 +174,9 @@ fn value(input: ParseStream<'_>) -> syn::Result<Token![=]> {
 fn priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let minus: Option<Token![-]> = input.parse()?;
     let wanted = "a priority is a whole number of 32 bits: `priority = 10`";
+    if input.is_empty() {
+        return Err(input.error(wanted));
+    }
     let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wanted))?;
     number.base10_parse::<i32>().map_err(|error| syn::Error::new(error.span(), wanted))?;
     Ok(quote!(#minus #number))

@@ -104,7 +104,8 @@ impl Function {
         if !allow_generics && let Some(param) = params.next() {
             let instead = match (what, param) {
                 ("a kernel", syn::GenericParam::Type(_)) => "; say which element types it serves: `dtypes(floating)`",
-                _ => "",
+                (_, syn::GenericParam::Type(_)) => "; write the type that it has",
+                _ => "; leave it out",
             };
             errors.at(param, format!("{what} cannot be generic over `{}`{instead}", as_written(param)));
         }

@@ -40,7 +40,10 @@ pub(crate) fn schema(function: &Signature, parameters: &[Parameter], errors: &mu
 
 fn returned(function: &Signature, errors: &mut Errors) -> Option<String> {
     let ReturnType::Type(_, ty) = &function.output else {
-        errors.at(&function.ident, "an operator must return `Result<..>`: a call can fail");
+        errors.at(
+            &function.ident,
+            "an operator must return a `Result`: a call can fail; write `-> Result<Tensor>`, for example",
+        );
         return None;
     };
     let text = RustType::written(ty).text().to_owned();

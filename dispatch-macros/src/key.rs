@@ -7,6 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Token, Visibility};
 
 use crate::crate_path;
+use crate::errors::at_end;
 
 /// `backend`, or `layer, above = Landing`.
 enum Kind {
@@ -111,16 +112,16 @@ impl Parse for Item {
     }
 }
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream {
     let Item { attributes, visibility, name } = match syn::parse2(item) {
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
     };
     let runtime = crate_path::runtime();
-    let (kind, error) = match syn::parse2::<Kind>(attribute) {
+    let (kind, error) = match syn::parse2::<Kind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key stays, so that its users get no errors of their own.
-        Err(error) => (Kind::Backend, Some(error.to_compile_error())),
+        Err(error) => (Kind::Backend, Some(at_end(error, attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let made = match kind {
@@ -137,6 +138,17 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
             static KEY: #runtime::UserKey = #made;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
             #runtime::Key::user(&KEY)
+        };
+
+        // Kernels see the built-in keys before a user's: one of the same name would be registered for in its place.
+        const _: () = {
+            #[allow(non_upper_case_globals)]
+            const #name: #runtime::__private::Fresh = #runtime::__private::Fresh;
+            const _: () = {
+                #[allow(unused_imports)]
+                use #runtime::keys::*;
+                #runtime::__private::fresh_name(#name);
+            };
         };
     }
 }

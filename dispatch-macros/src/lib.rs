@@ -45,21 +45,21 @@ pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    op_fallback::expand(attribute.into(), &item.into()).into()
+    op_fallback::expand(&attribute.into(), &item.into()).into()
 }
 
 /// Says that a key does nothing: `fallthrough!(KEY)` for every operator that has no kernel for it, `fallthrough!(operator, KEY)` for
 /// one.
 #[proc_macro]
 pub fn fallthrough(input: TokenStream) -> TokenStream {
-    op_fallback::fallthrough(input.into()).into()
+    op_fallback::fallthrough(&input.into()).into()
 }
 
 /// Declares a key: `#[dispatch_key(backend)] pub static NPU: Key;` or `#[dispatch_key(layer, above = Autograd)] pub static Audit: Key;`.
 /// A layer lands above `Backends`, `Autograd`, `Autocast` or `Everything`.
 #[proc_macro_attribute]
 pub fn dispatch_key(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    key::expand(attribute.into(), item.into()).into()
+    key::expand(&attribute.into(), item.into()).into()
 }
 
 /// Links crates for their registrations alone: `link!(myops_cpu, myops_cuda);`.

@@ -189,6 +189,9 @@ fn check_claim(claim: &Ident, schema: &Schema, errors: &mut Errors) {
     let rest_has_defaults = schema.arguments.iter().skip(*tensors).all(|argument| argument.default.is_some());
     if !fits || !rest_has_defaults || RustType::of_returns(schema).text() != "Tensor" {
         let count = if *tensors == 1 { "one tensor" } else { "two tensors" };
-        errors.at(claim, format!("`{claim}` takes {count} and gives one; operator `{}` does not", schema.name));
+        errors.at(
+            claim,
+            format!("`{claim}` takes {count} and gives one; operator `{}` does not; leave `operator` out", schema.name),
+        );
     }
 }

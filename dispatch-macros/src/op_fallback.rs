@@ -7,12 +7,12 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
 use crate::crate_path;
-use crate::errors::Errors;
+use crate::errors::{Errors, at_end};
 use crate::flags::{ALIASES, key_reference, key_word};
 use crate::function::{Function, signature_lints};
-use crate::op_impl::check_boxed;
+use crate::op_impl::boxed;
 
-pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_fallback", item) {
         Ok(function) => function,
         Err(item) => return item,
@@ -22,7 +22,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         errors.at(&function.signature.ident, "name the key: `#[op_fallback(Tracer)]`");
         None
     } else {
-        one_key.parse2(attribute).map_err(|error| errors.add(error)).ok()
+        one_key.parse2(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute))).ok()
     };
     function.check_plain("a fallback", false, &mut errors);
     if let Some(key) = &key {
@@ -32,7 +32,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         errors.at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
     }
     if errors.is_empty() {
-        check_boxed(&function.signature, &function.signature.ident, &mut errors);
+        boxed::check(&function.signature, &function.signature.ident, &mut errors);
     }
     if !errors.is_empty() {
         let function = function.with_body();
@@ -48,14 +48,14 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         const _: () = {
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: &#runtime::Key = #key;
-            static FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::boxed(
+            static __KEY: &#runtime::Key = #key;
+            static __FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::boxed(
                 #name,
-                &KEY,
+                &__KEY,
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             );
-            #runtime::__submit! { #runtime::__private::Record::Fallback(&FALLBACK) }
+            #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
         };
     }
 }
@@ -103,10 +103,10 @@ impl Parse for Fallthrough {
     }
 }
 
-pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
-    let Fallthrough { operator, keys } = match syn::parse2(input) {
+pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
+    let Fallthrough { operator, keys } = match syn::parse2(input.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return error.to_compile_error(),
+        Err(error) => return at_end(error, input).to_compile_error(),
     };
     let runtime = crate_path::runtime();
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
@@ -117,9 +117,9 @@ pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
             const _: () = {
                 #[allow(unused_imports)]
                 use #runtime::keys::*;
-                static KEYS: [&#runtime::Key; #count] = [#(#keys),*];
-                static KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::fallthrough::<#operator>(&KEYS, #location);
-                #runtime::__submit! { #runtime::__private::Record::Kernel(&KERNEL) }
+                static __KEYS: [&#runtime::Key; #count] = [#(#keys),*];
+                static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::fallthrough::<#operator>(&__KEYS, #location);
+                #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
             };
         };
     }
@@ -133,9 +133,9 @@ pub(crate) fn fallthrough(input: TokenStream) -> TokenStream {
         const _: () = {
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: &#runtime::Key = #key;
-            static FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::fallthrough(&KEY, #location);
-            #runtime::__submit! { #runtime::__private::Record::Fallback(&FALLBACK) }
+            static __KEY: &#runtime::Key = #key;
+            static __FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::fallthrough(&__KEY, #location);
+            #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
         };
     }
 }

@@ -3,6 +3,7 @@
 //! It takes two steps. The attribute sees the kernel; the operator's schema is somewhere else, perhaps in another crate. So the first
 //! step hands the kernel's signature to the operator's own macro, which calls back [`expand_checked`] with the schema in front.
 
+pub(crate) mod boxed;
 mod coerce;
 mod dtypes;
 
@@ -11,10 +12,10 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{LitStr, ReturnType, Signature, bracketed};
+use syn::{LitStr, Signature, bracketed};
 
 use crate::crate_path;
-use crate::errors::Errors;
+use crate::errors::{Errors, at_end};
 use crate::flags::{Flags, key_references};
 use crate::function::{Function, signature_lints};
 use crate::rust_type::RustType;
@@ -30,7 +31,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     let flags = match syn::parse2::<Flags>(attribute.clone()) {
         Ok(flags) => flags,
         Err(error) => {
-            errors.add(error);
+            errors.add(at_end(error, attribute));
             let function = function.with_body();
             return quote!(#errors #[allow(dead_code)] #function);
         }
@@ -42,7 +43,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     }
     let (runtime, lints) = (crate_path::runtime(), signature_lints());
     if flags.boxed.is_some() {
-        let record = boxed(&function.signature, &flags, &runtime);
+        let record = boxed::record(&function.signature, &flags, &runtime);
         return quote!(#lints #function #record);
     }
     let (operator, signature) = (&flags.operator, &function.signature);
@@ -79,7 +80,7 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
         if let Some(dtypes) = &flags.dtypes {
             errors.at(&dtypes.word, "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel");
         }
-        check_boxed(&function.signature, boxed, errors);
+        boxed::check(&function.signature, boxed, errors);
         return;
     }
     if let (Some(by), None) = (&flags.by, &flags.dtypes) {
@@ -87,48 +88,6 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
     }
     if let Some(dtypes) = &flags.dtypes {
         dtypes::check(dtypes, &function.signature, errors);
-    }
-}
-
-/// Whether a function takes what boxed kernels take.
-fn is_boxed(signature: &Signature) -> bool {
-    let found: Vec<String> = signature::parameters(signature)
-        .iter()
-        .map(|parameter| RustType::written(&parameter.ty).text().to_owned())
-        .collect();
-    found == ["&Operator", "KeySet", "&mut Stack"]
-}
-
-/// Notes a boxed kernel of the wrong type.
-pub(crate) fn check_boxed(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
-    let name = &signature.ident;
-    if !is_boxed(signature) {
-        let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
-        let at = if signature.inputs.is_empty() { at.to_token_stream() } else { signature.inputs.to_token_stream() };
-        errors.at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
-    } else if !matches!(&signature.output, ReturnType::Type(_, ty) if RustType::written(ty).text().starts_with("Result<()"))
-    {
-        let at =
-            if let ReturnType::Type(_, ty) = &signature.output { ty.to_token_stream() } else { name.to_token_stream() };
-        errors.at(at, format!("boxed kernel `{name}` must return `Result<()>`: its results stay on the stack"));
-    }
-}
-
-fn boxed(signature: &Signature, flags: &Flags, runtime: &TokenStream) -> TokenStream {
-    let (operator, name) = (&flags.operator, &signature.ident);
-    let keys = keys(flags, runtime);
-    let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
-    quote! {
-        const _: () = {
-            #keys
-            static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#operator>(
-                #name,
-                &__KEYS,
-                ::core::stringify!(#name),
-                #runtime::Location::new(::core::file!(), ::core::line!()),
-            ) #overriding;
-            #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
-        };
     }
 }
 
@@ -197,7 +156,7 @@ fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
     if takes_keys {
         parameters.pop();
     }
-    if !schema.arguments.is_empty() && is_boxed(signature) && schema.arguments.len() != 3 {
+    if !schema.arguments.is_empty() && boxed::is_boxed(signature) && schema.arguments.len() != 3 {
         errors.at(&signature.inputs, "these are the arguments of a boxed kernel; write `boxed` after the keys");
     } else if signature::check_count("kernel", signature, &parameters, schema, errors) {
         signature::check_names(&parameters, schema, errors);

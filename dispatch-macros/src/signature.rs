@@ -122,8 +122,8 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
             errors.at(
                 name,
                 format!(
-                    "argument {here} of operator `{operator}` is `{own}`; `{plain}` is argument {there}. \
-                     Write `{own}`, or `_` to leave it unnamed"
+                    "argument {here} of operator `{operator}` is `{own}`, and `{plain}` is argument {there}; \
+                     write `{own}`, or `_` to leave it unnamed"
                 ),
             );
         }
@@ -147,11 +147,11 @@ pub(crate) fn check_types(
     for ((parameter, want), argument) in found.iter().zip(types).zip(&schema.arguments) {
         let got = RustType::written(&parameter.ty);
         if got != *want {
-            let (name, ty) = (&argument.name, &argument.ty);
+            let (operator, name, ty) = (&schema.name, &argument.name, &argument.ty);
             let (want, got) = (want.text(), as_written(&parameter.ty));
             errors.at(
                 &parameter.ty,
-                format!("argument `{name}` is `{ty}` in the schema, which is `{want}` in Rust, not `{got}`"),
+                format!("argument `{name}` of operator `{operator}` is `{ty}`, which is `{want}` in Rust, not `{got}`"),
             );
         }
     }

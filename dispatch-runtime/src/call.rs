@@ -321,6 +321,19 @@ impl<'a, T, const N: usize> Given<&'a [T]> for &'a [T; N] {
     }
 }
 
+/// Stands for a key's name that no built-in key has.
+#[derive(Clone, Copy, Debug)]
+pub struct Fresh;
+
+/// What [`Fresh`] alone is.
+#[diagnostic::on_unimplemented(message = "there is a built-in key of this name", label = "choose another name")]
+pub trait FreshName {}
+
+impl FreshName for Fresh {}
+
+/// Fails to compile where a name turns out to be a built-in key's.
+pub const fn fresh_name<T: FreshName + Copy>(_name: T) {}
+
 /// The dtype that a kernel over several is chosen by.
 pub trait HasDType {
     /// None for a list without tensors, or a tensor that was not given.

@@ -167,3 +167,32 @@ fn boxed_kernels_and_fallthrough_are_kernels() -> Result<()> {
     assert_eq!(&*passed(&x(1))?, "passed");
     Ok(())
 }
+
+/// Names that generated code has too.
+mod clash {
+    use dispatch_runtime::prelude::*;
+
+    #[dispatch_key(layer, above = Everything)]
+    pub(super) static KEY: Key;
+
+    #[dispatch_key(backend)]
+    pub(super) static KERNEL: Key;
+
+    #[op_fallback(KEY)]
+    fn fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        op.redispatch_boxed(keys.below(KEY), stack)
+    }
+
+    #[op_impl(super::passed, KERNEL)]
+    fn passed(_: &Tensor) -> Str {
+        "by kernel".into()
+    }
+}
+
+#[test]
+fn a_keys_name_may_be_one_of_generated_code() -> Result<()> {
+    let _included = dispatch_runtime::guard::include(clash::KEY.into());
+    assert_eq!(&*passed(&x(1))?, "passed");
+    assert_eq!(&*passed::call_for(clash::KERNEL, &x(1))?, "by kernel");
+    Ok(())
+}

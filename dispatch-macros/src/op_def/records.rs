@@ -55,7 +55,7 @@ pub(super) fn composite(
             ::core::stringify!(#name),
             #runtime::Location::new(::core::file!(), ::core::line!()),
         );
-        #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+        const _: () = { #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) } };
     })
 }
 
@@ -79,6 +79,6 @@ pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
             __claimed,
             &__OPERATOR,
         );
-        #runtime::__submit! { #runtime::__private::Record::Claim(&__CLAIM) }
+        const _: () = { #runtime::__submit! { #runtime::__private::Record::Claim(&__CLAIM) } };
     })
 }

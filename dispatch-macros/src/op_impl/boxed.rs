@@ -1,0 +1,53 @@
+//! Kernels that take their arguments from the stack.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{ReturnType, Signature};
+
+use crate::errors::Errors;
+use crate::flags::Flags;
+use crate::rust_type::RustType;
+use crate::signature;
+
+/// Whether a function takes what boxed kernels take.
+pub(super) fn is_boxed(signature: &Signature) -> bool {
+    let found: Vec<String> = signature::parameters(signature)
+        .iter()
+        .map(|parameter| RustType::written(&parameter.ty).text().to_owned())
+        .collect();
+    found == ["&Operator", "KeySet", "&mut Stack"]
+}
+
+/// Notes a boxed kernel of the wrong type.
+pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
+    let name = &signature.ident;
+    if !is_boxed(signature) {
+        let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
+        let at = if signature.inputs.is_empty() { at.to_token_stream() } else { signature.inputs.to_token_stream() };
+        errors.at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
+    } else if !matches!(&signature.output, ReturnType::Type(_, ty) if RustType::written(ty).text().starts_with("Result<()"))
+    {
+        let at =
+            if let ReturnType::Type(_, ty) = &signature.output { ty.to_token_stream() } else { name.to_token_stream() };
+        errors.at(at, format!("boxed kernel `{name}` must return `Result<()>`: its results stay on the stack"));
+    }
+}
+
+/// What a boxed kernel submits.
+pub(super) fn record(signature: &Signature, flags: &Flags, runtime: &TokenStream) -> TokenStream {
+    let (operator, name) = (&flags.operator, &signature.ident);
+    let keys = super::keys(flags, runtime);
+    let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
+    quote! {
+        const _: () = {
+            #keys
+            static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#operator>(
+                #name,
+                &__KEYS,
+                ::core::stringify!(#name),
+                #runtime::Location::new(::core::file!(), ::core::line!()),
+            ) #overriding;
+            #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+        };
+    }
+}
