@@ -1,6 +1,5 @@
 //! What a definition expands to.
 
-use dispatch_schema::TypeKind;
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
@@ -196,8 +195,7 @@ pub(super) fn carriers(definition: &Definition) -> u64 {
 }
 
 fn carries(definition: &Definition, i: usize) -> bool {
-    let ty = &definition.schema.arguments[i].ty;
-    ty.is_tensor_like() || ty.required().kind == TypeKind::Generator
+    definition.schema.arguments[i].ty.carries_keys()
 }
 
 fn carried(definition: &Definition, names: &[Ident]) -> TokenStream {
