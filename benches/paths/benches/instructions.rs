@@ -6,7 +6,7 @@
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use paths::PATHS;
 
-/// A thousand calls, and the few that bind the operators.
+// A thousand calls, and the few that bind the operators.
 #[library_benchmark]
 #[bench::empty_loop(0)]
 #[bench::function_pointer(1)]

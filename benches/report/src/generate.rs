@@ -42,10 +42,11 @@ pub(crate) fn operators(count: usize, keys: &[&str]) -> String {
              pub fn op{i}(this: &Tensor, other: &Tensor) -> Result<Tensor>;"
         );
         for key in keys {
+            let backend = key.to_lowercase();
             let _ = writeln!(
                 source,
                 "#[op_impl(op{i}, {key})]\n\
-                 fn op{i}_{key}(this: &Tensor, _: &Tensor) -> Result<Tensor> {{ Ok(this.clone()) }}"
+                 fn op{i}_{backend}(this: &Tensor, _: &Tensor) -> Result<Tensor> {{ Ok(this.clone()) }}"
             );
         }
     }

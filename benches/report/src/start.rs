@@ -10,10 +10,7 @@ use crate::{Result, cargo, generate, table, target};
 
 const OPERATORS: usize = 2000;
 
-const MAIN: &str = r#"
-#![allow(non_snake_case)]
-
-/// With an argument: makes all tables, and prints how long that took.
+const MAIN: &str = r#"/// With an argument: makes all tables, and prints how long that took.
 fn main() {
     if std::env::args().len() > 1 {
         let start = std::time::Instant::now();
