@@ -135,9 +135,9 @@ pub use dispatch_macros::op_def;
 ///     Ok(this.read::<f64>()?.iter().sum())
 /// }
 ///
-/// #[op_impl(total, CPU, dtypes(f32))]
-/// fn total_any<T: Floating + Into<f64>>(this: &Tensor) -> Result<f64> {
-///     Ok(this.read::<T>()?.iter().map(|&x| x.into()).sum())
+/// #[op_impl(total, CPU, dtypes(floating))]
+/// fn total_any<T: Floating>(this: &Tensor) -> Result<f64> {
+///     Ok(this.read::<T>()?.iter().map(|x| x.to_f64()).sum())
 /// }
 ///
 /// assert_eq!(total(&Tensor::from_slice(&[1.0_f64, 2.0])).unwrap(), 3.0);

@@ -53,14 +53,20 @@ pub trait Number: Element + PartialOrd {
     label = "name only floating dtypes in `dtypes(..)`, or bound `T` by `Number`"
 )]
 pub trait Floating:
-    Number
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-    + From<f32>
+    Number + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
+    /// The nearest number of this type.
+    #[must_use]
+    fn from_f64(value: f64) -> Self;
+
+    /// The same number in double precision.
+    #[must_use]
+    fn to_f64(self) -> f64;
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+const fn nearest_f32(value: f64) -> f32 {
+    value as f32
 }
 
 macro_rules! integers {
@@ -88,7 +94,7 @@ macro_rules! integers {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $zero:expr, $one:expr;)*) => {$(
+    ($($ty:ty, $zero:expr, $one:expr, $from:expr;)*) => {$(
         impl Number for $ty {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
@@ -108,17 +114,46 @@ macro_rules! floats {
                 self * other
             }
         }
+
+        impl Floating for $ty {
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                $from(value)
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
+        }
     )*};
 }
 
 integers! { u8 i8 i16 i32 i64 }
 
 floats! {
-    f32, 0.0, 1.0;
-    f64, 0.0, 1.0;
-    f16, f16::ZERO, f16::ONE;
-    bf16, bf16::ZERO, bf16::ONE;
+    f32, 0.0, 1.0, nearest_f32;
+    f64, 0.0, 1.0, std::convert::identity;
+    f16, f16::ZERO, f16::ONE, f16::from_f64;
+    bf16, bf16::ZERO, bf16::ONE, bf16::from_f64;
 }
 
-impl Floating for f32 {}
-impl Floating for f64 {}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_wrap_around() {
+        assert_eq!(i8::MIN.minus(i8::ONE), i8::MAX);
+        assert_eq!(200_u8.plus(100), 44);
+    }
+
+    #[test]
+    fn every_floating_type_keeps_small_numbers() {
+        fn round_trip<T: Floating>() -> f64 {
+            (T::from_f64(1.5) / T::from_f64(2.0)).to_f64()
+        }
+        let all = [round_trip::<f16>(), round_trip::<bf16>(), round_trip::<f32>(), round_trip::<f64>()];
+        assert!(all.iter().all(|number| (number - 0.75).abs() < f64::EPSILON), "{all:?}");
+    }
+}
