@@ -13,6 +13,7 @@ mod default;
 mod errors;
 mod flags;
 mod function;
+mod identity;
 mod infer;
 mod key;
 mod link;

@@ -391,12 +391,26 @@ pub fn unsupported_dtype<O: Operation>(
     }
 }
 
-/// Defines an operator's macro. `$crate` inside is the runtime, wherever the macro is used; the operator's own crate is in `$path`.
-/// Not public API.
+/// How an operator's macro finds the operator's function, wherever it is and whatever it is called there.
+///
+/// A definition implements this for [`Anchor`], with its own number and type. A macro knows the number alone; as no other implementation
+/// has it, the compiler infers the type.
+pub trait Named<const ID: u64, O> {
+    /// A pointer to the function.
+    type Function;
+
+    /// The function.
+    const FUNCTION: Self::Function;
+}
+
+/// See [`Named`].
+pub struct Anchor;
+
+/// Defines an operator's macro. `$crate` inside is the runtime, wherever the macro is used. Not public API.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named_form {
-    (($dollar:tt) $name:ident ($schema:literal) ($($path:tt)*) $($export:tt)*) => {
+    (($dollar:tt) $name:ident ($schema:literal) ($identity:literal) $($export:tt)*) => {
         #[doc(hidden)]
         #[allow(unused_macros, non_local_definitions)]
         $($export)*
@@ -405,7 +419,12 @@ macro_rules! __named_form {
                 $dollar callback! { $schema $dollar($dollar rest)* }
             };
             ($dollar($dollar argument:tt)*) => {
-                $crate::__private::__call! { [$crate] $schema [$($path)*] $dollar($dollar argument)* }
+                $crate::__private::__call! {
+                    [$crate]
+                    $schema
+                    [<$crate::__private::Anchor as $crate::__private::Named<$identity, _>>::FUNCTION]
+                    $dollar($dollar argument)*
+                }
             };
         }
     };

@@ -85,9 +85,11 @@ macro_rules! __submit {
 #[macro_export]
 macro_rules! __submit {
     ($record:expr) => {
-        #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]
-        #[linkme(crate = $crate::__private::linkme)]
-        static RECORD: $crate::__private::Record = $record;
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static RECORD: $crate::__private::Record = $record;
+        };
     };
 }
 
@@ -99,8 +101,10 @@ macro_rules! __submit {
     ($record:expr) => {
         $crate::__private::inventory::submit! { $crate::__private::Submitted($record) }
 
-        #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]
-        #[linkme(crate = $crate::__private::linkme)]
-        static RECORD: $crate::__private::Record = $record;
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static RECORD: $crate::__private::Record = $record;
+        };
     };
 }

@@ -141,3 +141,30 @@ fn an_operator_may_be_defined_in_a_function() -> Result<()> {
     local::call_for(keys::CPU, &x())?;
     Ok(())
 }
+
+mod unreachable_from_the_root {
+    pub(crate) mod deep {
+        use dispatch_runtime::prelude::*;
+
+        #[op_def("buried(Tensor self, int n=4) -> int")]
+        pub(crate) fn buried(_this: &Tensor, n: i64) -> Result<i64> {
+            Ok(n)
+        }
+
+        #[op_def("exported(Tensor self, int n=5) -> int")]
+        pub fn exported(_this: &Tensor, n: i64) -> Result<i64> {
+            Ok(n)
+        }
+    }
+
+    pub(crate) use deep::buried as unearthed;
+}
+
+#[test]
+fn the_named_form_works_wherever_the_operator_is_and_whatever_it_is_called() -> Result<()> {
+    use unreachable_from_the_root::deep::exported as abroad;
+    assert_eq!(unreachable_from_the_root::deep::buried!(&x())?, 4);
+    assert_eq!(unreachable_from_the_root::unearthed!(&x(), n = 6)?, 6);
+    assert_eq!(abroad!(&x())?, 5);
+    Ok(())
+}

@@ -5,7 +5,8 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
 use super::{Definition, adapters, records};
-use crate::function::{Function, signature_lints};
+use crate::function::signature_lints;
+use crate::identity;
 use crate::rust_type::RustType;
 use crate::signature::rust_name;
 
@@ -68,12 +69,13 @@ fn types(definition: &Definition) -> TokenStream {
     let static_definition = static_definition(definition);
     let composite = records::composite(definition, &parameters, &output);
     let claim = records::claim(definition);
+    let identity = identity::of_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, clippy::empty_enum)]
         #visibility enum #name {}
 
-        #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
+        #[allow(clippy::all, clippy::pedantic, non_local_definitions, unused_qualifications, unused_variables, unused_mut)]
         const _: () = {
             impl #runtime::Operation for #name {
                 type Kernel = fn(#(#parameters,)* #runtime::KeySet) -> #runtime::Result<#output>;
@@ -83,6 +85,11 @@ fn types(definition: &Definition) -> TokenStream {
                 fn operator() -> &'static #runtime::Operator {
                     &__OPERATOR
                 }
+            }
+
+            impl #runtime::__private::Named<#identity, #name> for #runtime::__private::Anchor {
+                type Function = fn(#(#parameters),*) -> #runtime::Result<#output>;
+                const FUNCTION: Self::Function = #name;
             }
 
             impl #name {
@@ -167,24 +174,14 @@ fn named_form(definition: &Definition) -> TokenStream {
     let hidden = format_ident!("__op_{}", parts.join("_").replace("r#", ""));
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
-    let path = path_for_macro(function);
+    let identity = identity::of_definition(&schema.name.to_string());
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {
-        #runtime::__named_form! { (#dollar) #hidden (#text) (#path) #export }
+        #runtime::__named_form! { (#dollar) #hidden (#text) (#identity) #export }
 
         #[doc(hidden)]
         #[allow(unused_imports)]
         #visibility use #hidden as #name;
-    }
-}
-
-/// How an operator's macro finds the operator: public ones at the root of their crate, others wherever the caller sees them.
-pub(super) fn path_for_macro(function: &Function) -> TokenStream {
-    let name = &function.signature.ident;
-    let dollar = Punct::new('$', Spacing::Alone);
-    match function.visibility {
-        Visibility::Public(_) => quote!(#dollar crate::#name),
-        _ => quote!(#name),
     }
 }
 

@@ -4,9 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{FnArg, ReturnType, Safety};
 
-use super::expand::path_for_macro;
 use crate::crate_path;
 use crate::function::Function;
+use crate::identity;
 use crate::rust_type::without_lifetimes;
 
 pub(super) fn expand(function: Function) -> TokenStream {
@@ -19,7 +19,6 @@ pub(super) fn expand(function: Function) -> TokenStream {
     signature.inputs =
         std::mem::take(&mut signature.inputs).into_iter().filter(|input| matches!(input, FnArg::Typed(_))).collect();
 
-    let path = path_for_macro(&function);
     let Function { attributes, visibility, signature, body } = &function;
     let (name, hidden) = (&signature.ident, format_ident!("__op_{}", signature.ident));
     let parameters = signature.inputs.iter().filter_map(|input| match input {
@@ -42,6 +41,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
             }
         }
     });
+    let identity = identity::of_definition(&name.to_string());
     quote! {
         #(#attributes)* #[allow(unused, clippy::all, clippy::pedantic)] #visibility #signature #body
 
@@ -60,12 +60,13 @@ pub(super) fn expand(function: Function) -> TokenStream {
                 }
             }
 
+            impl #runtime::__private::Named<#identity, #name> for #runtime::__private::Anchor {
+                type Function = fn() -> #output;
+                const FUNCTION: Self::Function = || ::core::unimplemented!();
+            }
+
             impl #name {
                 #visibility fn operator() -> &'static #runtime::Operator {
-                    ::core::unimplemented!()
-                }
-
-                #visibility fn named_form() -> #output {
                     ::core::unimplemented!()
                 }
 
@@ -76,7 +77,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
         #[allow(unused_macros)]
         macro_rules! #hidden {
             (@kernel $($anything:tt)*) => {};
-            ($($anything:tt)*) => { #path::named_form() };
+            ($($anything:tt)*) => { <#runtime::__private::Anchor as #runtime::__private::Named<#identity, _>>::FUNCTION() };
         }
 
         #[allow(unused_imports)]
