@@ -79,6 +79,11 @@ impl Operator {
         Self { table, unbound, definition, schema: OnceLock::new() }
     }
 
+    /// The same, where the schema is parsed already.
+    pub(crate) fn with_schema(self, schema: Schema) -> Self {
+        Self { schema: OnceLock::from(schema), ..self }
+    }
+
     /// The operator of this name, such as `aten::add.Tensor`.
     ///
     /// # Errors
@@ -114,9 +119,13 @@ impl Operator {
     #[must_use]
     pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| {
-            let text = format!("{}{}", self.name(), self.definition.signature);
-            Schema::parse(&text)
-                .unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)))
+            let name = Name { namespace: "", ..self.name() };
+            let text = format!("{name}{}", self.definition.signature);
+            // The namespace is a crate's name, which need not be a name that a schema could spell.
+            let mut schema = Schema::parse(text.trim_start_matches("::"))
+                .unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)));
+            schema.name.namespace = Some(self.name().namespace.to_owned());
+            schema
         })
     }
 

@@ -4,7 +4,7 @@
 //! [`Scoped`] registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
 //! here, a kernel may be put on top of another for the same key: the newest one runs, and removing it brings back the one below.
 
-use dispatch_schema::Schema;
+use dispatch_schema::{OperatorName, Schema};
 
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
@@ -55,12 +55,12 @@ impl Registrar {
     #[track_caller]
     pub fn define(&self, schema: &str) -> Result<Registration> {
         let location = Location::caller();
-        let parsed = Schema::parse(schema)
+        let mut parsed = Schema::parse(schema)
             .map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
         check_fit(schema, &parsed)?;
-        let (base, overload) = (&parsed.name.base, &parsed.name.overload);
-        self.check_namespace(schema, parsed.name.namespace.as_deref())?;
-        let name = Name { namespace: &self.namespace, base, overload };
+        parsed.name = self.resolve(&parsed.name.to_string())?;
+        let full_name = parsed.name.clone();
+        let name = as_name(&full_name);
         let operator = {
             let mut registry = registry::lock();
             if let Some(row) = registry.row(name).filter(|row| row.definition().is_some()) {
@@ -68,7 +68,7 @@ impl Registrar {
                 locations.push(location);
                 return Err(ErrorKind::DuplicateOperator { operator: row.name, locations }.into());
             }
-            let operator = new_operator(registry.intern(name), &parsed, location);
+            let operator = new_operator(registry.intern(name), parsed, location);
             registry.define(operator);
             operator
         };
@@ -128,6 +128,7 @@ impl Registrar {
     ) -> Result<Registration> {
         let location = Location::caller();
         let name = self.resolve(operator)?;
+        let name = as_name(&name);
         let target = key.target()?;
         if target.is_on_no_backend() {
             return Err(ErrorKind::NotARuntimeKey { key }.into());
@@ -145,22 +146,24 @@ impl Registrar {
         Ok(Registration(What::Kernel { operator, target, source }))
     }
 
-    fn resolve<'a>(&'a self, operator: &'a str) -> Result<Name<'a>> {
-        let (namespace, rest) =
-            operator.split_once("::").map_or((None, operator), |(namespace, rest)| (Some(namespace), rest));
-        self.check_namespace(operator, namespace)?;
-        let (base, overload) = rest.split_once('.').unwrap_or((rest, ""));
-        Ok(Name { namespace: &self.namespace, base, overload })
-    }
-
-    fn check_namespace(&self, text: &str, namespace: Option<&str>) -> Result<()> {
-        match namespace {
-            Some(other) if other != self.namespace => {
-                Err(ErrorKind::WrongNamespace { name: text.to_owned(), namespace: self.namespace.clone() }.into())
-            }
-            _ => Ok(()),
+    /// The name in full, if it is one that a schema can spell, and in this namespace.
+    fn resolve(&self, operator: &str) -> Result<OperatorName> {
+        let name = |text: &str| {
+            OperatorName::parse(text).map_err(|errors| Error::from(ErrorKind::Schema { text: text.to_owned(), errors }))
+        };
+        let written = name(operator)?;
+        if written.namespace.as_ref().is_some_and(|namespace| *namespace != self.namespace) {
+            return Err(
+                ErrorKind::WrongNamespace { name: operator.to_owned(), namespace: self.namespace.clone() }.into()
+            );
         }
+        let namespace = Some(self.namespace.clone());
+        name(&OperatorName { namespace, ..written }.to_string())
     }
+}
+
+fn as_name(name: &OperatorName) -> Name<'_> {
+    Name { namespace: name.namespace.as_deref().unwrap_or(""), base: &name.base, overload: &name.overload }
 }
 
 /// Registers what `key` does for operators that have no kernel for it.
@@ -222,7 +225,7 @@ static UNBOUND: Head = {
 };
 
 /// An operator without Rust types, which lives as long as the program.
-fn new_operator(name: Name<'static>, schema: &Schema, location: Location) -> &'static Operator {
+fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'static Operator {
     let text = schema.to_string();
     let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
     let definition = Definition {
@@ -234,7 +237,7 @@ fn new_operator(name: Name<'static>, schema: &Schema, location: Location) -> &'s
         carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
         typed: None,
     };
-    Box::leak(Box::new(Operator::new(&UNBOUND, definition)))
+    Box::leak(Box::new(Operator::new(&UNBOUND, definition).with_schema(schema)))
 }
 
 fn check_fit(text: &str, schema: &Schema) -> Result<()> {

@@ -305,3 +305,17 @@ fn a_fallback_serves_where_nothing_else_does() {
     all.remove();
     assert!(ask(operator, on(Vulkan)).is_err());
 }
+
+#[test]
+fn a_registrar_takes_only_names_that_a_schema_can_spell() {
+    for namespace in ["my lab", "", "a::b", "def"] {
+        let registrar = Registrar::new(namespace);
+        let error = registrar.define("f(Tensor x) -> ()").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Schema { .. }), "{error}");
+        assert!(registrar.kernel("f", CPU, |_, _, _| Ok(())).is_err());
+    }
+    let registrar = Registrar::new("spelled");
+    for name in ["what is this(", "f.g.h", "", "f.__x"] {
+        assert!(registrar.kernel(name, CPU, |_, _, _| Ok(())).is_err(), "{name}");
+    }
+}
