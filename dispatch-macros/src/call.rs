@@ -11,6 +11,7 @@ use syn::{Expr, Ident, Lit, LitStr, Token, bracketed};
 use crate::default;
 use crate::errors::Errors;
 use crate::rust_type::RustType;
+use crate::schema_source;
 use crate::signature::{count, rust_name};
 use crate::written::here;
 
@@ -92,8 +93,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(call) => call,
         Err(error) => return error.to_compile_error(),
     };
-    let Ok(schema) = Schema::parse(&call.schema.value()) else {
-        return TokenStream::new();
+    let schema = match schema_source::handed_over(&call.schema) {
+        Ok(schema) => schema,
+        Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
     let given = place(&call, &schema, &mut errors);

@@ -1,5 +1,6 @@
 //! What the user's crate calls the runtime.
 
+use dispatch_schema::OperatorName;
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -18,10 +19,8 @@ pub(crate) fn runtime() -> TokenStream {
     quote!(::#name)
 }
 
-/// The crate that is being compiled, for messages.
+/// The crate that is being compiled, for messages; none where a schema could not spell it, such as one that is called `with`.
 pub(crate) fn this_crate() -> Option<String> {
-    std::env::var("CARGO_CRATE_NAME")
-        .or_else(|_| std::env::var("CARGO_PKG_NAME"))
-        .map(|name| name.replace('-', "_"))
-        .ok()
+    let name = std::env::var("CARGO_CRATE_NAME").or_else(|_| std::env::var("CARGO_PKG_NAME")).ok()?.replace('-', "_");
+    OperatorName::parse(&format!("{name}::operator")).is_ok().then_some(name)
 }

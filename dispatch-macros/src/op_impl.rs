@@ -19,6 +19,7 @@ use crate::errors::{Errors, at_end};
 use crate::flags::{Flags, key_references};
 use crate::function::{Function, signature_lints};
 use crate::rust_type::RustType;
+use crate::schema_source;
 use crate::signature::{self, Parameter};
 use crate::written::{as_written, here};
 
@@ -124,8 +125,9 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
-    let Ok(schema) = Schema::parse(&checked.schema.value()) else {
-        return TokenStream::new();
+    let schema = match schema_source::handed_over(&checked.schema) {
+        Ok(schema) => schema,
+        Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
     let kernel = check(&checked, &schema, &mut errors);
