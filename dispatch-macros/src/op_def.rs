@@ -124,6 +124,16 @@ fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, erro
             );
             at("->", message);
         }
+        if let Some(written) = schema.written_return(i)
+            && (0..i).any(|before| schema.written_return(before) == Some(written))
+        {
+            let name = &schema.arguments[written].name;
+            let message = format!(
+                "operator `{operator}` returns its written argument `{name}` twice; leave one out, \
+                 or give it the alias of another argument"
+            );
+            at("->", message);
+        }
     }
     for (i, argument) in schema.arguments.iter().enumerate() {
         let (name, ty) = (&argument.name, &argument.ty);
