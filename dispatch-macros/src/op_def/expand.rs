@@ -1,5 +1,6 @@
 //! What a definition expands to.
 
+use dispatch_schema::OperatorName;
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
@@ -163,8 +164,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
 fn named_form(definition: &Definition) -> TokenStream {
     let Definition { function, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
-    let parts = [schema.name.namespace.as_deref().unwrap_or(""), &schema.name.base, &schema.name.overload];
-    let hidden = format_ident!("__op_{}", parts.join("_").replace("r#", ""));
+    let hidden = hidden_name(&schema.name);
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
     let path = path_for_macro(function);
@@ -176,6 +176,13 @@ fn named_form(definition: &Definition) -> TokenStream {
         #[allow(unused_imports)]
         #visibility use #hidden as #name;
     }
+}
+
+/// What the macro is called at the root of the crate. The lengths tell `sum_dim.IntList` from `sum.dim_IntList`.
+fn hidden_name(operator: &OperatorName) -> Ident {
+    let OperatorName { namespace, base, overload } = operator;
+    let namespace = namespace.as_deref().unwrap_or("");
+    format_ident!("__op_{namespace}_{base}_{overload}_{}_{}", base.len(), overload.len())
 }
 
 /// How an operator's macro finds the operator: public ones at the root of their crate, others wherever the caller sees them.
