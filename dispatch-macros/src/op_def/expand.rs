@@ -35,11 +35,13 @@ fn wrapper(definition: &Definition) -> TokenStream {
     }
     let name = &signature.ident;
     let (keys, lints) = (Ident::new("keys", Span::mixed_site()), signature_lints());
+    let more_docs = more_docs(definition);
     let carried = carried(definition, &names);
     quote! {
         #lints
         #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
         #(#attributes)*
+        #more_docs
         #[inline]
         #visibility #signature {
             let #keys = #runtime::__private::keys(#carried);
@@ -219,6 +221,22 @@ fn look_at(name: &Ident, ty: &RustType) -> TokenStream {
         (true, false) => quote!(&*#name),
         (true, true) => quote!(#name.as_deref()),
     }
+}
+
+/// What the docs of a function do not show by themselves: the schema, and what else has its name. Only after docs of the author's own, or
+/// `missing_docs` would miss the operators without.
+fn more_docs(definition: &Definition) -> Option<TokenStream> {
+    let Definition { function, schema, .. } = definition;
+    let is_docs = |attribute: &Attribute| matches!(&attribute.meta, Meta::NameValue(pair) if pair.path.is_ident("doc"));
+    if !function.attributes.iter().any(is_docs) {
+        return None;
+    }
+    let name = &function.signature.ident;
+    let section = format!(
+        "\n\n # Operator\n\n ```text\n {schema}\n ```\n\n `{name}!(..)` is the named form, with the schema's defaults. \
+         `{name}::redispatch` calls with given keys, `{name}::call_for` the kernel for one key."
+    );
+    Some(quote!(#[doc = #section]))
 }
 
 fn docs(attributes: &[Attribute]) -> String {
