@@ -88,7 +88,7 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     if !spells_namespace {
         schema.name.namespace = crate_path::this_crate();
     }
-    check_schema(&schema, attribute.schema.as_ref(), errors);
+    check_schema(&schema, attribute.schema.as_ref(), &signature.ident, errors);
     check_name(&signature.ident, &schema.name, errors);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
@@ -102,11 +102,11 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
 }
 
 /// Notes what the schema language has and no operator can.
-fn check_schema(schema: &Schema, source: Option<&Source>, errors: &mut Errors) {
+fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, errors: &mut Errors) {
     let operator = &schema.name;
     let mut at = |word: &str, message: String| match source {
         Some(source) => errors.at(source.place_of(word), message),
-        None => errors.add(syn::Error::new(Span::call_site(), message)),
+        None => errors.at(function, message),
     };
     if schema.varargs || schema.varreturns {
         let message =
@@ -124,9 +124,32 @@ fn check_schema(schema: &Schema, source: Option<&Source>, errors: &mut Errors) {
             );
             at("->", message);
         }
+        if let Some(written) = schema.written_return(i)
+            && (0..i).any(|before| schema.written_return(before) == Some(written))
+        {
+            let name = &schema.arguments[written].name;
+            let message = format!(
+                "operator `{operator}` returns its written argument `{name}` twice; leave one out, \
+                 or give it the alias of another argument"
+            );
+            at("->", message);
+        }
     }
-    for argument in &schema.arguments {
+    for (i, argument) in schema.arguments.iter().enumerate() {
         let (name, ty) = (&argument.name, &argument.ty);
+        let in_rust = signature::rust_name(name);
+        if !signature::has_rust_name(name) {
+            let instead = if name == "_" { "name it".to_owned() } else { format!("rename it to `{in_rust}`") };
+            at(name, format!("argument `{name}` of operator `{operator}` cannot be called so in Rust; {instead}"));
+        } else if let Some(before) =
+            schema.arguments[..i].iter().find(|before| signature::rust_name(&before.name) == in_rust)
+        {
+            let before = &before.name;
+            let message = format!(
+                "arguments `{before}` and `{name}` of operator `{operator}` are both `{in_rust}` in Rust; rename one"
+            );
+            at(name, message);
+        }
         if RustType::of_argument(argument).is_none() {
             let message = format!(
                 "argument `{name}` of operator `{operator}` is `{ty}`, whose tensors no call would look at; \

@@ -1,7 +1,7 @@
 //! A Rust signature against a schema.
 
 use dispatch_schema::{Argument, Schema};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident};
 use syn::punctuated::Punctuated;
 use syn::{FnArg, Pat, ReturnType, Signature, Token, Type};
@@ -33,12 +33,20 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
     typed.map(parameter).collect()
 }
 
-/// What an argument is called in Rust.
+/// What an argument is called in Rust. A definition refuses those that [have no name there](has_rust_name).
 pub(crate) fn rust_name(argument: &str) -> Ident {
     match argument {
         "self" => format_ident!("this"),
-        name => syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, proc_macro2::Span::call_site())),
+        name if !has_rust_name(name) => format_ident!("{name}_"),
+        // A keyword since edition 2024, and `syn` knows no editions.
+        "gen" => Ident::new_raw("gen", Span::call_site()),
+        name => syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site())),
     }
+}
+
+/// Whether an argument can have its own name in Rust: some words cannot, not even as `r#word`.
+pub(crate) fn has_rust_name(argument: &str) -> bool {
+    !matches!(argument, "_" | "Self" | "crate" | "super")
 }
 
 /// The function that a schema asks for, as its author would write it.

@@ -250,7 +250,7 @@ impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
 /// The error of a kernel: whatever a `?` turns into the runtime's.
 #[diagnostic::on_unimplemented(
     message = "a kernel of operator `{O}` fails with `{Self}`, which does not turn into `dispatch_runtime::Error`",
-    label = "implement `From<{Self}>` for `dispatch_runtime::Error`, or return its own `Result`"
+    label = "turn it into one: `.map_err(Error::kernel)`"
 )]
 pub trait KernelError<O>: Into<Error> {}
 

@@ -92,6 +92,37 @@ fn type_any(r#type: i64) -> i64 {
     r#type
 }
 
+/// Operators whose names are the same but for a dot or two.
+pub mod dots {
+    /// In the base.
+    pub mod base {
+        use dispatch_runtime::prelude::*;
+
+        /// A sum.
+        #[op_def("sum_dim.IntList() -> int")]
+        pub fn sum_dim_intlist() -> Result<i64> {
+            Ok(1)
+        }
+
+        /// One of another namespace.
+        #[op_def("naming_sum::dim.IntList() -> int")]
+        pub fn dim_intlist() -> Result<i64> {
+            Ok(2)
+        }
+    }
+
+    /// In the overload.
+    pub mod overload {
+        use dispatch_runtime::prelude::*;
+
+        /// A sum.
+        #[op_def("sum.dim_IntList() -> int")]
+        pub fn sum_dim_intlist() -> Result<i64> {
+            Ok(3)
+        }
+    }
+}
+
 fn x() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
@@ -117,6 +148,13 @@ fn a_module_is_no_part_of_the_name() -> Result<()> {
     assert_eq!(outer::twice::operator().name().to_string(), "naming::doubled");
     private!(&x())?;
     assert_eq!(r#type!(7)?, 7);
+    Ok(())
+}
+
+#[test]
+fn a_dot_is_part_of_the_name() -> Result<()> {
+    let called = [dots::base::sum_dim_intlist()?, dots::base::dim_intlist()?, dots::overload::sum_dim_intlist()?];
+    assert_eq!(called, [1, 2, 3]);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! What a definition expands to.
 
+use dispatch_schema::OperatorName;
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
@@ -35,11 +36,13 @@ fn wrapper(definition: &Definition) -> TokenStream {
     }
     let name = &signature.ident;
     let (keys, lints) = (Ident::new("keys", Span::mixed_site()), signature_lints());
+    let more_docs = more_docs(definition);
     let carried = carried(definition, &names);
     quote! {
         #lints
         #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
         #(#attributes)*
+        #more_docs
         #[inline]
         #visibility #signature {
             let #keys = #runtime::__private::keys(#carried);
@@ -170,8 +173,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
 fn named_form(definition: &Definition) -> TokenStream {
     let Definition { function, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
-    let parts = [schema.name.namespace.as_deref().unwrap_or(""), &schema.name.base, &schema.name.overload];
-    let hidden = format_ident!("__op_{}", parts.join("_").replace("r#", ""));
+    let hidden = hidden_name(&schema.name);
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
     let identity = identity::of_definition(&schema.name.to_string());
@@ -183,6 +185,13 @@ fn named_form(definition: &Definition) -> TokenStream {
         #[allow(unused_imports)]
         #visibility use #hidden as #name;
     }
+}
+
+/// What the macro is called at the root of the crate. The lengths tell `sum_dim.IntList` from `sum.dim_IntList`.
+fn hidden_name(operator: &OperatorName) -> Ident {
+    let OperatorName { namespace, base, overload } = operator;
+    let namespace = namespace.as_deref().unwrap_or("");
+    format_ident!("__op_{namespace}_{base}_{overload}_{}_{}", base.len(), overload.len())
 }
 
 /// Which arguments have keys: one bit each.
@@ -209,6 +218,22 @@ fn look_at(name: &Ident, ty: &RustType) -> TokenStream {
         (true, false) => quote!(&*#name),
         (true, true) => quote!(#name.as_deref()),
     }
+}
+
+/// What the docs of a function do not show by themselves: the schema, and what else has its name. Only after docs of the author's own, or
+/// `missing_docs` would miss the operators without.
+fn more_docs(definition: &Definition) -> Option<TokenStream> {
+    let Definition { function, schema, .. } = definition;
+    let is_docs = |attribute: &Attribute| matches!(&attribute.meta, Meta::NameValue(pair) if pair.path.is_ident("doc"));
+    if !function.attributes.iter().any(is_docs) {
+        return None;
+    }
+    let name = &function.signature.ident;
+    let section = format!(
+        "\n\n # Operator\n\n ```text\n {schema}\n ```\n\n `{name}!(..)` is the named form, with the schema's defaults. \
+         `{name}::redispatch` calls with given keys, `{name}::call_for` the kernel for one key."
+    );
+    Some(quote!(#[doc = #section]))
 }
 
 fn docs(attributes: &[Attribute]) -> String {
