@@ -40,7 +40,7 @@ fn every_kind_of_value_passes_a_boxed_call_unchanged() {
         ("ScalarType", Value::DType(DType::F32)),
         ("Layout", Value::Layout(Layout::Strided)),
         ("MemoryFormat", Value::MemoryFormat(MemoryFormat::Contiguous)),
-        ("Device", Value::Device(Device::CPU.with_index(1))),
+        ("Device", Value::Device(Device::CPU.with_index(1).unwrap())),
         ("Generator", Generator::new(Device::CPU, 7).into()),
         ("Storage", Value::Storage(tensor().storage().clone())),
         ("Dict(str, int)", Value::Dict(Box::new(vec![("a".into(), Value::Int(1)), ("b".into(), Value::Int(2))]))),
