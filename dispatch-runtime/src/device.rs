@@ -35,10 +35,16 @@ impl Device {
         backend.backend().map(|backend| Self { backend, index: CURRENT })
     }
 
-    /// The same backend's device number `index`.
+    /// The same backend's device number `index`. None for 255, which no device has.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// assert_eq!(Device::CPU.with_index(1).unwrap().to_string(), "cpu:1");
+    /// assert_eq!(Device::CPU.with_index(255), None);
+    /// ```
     #[must_use]
-    pub const fn with_index(self, index: u8) -> Self {
-        Self { index, ..self }
+    pub const fn with_index(self, index: u8) -> Option<Self> {
+        if index == CURRENT { None } else { Some(Self { index, ..self }) }
     }
 
     /// The number of the device, if one was named.
@@ -97,12 +103,11 @@ impl FromStr for Device {
             let names: Vec<String> = (0..BACKENDS as u8).map(lower_name).collect();
             return Err(unknown(dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned)));
         };
-        let index = match index.map(str::parse) {
-            None => CURRENT,
-            Some(Ok(index)) if index != CURRENT => index,
-            Some(_) => return Err(unknown(None)),
-        };
-        Ok(Self { backend, index })
+        let current = Self { backend, index: CURRENT };
+        let Some(index) = index else { return Ok(current) };
+        // A number as it prints: no sign, no zeros in front.
+        let numbered = index.parse().ok().filter(|number: &u8| number.to_string() == index);
+        numbered.and_then(|number| current.with_index(number)).ok_or_else(|| unknown(None))
     }
 }
 
@@ -120,5 +125,20 @@ impl fmt::Display for Device {
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_parses_as_it_prints_and_no_other_way() {
+        for text in ["cpu", "cuda:0", "meta:254"] {
+            assert_eq!(text.parse::<Device>().unwrap().to_string(), text);
+        }
+        for text in ["cuda:+1", "cuda:01", "cuda:-1", "cuda: 1", "cuda:", "cuda:255", "cuda:256", "cuda:1:1"] {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
     }
 }

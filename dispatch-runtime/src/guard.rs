@@ -23,6 +23,8 @@ pub(crate) struct Local {
     allow: KeySet,
     /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
     pub(crate) entered: Option<&'static Caller<'static>>,
+    /// How many guards there are.
+    open: u32,
 }
 
 impl Local {
@@ -31,6 +33,7 @@ impl Local {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
         allow: KeySet::from_bits(!layer_bit(AUTOCAST)),
         entered: None,
+        open: 0,
     };
 
     fn exclude(self) -> KeySet {
@@ -77,7 +80,9 @@ pub fn excluded() -> KeySet {
 
 /// Undoes a change of the thread's sets when it is dropped.
 ///
-/// A guard undoes only what it newly added, so guards nest, and it belongs to the thread that made it.
+/// A guard undoes only what it newly changed, so guards nest, may end in any order, and belong to the thread that made them. Two
+/// guards that change one and the same key are best ended in order: the key goes back with the one that changed it. [`force`] and
+/// [`ThreadState::enter`] put back all that there was, and must be ended after every guard that was made under them.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};
@@ -92,22 +97,23 @@ pub fn excluded() -> KeySet {
 #[derive(Debug)]
 pub struct Guard {
     undo: Undo,
-    entered_before: Option<&'static Caller<'static>>,
     /// Thread-local state must be undone on its own thread.
     not_send: PhantomData<*const ()>,
 }
 
 #[derive(Debug)]
 enum Undo {
-    /// Bits that were not in the sets before.
-    Added {
-        include: KeySet,
-        exclude: KeySet,
+    /// Bits that were not there before, or were.
+    Change {
+        included: KeySet,
+        no_longer_included: KeySet,
+        excluded: KeySet,
+        entered: &'static Caller<'static>,
+        entered_before: Option<&'static Caller<'static>>,
+        /// How many guards there were with this one.
+        depth: u32,
     },
-    Everything {
-        include: KeySet,
-        allow: KeySet,
-    },
+    Everything(Local),
 }
 
 /// Adds `keys` to every call of this thread.
@@ -120,7 +126,7 @@ enum Undo {
 #[track_caller]
 #[inline]
 pub fn include(keys: KeySet) -> Guard {
-    change(keys, KeySet::EMPTY)
+    change(keys, KeySet::EMPTY, KeySet::EMPTY)
 }
 
 /// Removes the layers of `keys` from every call of this thread.
@@ -133,10 +139,10 @@ pub fn include(keys: KeySet) -> Guard {
 #[track_caller]
 #[inline]
 pub fn exclude(layers: KeySet) -> Guard {
-    change(KeySet::EMPTY, layers)
+    change(KeySet::EMPTY, KeySet::EMPTY, layers)
 }
 
-/// Replaces both sets.
+/// Replaces both sets, and puts both back as they were: the guard must be dropped after every guard that was made under it.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};
@@ -146,12 +152,13 @@ pub fn exclude(layers: KeySet) -> Guard {
 #[track_caller]
 pub fn force(include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
-    LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()) });
-    Guard {
-        undo: Undo::Everything { include: before.include, allow: before.allow },
-        entered_before: before.entered,
-        not_send: PhantomData,
-    }
+    LOCAL.set(Local {
+        include,
+        allow: KeySet::FULL - exclude,
+        entered: Some(Caller::caller()),
+        open: before.open.saturating_add(1),
+    });
+    Guard { undo: Undo::Everything(before), not_send: PhantomData }
 }
 
 /// Calls go below autograd: what an autograd kernel holds while it computes.
@@ -200,9 +207,7 @@ pub fn skip_functionalize() -> Guard {
 /// ```
 #[track_caller]
 pub fn inference_mode() -> Guard {
-    let local = LOCAL.get();
-    let include = local.include - KeySet::from(ADInplaceOrView);
-    force(include, local.exclude() | KeySet::layers_of(Autograd))
+    change(KeySet::EMPTY, KeySet::from(ADInplaceOrView), KeySet::layers_of(Autograd))
 }
 
 /// Whether this thread is in [`inference_mode`].
@@ -217,18 +222,22 @@ pub fn is_inference_mode() -> bool {
 
 #[track_caller]
 #[inline]
-fn change(include: KeySet, exclude: KeySet) -> Guard {
+fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
-    let added_include = KeySet::from_bits(include.bits() & !before.include.bits());
-    let added_exclude = exclude.layers() & before.allow;
+    let included = KeySet::from_bits(include.bits() & !before.include.bits());
+    let no_longer_included = no_longer_include.layers() & before.include;
+    let excluded = exclude.layers() & before.allow;
+    let entered = Caller::caller();
+    let depth = before.open.saturating_add(1);
     LOCAL.set(Local {
-        include: before.include | added_include,
-        allow: before.allow - added_exclude,
-        entered: Some(Caller::caller()),
+        include: (before.include | included) - no_longer_included,
+        allow: before.allow - excluded,
+        entered: Some(entered),
+        open: depth,
     });
+    let entered_before = before.entered;
     Guard {
-        undo: Undo::Added { include: added_include, exclude: added_exclude },
-        entered_before: before.entered,
+        undo: Undo::Change { included, no_longer_included, excluded, entered, entered_before, depth },
         not_send: PhantomData,
     }
 }
@@ -237,13 +246,24 @@ impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
         let now = LOCAL.get();
-        let (include, allow) = match self.undo {
-            Undo::Added { include, exclude } => {
-                (KeySet::from_bits(now.include.bits() & !include.bits()), now.allow | exclude)
+        LOCAL.set(match self.undo {
+            Undo::Change { included, no_longer_included, excluded, entered, entered_before, depth } => {
+                let open = now.open.saturating_sub(1);
+                // The guard around this one may have ended before it. Then where the innermost guard was entered is not known.
+                let entered = match now.entered {
+                    _ if open == 0 => None,
+                    Some(innermost) if std::ptr::eq(innermost, entered) => entered_before.filter(|_| now.open == depth),
+                    innermost => innermost,
+                };
+                Local {
+                    include: KeySet::from_bits(now.include.bits() & !included.bits()) | no_longer_included,
+                    allow: now.allow | excluded,
+                    entered,
+                    open,
+                }
             }
-            Undo::Everything { include, allow } => (include, allow),
-        };
-        LOCAL.set(Local { include, allow, entered: self.entered_before });
+            Undo::Everything(before) => before,
+        });
     }
 }
 
@@ -273,7 +293,7 @@ impl ThreadState {
         Self { local: LOCAL.get() }
     }
 
-    /// Takes this state on until the guard is dropped.
+    /// Takes this state on until the guard is dropped, which must be after every guard that was made under it.
     ///
     /// ```
     /// # use dispatch_runtime::guard::{self, ThreadState};
@@ -283,12 +303,7 @@ impl ThreadState {
     /// assert!(!guard::is_inference_mode());
     /// ```
     pub fn enter(self) -> Guard {
-        let before = LOCAL.replace(self.local);
-        Guard {
-            undo: Undo::Everything { include: before.include, allow: before.allow },
-            entered_before: before.entered,
-            not_send: PhantomData,
-        }
+        Guard { undo: Undo::Everything(LOCAL.replace(self.local)), not_send: PhantomData }
     }
 
     /// Runs `f` in this state: what a job on a pool of threads, such as rayon's, is wrapped in.
@@ -368,7 +383,48 @@ mod tests {
         assert!(!std::thread::spawn(is_inference_mode).join().unwrap());
     }
 
+    #[test]
+    fn guards_that_end_out_of_order_leave_no_place_behind() {
+        let outer = exclude(KeySet::from(Tracer));
+        let inner = inference_mode();
+        let entered = entered_at();
+        drop(outer);
+        assert_eq!(entered_at(), entered);
+        drop(inner);
+        assert_eq!(entered_at(), None);
+        let (outer, line) = (exclude(KeySet::from(Tracer)), line!());
+        assert_eq!(entered_at(), Some(Location::new(file!(), line)));
+        let middle = exclude(KeySet::from(Negative));
+        let inner = exclude(KeySet::from(Conjugate));
+        drop(middle);
+        drop(inner);
+        assert_eq!(entered_at(), None, "better none than that of the guard in the middle, which is gone");
+        drop(outer);
+        assert_eq!(entered_at(), None);
+    }
+
     proptest! {
+        #[test]
+        fn guards_in_any_order_leave_no_trace(kinds in prop::collection::vec((any::<u64>(), 0..3), 0..8), order in any::<u64>()) {
+            let before = (included(), excluded());
+            let mut guards = Vec::new();
+            for (bits, kind) in kinds {
+                let keys = KeySet::from_bits(bits) - KeySet::from(ADInplaceOrView);
+                guards.push(match kind {
+                    0 => include(keys),
+                    1 => exclude(keys),
+                    _ => inference_mode(),
+                });
+            }
+            let mut order = order;
+            while let Some(count) = std::num::NonZeroU64::new(u64::try_from(guards.len()).unwrap()) {
+                drop(guards.swap_remove(usize::try_from(order % count).unwrap()));
+                order /= count;
+            }
+            prop_assert_eq!((included(), excluded()), before);
+            prop_assert_eq!(entered_at(), None);
+        }
+
         #[test]
         fn nested_guards_leave_no_trace(changes in prop::collection::vec((any::<u64>(), any::<bool>()), 0..8)) {
             let before = (included(), excluded());

@@ -101,7 +101,7 @@ pub use registry::assemble;
 pub use rule::Provenance;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
 pub use stack::Stack;
-pub use tensor::{AccessError, Buffer, Dims, Geometry, OutOfStorage, Read, Storage, Tensor, Write};
+pub use tensor::{AccessError, Buffer, Dims, Geometry, OutOfMemory, OutOfStorage, Read, Storage, Tensor, Write};
 pub use value::{Object, Value};
 pub use verify::{Finding, verify};
 

@@ -41,6 +41,16 @@ fn guards_that_end_in_another_order_than_they_began_leave_no_trace() {
 }
 
 #[test]
+fn inference_mode_that_outlives_an_older_guard_leaves_no_trace() {
+    let before = (guard::included(), guard::excluded());
+    let (older, inference) = (guard::exclude(KeySet::from(Tracer)), guard::inference_mode());
+    drop(older);
+    assert!(guard::is_inference_mode() && !guard::excluded().has(Tracer));
+    drop(inference);
+    assert_eq!((guard::included(), guard::excluded()), before);
+}
+
+#[test]
 fn below_a_layer_neither_it_nor_what_is_above_it_is_called() {
     let operator = operator("below");
     let cases: [(Enter, &[Key]); 4] = [

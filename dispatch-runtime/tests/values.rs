@@ -2,8 +2,8 @@
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Complex64, DType, Device, ErrorKind, Generator, Layout, MemoryFormat, Object, Operator, Registrar, Scalar, Stack,
-    Tensor, Value,
+    AccessError, Complex64, DType, Device, ErrorKind, Generator, Geometry, Layout, MemoryFormat, Object, Operator,
+    OutOfMemory, OutOfStorage, Registrar, Result, Scalar, Stack, Storage, Tensor, Value, op_def, op_impl,
 };
 
 fn echo(name: &str, ty: &str) -> &'static Operator {
@@ -40,7 +40,7 @@ fn every_kind_of_value_passes_a_boxed_call_unchanged() {
         ("ScalarType", Value::DType(DType::F32)),
         ("Layout", Value::Layout(Layout::Strided)),
         ("MemoryFormat", Value::MemoryFormat(MemoryFormat::Contiguous)),
-        ("Device", Value::Device(Device::CPU.with_index(1))),
+        ("Device", Value::Device(Device::CPU.with_index(1).unwrap())),
         ("Generator", Generator::new(Device::CPU, 7).into()),
         ("Storage", Value::Storage(tensor().storage().clone())),
         ("Dict(str, int)", Value::Dict(Box::new(vec![("a".into(), Value::Int(1)), ("b".into(), Value::Int(2))]))),
@@ -136,6 +136,35 @@ fn an_error_of_a_kernel_comes_through_every_layer() {
     let error = operator.call([tensor().into()]).unwrap_err();
     assert!(error.to_string().contains("out of ink"));
     assert!(std::error::Error::source(&error).is_some());
+}
+
+#[op_def("values::clumsy(Tensor self, int how) -> Tensor")]
+fn clumsy(this: &Tensor, how: i64) -> Result<Tensor>;
+
+#[op_impl(clumsy, CPU)]
+fn clumsy_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
+    Ok(match how {
+        0 => Tensor::from_slice(&this.read::<f64>()?),
+        1 => this.view(Geometry::contiguous(&[9]))?,
+        _ => Tensor::new(Storage::try_host(usize::MAX)?, DType::F32, Geometry::contiguous(&[1]))?,
+    })
+}
+
+#[test]
+fn a_tensors_error_that_leaves_a_kernel_names_the_operator_and_stays_what_it_is() {
+    let error = |how| clumsy(&tensor(), how).unwrap_err();
+    assert_eq!(error(0).to_string(), "`values::clumsy`: the tensor holds float32, not float64");
+    assert_eq!(
+        error(1).to_string(),
+        "`values::clumsy`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
+    );
+    assert_eq!(error(2).to_string(), format!("`values::clumsy`: there is no block of {} bytes of memory", usize::MAX));
+    let source = |error: &dispatch_runtime::Error, is: fn(&(dyn std::error::Error + 'static)) -> bool| {
+        std::error::Error::source(error).is_some_and(is)
+    };
+    assert!(source(&error(0), |source| source.is::<AccessError>()));
+    assert!(source(&error(1), |source| source.is::<OutOfStorage>()));
+    assert!(source(&error(2), |source| source.is::<OutOfMemory>()));
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
         15 => DType::ALL[usize::from(input.arbitrary::<u8>()?) % DType::ALL.len()].into(),
         16 => Layout::Strided.into(),
         17 => MemoryFormat::Preserve.into(),
-        18 => Device::CPU.with_index(input.arbitrary()?).into(),
+        18 => Device::CPU.with_index(input.arbitrary()?).unwrap_or(Device::CPU).into(),
         19 => Generator::new(Device::CPU, input.arbitrary()?).into(),
         20 => Value::Tuple(Box::new(vec![Value::None, tensor().into()])),
         21 => Value::Dict(Box::new(vec![("key".into(), tensor().into())])),

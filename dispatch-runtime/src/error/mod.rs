@@ -14,7 +14,7 @@ use crate::key::{Key, LandingFull, UnknownKey};
 use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
-use crate::tensor::{AccessError, OutOfStorage};
+use crate::tensor::{AccessError, OutOfMemory, OutOfStorage};
 
 /// The result of everything that can go wrong here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -165,11 +165,7 @@ pub enum ErrorKind {
     Key(LandingFull),
     /// A word is not a key.
     UnknownKey(UnknownKey),
-    /// A tensor's elements cannot be lent.
-    Access(AccessError),
-    /// A geometry does not fit its storage.
-    OutOfStorage(OutOfStorage),
-    /// A kernel failed for a reason of its own.
+    /// A kernel failed for a reason of its own, or of a tensor's: an [`AccessError`], for instance, is the `source` here.
     Kernel {
         /// The operator, where it is known.
         operator: Option<Name<'static>>,
@@ -228,9 +224,20 @@ macro_rules! from {
 from! {
     LandingFull => Key;
     UnknownKey => UnknownKey;
-    AccessError => Access;
-    OutOfStorage => OutOfStorage;
 }
+
+macro_rules! from_tensors {
+    ($($ty:ty)*) => {$(
+        impl From<$ty> for Error {
+            #[cold]
+            fn from(error: $ty) -> Self {
+                Self::kernel(error)
+            }
+        }
+    )*};
+}
+
+from_tensors! { AccessError OutOfStorage OutOfMemory }
 
 impl From<String> for Error {
     #[cold]
@@ -265,8 +272,6 @@ impl std::error::Error for Error {
             ErrorKind::Kernel { source, .. } => Some(&**source),
             ErrorKind::Key(source) => Some(source),
             ErrorKind::UnknownKey(source) => Some(source),
-            ErrorKind::Access(source) => Some(source),
-            ErrorKind::OutOfStorage(source) => Some(source),
             _ => None,
         }
     }

@@ -84,8 +84,6 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::Key(error) => error.fmt(f),
         ErrorKind::UnknownKey(error) => error.fmt(f),
-        ErrorKind::Access(error) => error.fmt(f),
-        ErrorKind::OutOfStorage(error) => error.fmt(f),
         ErrorKind::Kernel { operator: Some(operator), source } => write!(f, "`{operator}`: {source}"),
         ErrorKind::Kernel { operator: None, source } => source.fmt(f),
     }

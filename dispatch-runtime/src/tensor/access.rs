@@ -5,9 +5,9 @@
 //! an error at once and never waits. Taking a write guard counts a new version.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::slice;
 
 use super::{Storage, Tensor};
 use crate::device::Device;
@@ -64,18 +64,30 @@ impl fmt::Display for AccessError {
 impl std::error::Error for AccessError {}
 
 /// Lends a tensor's elements for reading.
-#[derive(Debug)]
 pub struct Read<'a, T: Element> {
-    elements: &'a [T],
+    /// Not a reference: one would have to be good for as long as the function runs that this guard is passed to, and the guard may
+    /// be dropped in there.
+    elements: NonNull<[T]>,
     storage: &'a Storage,
+    lent: PhantomData<&'a [T]>,
 }
 
 /// Lends a tensor's elements for writing.
-#[derive(Debug)]
 pub struct Write<'a, T: Element> {
-    elements: &'a mut [T],
+    /// As in [`Read`].
+    elements: NonNull<[T]>,
     storage: &'a Storage,
+    lent: PhantomData<&'a mut [T]>,
 }
+
+// SAFETY: a `Read` is a `&[T]` that counts itself in its storage, atomically; elements are `Sync`.
+unsafe impl<T: Element> Send for Read<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for Read<'_, T> {}
+// SAFETY: a `Write` is a `&mut [T]` that counts itself in its storage, atomically; elements are `Send`.
+unsafe impl<T: Element> Send for Write<'_, T> {}
+// SAFETY: a shared `Write` lends `&[T]` only; elements are `Sync`.
+unsafe impl<T: Element> Sync for Write<'_, T> {}
 
 impl Tensor {
     /// Lends the elements for reading.
@@ -89,9 +101,7 @@ impl Tensor {
         if !storage.enter_read() {
             return Err(AccessError::InUse);
         }
-        // SAFETY: `place` checked that `count` elements from `start` are inside the storage, which `self` keeps alive; any bit pattern
-        // is a `T`; nobody writes until the guard leaves.
-        Ok(Read { elements: unsafe { slice::from_raw_parts(start.as_ptr(), count) }, storage })
+        Ok(Read { elements: NonNull::slice_from_raw_parts(start, count), storage, lent: PhantomData })
     }
 
     /// Lends the elements for writing.
@@ -105,10 +115,10 @@ impl Tensor {
         if !storage.enter_write() {
             return Err(AccessError::InUse);
         }
-        // SAFETY: as in `read`, and nobody else reads or writes until the guard leaves.
-        Ok(Write { elements: unsafe { slice::from_raw_parts_mut(start.as_ptr(), count) }, storage })
+        Ok(Write { elements: NonNull::slice_from_raw_parts(start, count), storage, lent: PhantomData })
     }
 
+    /// Where the elements are, inside the storage that the tensor keeps alive, and how many.
     fn place<T: Element>(&self) -> Result<(NonNull<T>, usize), AccessError> {
         if self.dtype() != T::DTYPE {
             return Err(AccessError::WrongDType { tensor: self.dtype(), asked: T::DTYPE });
@@ -145,7 +155,15 @@ impl<T: Element> Deref for Read<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.elements
+        // SAFETY: the elements are inside the storage, which `lent` keeps alive; any bit pattern is a `T`; nobody writes until this
+        // guard leaves.
+        unsafe { self.elements.as_ref() }
+    }
+}
+
+impl<T: Element> fmt::Debug for Read<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Read").field(&&**self).finish()
     }
 }
 
@@ -159,13 +177,21 @@ impl<T: Element> Deref for Write<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.elements
+        // SAFETY: as in `Read`, and nobody else reads or writes until this guard leaves.
+        unsafe { self.elements.as_ref() }
     }
 }
 
 impl<T: Element> DerefMut for Write<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        self.elements
+        // SAFETY: as in `deref`, and `self` is borrowed for as long as the elements are.
+        unsafe { self.elements.as_mut() }
+    }
+}
+
+impl<T: Element> fmt::Debug for Write<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Write").field(&&**self).finish()
     }
 }
 
@@ -209,6 +235,31 @@ mod tests {
         let t = Tensor::from_slice(&[1_i64, 2, 3, 4]);
         let every_other = t.view(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
         assert!(matches!(every_other.read::<i64>(), Err(AccessError::NotContiguous { .. })));
+    }
+
+    /// What a protected reference inside the guard would forbid; an interpreter such as Miri tells.
+    #[test]
+    fn a_guard_that_is_dropped_where_it_was_passed_to_lends_no_longer() {
+        fn end_and_write(reading: Read<'_, i32>, mut other: Tensor) {
+            drop(reading);
+            other.write::<i32>().unwrap()[0] = 7;
+        }
+        fn end_and_read(writing: Write<'_, i32>, other: &Tensor) -> i32 {
+            drop(writing);
+            other.read::<i32>().unwrap()[0]
+        }
+        let mut tensor = Tensor::from_slice(&[1_i32, 2]);
+        let other = tensor.clone();
+        end_and_write(tensor.read().unwrap(), other.clone());
+        assert_eq!(end_and_read(tensor.write().unwrap(), &other), 7);
+    }
+
+    #[test]
+    fn guards_cross_threads_and_print_what_they_lend() {
+        fn crosses<T: Send + Sync>() {}
+        crosses::<Read<'_, f32>>();
+        crosses::<Write<'_, f32>>();
+        assert_eq!(format!("{:?}", Tensor::from_slice(&[1_u8, 2]).read::<u8>().unwrap()), "Read([1, 2])");
     }
 
     #[test]

@@ -56,10 +56,10 @@ impl Geometry {
         self.offset
     }
 
-    /// How many elements there are in all, or as many as can be counted.
+    /// How many elements there are in all, or as many as can be counted; none where a size is negative.
     #[must_use]
     pub fn count(&self) -> i64 {
-        self.sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
+        self.sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)))
     }
 
     /// Whether the elements lie side by side, the last dimension innermost.
@@ -68,12 +68,12 @@ impl Geometry {
         if self.count() == 0 {
             return true;
         }
-        let mut expected = 1;
+        let mut expected: i64 = 1;
         for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
             if size != 1 && stride != expected {
                 return false;
             }
-            expected *= size;
+            expected = expected.saturating_mul(size);
         }
         true
     }
@@ -103,6 +103,18 @@ mod tests {
         assert!(!Geometry::strided(&[3, 2], &[1, 3], 0).unwrap().is_contiguous());
         assert!(Geometry::strided(&[1, 3], &[100, 1], 4).unwrap().is_contiguous());
         assert!(Geometry::strided(&[0, 3], &[7, 7], 0).unwrap().is_contiguous());
+    }
+
+    #[test]
+    fn sizes_that_no_memory_holds_are_counted_as_far_as_numbers_go() {
+        let huge = Geometry::contiguous(&[i64::MAX, 2, 2]);
+        assert!(huge.is_contiguous() && huge.count() == i64::MAX);
+        assert!(Geometry::contiguous(&[2, i64::MAX, i64::MAX, 2]).is_contiguous());
+        for sizes in [&[-1, 5][..], &[i64::MIN, -1], &[i64::MAX, 2, -3]] {
+            let negative = Geometry::contiguous(sizes);
+            assert_eq!((negative.count(), negative.end()), (0, None), "{sizes:?}");
+            assert!(negative.is_contiguous());
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use access::{AccessError, Read, Write};
 pub use geometry::{Dims, Geometry};
-pub use storage::{Buffer, Storage};
+pub use storage::{Buffer, OutOfMemory, Storage};
 
 use crate::device::Device;
 use crate::dtype::{DType, Element};

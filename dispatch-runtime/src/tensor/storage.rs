@@ -3,7 +3,7 @@
 //! A [`Storage`] is shared by all views of the same memory. It carries what they must agree on: the version, which counts writes,
 //! and who is reading or writing just now. What the memory *is*, only the backend knows: it implements [`Buffer`].
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
@@ -36,6 +36,27 @@ pub trait Buffer: Any + Send + Sync {
     fn size(&self) -> usize;
 }
 
+/// The system has no block of memory of this size.
+///
+/// ```
+/// use dispatch_runtime::{OutOfMemory, Storage};
+/// let error = Storage::try_host(usize::MAX).unwrap_err();
+/// assert_eq!(error, OutOfMemory { size: usize::MAX });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutOfMemory {
+    /// How many bytes were asked for.
+    pub size: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no block of {} bytes of memory", self.size)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
 /// Memory that the CPU can address: aligned for any vector instruction, and zero at first.
 ///
 /// A storage owns it alone, so nobody reaches the bytes except through that storage's guards.
@@ -48,14 +69,14 @@ pub(super) struct HostMemory {
 const ALIGNMENT: usize = 64;
 
 impl HostMemory {
-    /// `size` bytes of zeros. Aborts, as every Rust collection does, where the system has no memory left.
-    fn zeroed(size: usize) -> Self {
-        let layout =
-            Layout::from_size_align(size.max(1), ALIGNMENT).unwrap_or_else(|_| handle_alloc_error(Layout::new::<u8>()));
+    /// `size` bytes of zeros.
+    fn zeroed(size: usize) -> Result<Self, OutOfMemory> {
+        let out_of_memory = OutOfMemory { size };
+        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| out_of_memory)?;
+        let at_least_one = Layout::from_size_align(size.max(1), ALIGNMENT).map_err(|_| out_of_memory)?;
         // SAFETY: the layout has at least one byte.
-        let start = unsafe { alloc_zeroed(layout) };
-        let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { start, layout: Layout::from_size_align(size, ALIGNMENT).unwrap_or(layout) }
+        let start = NonNull::new(unsafe { alloc_zeroed(at_least_one) }).ok_or(out_of_memory)?;
+        Ok(Self { start, layout })
     }
 
     pub(super) const fn size(&self) -> usize {
@@ -111,10 +132,23 @@ impl Storage {
         Self::over(Memory::Backend(Box::new(buffer)))
     }
 
-    /// `size` bytes of zeros on the CPU.
+    /// `size` bytes of zeros on the CPU. Where there is no such block the process says how large it should have been, and aborts, as
+    /// with every Rust collection; [`try_host`](Self::try_host) gives an error instead.
     #[must_use]
     pub fn host(size: usize) -> Self {
-        Self::over(Memory::Host(HostMemory::zeroed(size)))
+        Self::try_host(size).unwrap_or_else(|error| {
+            eprintln!("{error}");
+            std::process::abort()
+        })
+    }
+
+    /// `size` bytes of zeros on the CPU.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such block.
+    pub fn try_host(size: usize) -> Result<Self, OutOfMemory> {
+        HostMemory::zeroed(size).map(|memory| Self::over(Memory::Host(memory)))
     }
 
     fn over(memory: Memory) -> Self {
@@ -223,6 +257,14 @@ mod tests {
         assert!(!storage.enter_read() && !storage.enter_write());
         storage.leave_write();
         assert_eq!(storage.version(), 1);
+    }
+
+    #[test]
+    fn a_block_that_is_too_large_is_an_error_with_its_size() {
+        for size in [usize::MAX, usize::MAX / 2] {
+            let error = Storage::try_host(size).unwrap_err();
+            assert_eq!(error.to_string(), format!("there is no block of {size} bytes of memory"));
+        }
     }
 
     #[test]
