@@ -181,7 +181,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed).
+    /// As [`call_boxed`](Self::call_boxed), and where there are too many arguments.
     ///
     /// ```
     /// # use dispatch_runtime::prelude::*;
@@ -193,6 +193,10 @@ impl Operator {
     /// ```
     pub fn call(&self, arguments: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
         let mut stack: Stack = arguments.into_iter().collect();
+        if stack.len() > self.argument_count() {
+            // On a stack, they would be somebody else's and stay below the results.
+            return Err(too_many_arguments(self, stack.len()));
+        }
         self.call_boxed(&mut stack)?;
         Ok(stack.into_values())
     }
@@ -313,6 +317,11 @@ impl Operator {
 #[cold]
 pub(crate) fn too_few_arguments(operator: &Operator, found: usize) -> Error {
     ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
+}
+
+#[cold]
+fn too_many_arguments(operator: &Operator, found: usize) -> Error {
+    ErrorKind::TooManyArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.

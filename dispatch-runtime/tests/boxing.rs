@@ -306,6 +306,13 @@ fn a_wrong_value_names_operator_argument_and_kinds_and_leaves_the_stack() {
     );
 }
 
+#[test]
+fn a_call_takes_no_more_arguments_than_its_operator() {
+    let error = one::operator().call([on(keys::CPU, 1).into(), 2.into(), 3.into()]).unwrap_err();
+    assert!(matches!(error.kind(), dispatch_runtime::ErrorKind::TooManyArguments { expected: 2, found: 3, .. }));
+    assert_eq!(error.to_string(), "`boxing::one` takes 2 arguments, but 3 were given; leave out the last ones");
+}
+
 #[op_def("broken(Tensor self) -> Tensor")]
 fn broken(this: &Tensor) -> Result<Tensor>;
 

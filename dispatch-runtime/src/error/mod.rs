@@ -92,6 +92,15 @@ pub enum ErrorKind {
         /// How many there were.
         found: usize,
     },
+    /// A call with more arguments than the operator takes.
+    TooManyArguments {
+        /// The operator.
+        operator: Name<'static>,
+        /// How many it takes.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
     /// A value of the wrong kind in a boxed call.
     WrongArgument {
         /// The operator.

@@ -44,6 +44,9 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
                 "`{operator}` takes {expected} arguments, but the stack holds {found}; push all of them, left to right"
             )
         }
+        ErrorKind::TooManyArguments { operator, expected, found } => {
+            write!(f, "`{operator}` takes {expected} arguments, but {found} were given; leave out the last ones")
+        }
         ErrorKind::WrongArgument { operator, position, argument, expected, found } => {
             write!(
                 f,
