@@ -187,6 +187,18 @@ fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize
     ErrorKind::WrongResult { operator: operator.name(), expected, found }.into()
 }
 
+/// Checks that the results that were taken off a stack of their own were all there was.
+#[inline]
+pub fn finished<O: Operation>(stack: &Stack) -> Result<()> {
+    if stack.is_empty() { Ok(()) } else { Err(surplus_results(O::operator(), stack.len())) }
+}
+
+#[cold]
+fn surplus_results(operator: &Operator, left: usize) -> Error {
+    let expected = operator.schema().returns.len();
+    ErrorKind::SurplusResults { operator: operator.name(), expected, found: expected + left }.into()
+}
+
 /// An argument that a boxed kernel writes to: the handle that comes back may be another one.
 pub trait Written {
     /// Takes the handle that came back.

@@ -323,6 +323,20 @@ fn leaves_a_number(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<(
     Ok(())
 }
 
+#[op_impl(broken, XLA, boxed)]
+fn leaves_two(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    // The argument stays, too.
+    stack.push(1_i64);
+    stack.push(numbers(&[1]));
+    Ok(())
+}
+
+/// An operator without results takes its argument off all the same.
+#[op_impl(nothing, XLA, boxed)]
+fn takes_none(_op: &Operator, _keys: KeySet, _stack: &mut Stack) -> Result<()> {
+    Ok(())
+}
+
 #[op_impl(broken, Meta, boxed)]
 fn leaves_nothing(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     stack.pop();
@@ -335,4 +349,19 @@ fn a_boxed_kernel_with_the_wrong_results_is_told_on() {
     let start = "a boxed kernel of `boxing::broken` must leave Tensor on the stack, but left";
     assert_eq!(error(keys::CPU), format!("{start} int"));
     assert_eq!(error(keys::Meta), format!("{start} nothing"));
+}
+
+#[test]
+fn a_boxed_kernel_that_leaves_too_much_is_told_on() {
+    let surplus = |error: Error| match *error.kind() {
+        dispatch_runtime::ErrorKind::SurplusResults { expected, found, .. } => (expected, found),
+        _ => panic!("{error}"),
+    };
+    let error = broken(&on(keys::XLA, 1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a boxed kernel of `boxing::broken` must take its arguments off the stack and leave its results: 3 values are left, not 1"
+    );
+    assert_eq!(surplus(error), (1, 3));
+    assert_eq!(surplus(nothing(&on(keys::XLA, 1)).unwrap_err()), (0, 1));
 }

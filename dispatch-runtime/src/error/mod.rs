@@ -123,6 +123,15 @@ pub enum ErrorKind {
         /// What was found; none where there were too few values.
         found: Option<&'static str>,
     },
+    /// A boxed kernel left more on the stack than its results: arguments that it did not take off, or results too many.
+    SurplusResults {
+        /// The operator.
+        operator: Name<'static>,
+        /// How many results it has.
+        expected: usize,
+        /// How many values were left.
+        found: usize,
+    },
     /// A kernel over several dtypes met another one.
     UnsupportedDType {
         /// The operator.
