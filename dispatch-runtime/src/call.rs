@@ -7,10 +7,10 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain;
 use crate::guard;
-use crate::key::Key;
+use crate::key::{Key, Slot};
 use crate::key_set::KeySet;
 use crate::operation::Operation;
-use crate::operator::{self, Operator};
+use crate::operator::{self, Conditions, Operator};
 use crate::stack::Stack;
 use crate::table::{Code, Entry, Table};
 use crate::tensor::Tensor;
@@ -67,7 +67,7 @@ pub fn typed_kernel<O: Operation>(keys: KeySet) -> Option<Code> {
 /// Runs what is no kernel of the operator's type, or finds out that it is one after all.
 #[inline]
 pub fn run_otherwise<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
-    O::operator().run_boxed_otherwise(keys, stack)
+    O::operator().run_boxed_otherwise(keys, stack, Conditions::Open)
 }
 
 /// Remembers the type of a kernel that came out of a slot.
@@ -118,28 +118,29 @@ fn find(
 ) -> Result<(Code, KeySet)> {
     loop {
         let table = operator.bound_table()?;
-        let (slot, code, entry) = table.slot(keys);
+        let (slot, mut code, mut entry) = table.slot(keys);
+        if let Entry::Choose(at) = entry {
+            let mut choices = table.choices[usize::from(at)].iter();
+            let Some(fit) = choices.find(|choice| choice.condition.is_none_or(|when| holds(when.holds))) else {
+                return Err(explain::none_fits(operator, slot));
+            };
+            (code, entry) = fit.filling;
+        }
         match entry {
             Entry::Typed | Entry::Boxed(_) => return Ok((code, keys)),
-            Entry::Skip => keys = Table::below(keys, slot),
-            Entry::Refuse => return Err(explain::refusal(operator, keys, &carried())),
-            Entry::Choose(at) => {
-                let fit = table.choices[usize::from(at)]
-                    .iter()
-                    .find(|choice| choice.condition.is_none_or(|when| holds(when.holds)));
-                return match fit {
-                    Some(choice) => Ok((choice.kernel, keys)),
-                    None => Err(explain::none_fits(operator, slot, table, at)),
-                };
+            // Below a call without keys there is nothing. A slot that always skips is not there at all; a choice may be.
+            Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
+            Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
+                return Err(explain::refusal(operator, keys, &carried()));
             }
         }
     }
 }
 
-/// Runs the boxed kernel of a slot over arguments that were just pushed.
+/// Runs the boxed kernel of a slot over arguments that were just pushed: whether its conditions hold was asked before.
 #[inline]
 pub fn run_boxed<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
-    O::operator().redispatch_boxed(keys, stack)
+    O::operator().run_boxed(keys, stack, Conditions::NoneHolds)
 }
 
 /// The arguments of a boxed call.
@@ -185,6 +186,18 @@ pub fn result<O: Operation, T: Output>(stack: &mut Stack) -> Result<T> {
 fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
     let found = found.map(|found| KINDS[found]);
     ErrorKind::WrongResult { operator: operator.name(), expected, found }.into()
+}
+
+/// Checks that the results that were taken off a stack of their own were all there was.
+#[inline]
+pub fn finished<O: Operation>(stack: &Stack) -> Result<()> {
+    if stack.is_empty() { Ok(()) } else { Err(surplus_results(O::operator(), stack.len())) }
+}
+
+#[cold]
+fn surplus_results(operator: &Operator, left: usize) -> Error {
+    let expected = operator.schema().returns.len();
+    ErrorKind::SurplusResults { operator: operator.name(), expected, found: expected + left }.into()
 }
 
 /// An argument that a boxed kernel writes to: the handle that comes back may be another one.

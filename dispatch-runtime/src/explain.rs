@@ -59,6 +59,9 @@ pub struct Explanation {
     pub provenance: Provenance,
     /// The kernel that runs, if one does.
     pub winner: Option<Site>,
+    /// Where several kernels carry conditions: all of them in the order in which they are asked, and when each is fit. The first that
+    /// is runs; what the conditions say of these arguments is only known in a call.
+    pub candidates: Vec<(Site, Option<&'static str>)>,
     /// Every other kernel of the operator, and why it does not run.
     pub losers: Vec<(Site, String)>,
     /// Whether any crate registered anything for the key's backend.
@@ -115,15 +118,14 @@ pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> 
 
 /// The error of a call for which none of several kernels is fit.
 #[cold]
-pub(crate) fn none_fits(operator: &Operator, slot: Slot, table: &Table, choices: u8) -> Error {
+pub(crate) fn none_fits(operator: &Operator, slot: Slot) -> Error {
     let registry = registry::lock();
-    let texts: Vec<_> =
-        table.choices[usize::from(choices)].iter().filter_map(|choice| choice.condition).map(|c| c.text).collect();
-    let kernels = registry.row_of(operator).into_iter().flat_map(|row| &row.cells).flat_map(|(_, cell)| &cell.kernels);
-    let conditions = kernels
-        .filter_map(|kernel| Some((kernel.condition?.text, kernel.location)))
-        .filter(|(text, _)| texts.contains(text))
-        .collect();
+    let kernels = match registry.row_of(operator).map(|row| active(&registry, row, slot)) {
+        Ok((_, Active::Choice(kernels), _)) => kernels,
+        // Others were registered in the meantime.
+        _ => Vec::new(),
+    };
+    let conditions = kernels.iter().filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).collect();
     ErrorKind::NoneFits { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
 }
 
@@ -160,6 +162,7 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
         key: None,
         provenance: Provenance::Missing,
         winner: None,
+        candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
     };
@@ -172,9 +175,15 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
     explanation.key = slot.key().map(|_| Key::of_slot(slot));
     let (provenance, active, target) = active(registry, row, slot);
     explanation.provenance = provenance;
-    if let Active::One(kernel) = active {
-        let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
-        explanation.winner = Some(Site { key, kernel: kernel.name, location: kernel.location });
+    let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
+    let site = |kernel: &Registered| Site { key, kernel: kernel.name, location: kernel.location };
+    match &active {
+        Active::One(kernel) => explanation.winner = Some(site(kernel)),
+        Active::Choice(kernels) => {
+            let candidate = |kernel: &&Registered| (site(kernel), kernel.condition.map(|condition| condition.text));
+            explanation.candidates = kernels.iter().map(candidate).collect();
+        }
+        Active::None | Active::Conflict(_) => {}
     }
     explanation.losers = losers(row, keys, slot, &active, target);
     explanation.backend_is_linked = slot.key().is_none() || registry.serves(slot);
@@ -202,22 +211,27 @@ fn losers(row: &Row, keys: KeySet, slot: Slot, active: &Active<'_>, winner: Opti
     for (target, cell) in &row.cells {
         let key = Key::of_target(*target);
         for kernel in &cell.kernels {
-            if matches!(active, Active::One(one) if std::ptr::eq(*one, kernel)) {
+            let runs = match active {
+                Active::One(one) => std::ptr::eq(*one, kernel),
+                Active::Choice(candidates) => candidates.iter().any(|&candidate| std::ptr::eq(candidate, kernel)),
+                Active::None | Active::Conflict(_) => false,
+            };
+            if runs {
                 continue;
             }
             let site = Site { key, kernel: kernel.name, location: kernel.location };
-            losers.push((site, reason(keys, slot, *target, winner, kernel)));
+            losers.push((site, reason(keys, slot, *target, winner, active)));
         }
     }
     losers
 }
 
-fn reason(keys: KeySet, slot: Slot, target: Target, winner: Option<Target>, kernel: &Registered) -> String {
+fn reason(keys: KeySet, slot: Slot, target: Target, winner: Option<Target>, active: &Active<'_>) -> String {
     let here = Key::of_slot(slot);
     if winner == Some(target) {
-        return match kernel.condition {
-            Some(condition) => format!("runs when {}", condition.text),
-            None => "displaced by another kernel for the same key".to_owned(),
+        return match active {
+            Active::Conflict(_) => "clashes with another kernel for the same key".to_owned(),
+            _ => "displaced by another kernel for the same key".to_owned(),
         };
     }
     match target {
@@ -273,8 +287,8 @@ impl Explanation {
             (_, None) => writeln!(f, "no kernel of `{name}` for a call without tensors\n")?,
         }
         self.head(f)?;
-        let kernels: Vec<String> =
-            self.losers.iter().map(|(site, _)| format!("{} ({})", site.key, site.location)).collect();
+        let sites = self.candidates.iter().map(|(site, _)| site).chain(self.losers.iter().map(|(site, _)| site));
+        let kernels: Vec<String> = sites.map(|site| format!("{} ({})", site.key, site.location)).collect();
         let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
         write!(f, "\n\n  kernels: {kernels}\n  {}", self.advice())
     }
@@ -308,7 +322,14 @@ impl fmt::Display for Explanation {
         self.head(f)?;
         match &self.winner {
             Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
-            None => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
+            None if self.candidates.is_empty() => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
+            None => write!(f, "\n  runs the first that fits of: {}", self.provenance.name())?,
+        }
+        for (site, condition) in &self.candidates {
+            match condition {
+                Some(condition) => write!(f, "\n    {site} when {condition}")?,
+                None => write!(f, "\n    {site} otherwise")?,
+            }
         }
         self.losers.iter().try_for_each(|(site, reason)| write!(f, "\n  not  {site}: {reason}"))
     }

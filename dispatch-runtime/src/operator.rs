@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::registry;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
-use crate::table::{Code, Entry, Head, Table, TableRef};
+use crate::table::{Choice, Code, Entry, Head, Table, TableRef};
 use crate::value::Value;
 
 /// An operator: a name, a schema, and one table of kernels.
@@ -68,6 +68,14 @@ pub struct Typed {
     pub boxed: Code,
     /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys.
     pub unbox: fn(Option<Code>, KeySet, &mut Stack) -> Result<()>,
+}
+
+/// What is known of the conditions of a slot's kernels when a boxed kernel is looked for. Only typed code can ask them.
+#[derive(Clone, Copy)]
+pub(crate) enum Conditions {
+    Open,
+    /// They were asked, and what runs is the default.
+    NoneHolds,
 }
 
 impl Operator {
@@ -160,7 +168,7 @@ impl Operator {
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
         };
-        self.run_boxed(guard::call_keys(self.keys_of(arguments)), stack)
+        self.run_boxed(guard::call_keys(self.keys_of(arguments)), stack, Conditions::Open)
     }
 
     /// Calls it with exactly these keys: neither the arguments' nor the thread's have a say. This is how a layer hands a call on.
@@ -170,7 +178,7 @@ impl Operator {
     /// As [`call_boxed`](Self::call_boxed).
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
-        self.run_boxed(keys, stack)
+        self.run_boxed(keys, stack, Conditions::Open)
     }
 
     /// Calls the kernel for one key, whatever the arguments' keys.
@@ -183,14 +191,14 @@ impl Operator {
             return Err(too_few_arguments(self, stack.len()));
         };
         let keys = lowered(guard::call_keys(self.keys_of(arguments)), key);
-        self.run_boxed(keys, stack)
+        self.run_boxed(keys, stack, Conditions::Open)
     }
 
     /// Calls it with these arguments, and gives the results.
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed).
+    /// As [`call_boxed`](Self::call_boxed), and where there are too many arguments.
     ///
     /// ```
     /// # use dispatch_runtime::prelude::*;
@@ -202,6 +210,10 @@ impl Operator {
     /// ```
     pub fn call(&self, arguments: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
         let mut stack: Stack = arguments.into_iter().collect();
+        if stack.len() > self.argument_count() {
+            // On a stack, they would be somebody else's and stay below the results.
+            return Err(too_many_arguments(self, stack.len()));
+        }
         self.call_boxed(&mut stack)?;
         Ok(stack.into_values())
     }
@@ -264,7 +276,7 @@ impl Operator {
 
     /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line.
     #[inline]
-    fn run_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    pub(crate) fn run_boxed(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
         if let Some(table) = self.published().bound() {
             let (code, entry) = table.at(keys);
             if entry == Entry::Typed
@@ -278,14 +290,25 @@ impl Operator {
                 return kernel(self, keys, stack);
             }
         }
-        self.run_boxed_otherwise(keys, stack)
+        self.run_boxed_otherwise(keys, stack, conditions)
     }
 
     #[inline(never)]
-    pub(crate) fn run_boxed_otherwise(&self, mut keys: KeySet, stack: &mut Stack) -> Result<()> {
+    pub(crate) fn run_boxed_otherwise(
+        &self,
+        mut keys: KeySet,
+        stack: &mut Stack,
+        mut conditions: Conditions,
+    ) -> Result<()> {
         loop {
             let table = self.bound_table()?;
-            let (slot, code, entry) = table.slot(keys);
+            let (slot, code, mut entry) = table.slot(keys);
+            if let (Entry::Choose(at), Conditions::NoneHolds) = (entry, conditions)
+                && let Some(Choice { filling: (_, default @ Entry::Boxed(_)), .. }) =
+                    table.choices[usize::from(at)].last()
+            {
+                entry = *default;
+            }
             match entry {
                 Entry::Boxed(at) => {
                     if let Some(result) = table.boxed[usize::from(at)].call(self, keys, stack) {
@@ -299,7 +322,7 @@ impl Operator {
                         None => Err(self.refusal(keys, stack)),
                     };
                 }
-                Entry::Skip => keys = Table::below(keys, slot),
+                Entry::Skip => (keys, conditions) = (Table::below(keys, slot), Conditions::Open),
                 Entry::Refuse => return Err(self.refusal(keys, stack)),
             }
         }
@@ -322,6 +345,11 @@ impl Operator {
 #[cold]
 pub(crate) fn too_few_arguments(operator: &Operator, found: usize) -> Error {
     ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
+}
+
+#[cold]
+fn too_many_arguments(operator: &Operator, found: usize) -> Error {
+    ErrorKind::TooManyArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.

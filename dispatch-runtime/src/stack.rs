@@ -88,9 +88,10 @@ impl Stack {
     }
 
     /// Whether there are none.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.count == 0 || self.count > NEAR && self.far.is_empty()
     }
 
     /// All values, the top one last.
@@ -290,7 +291,7 @@ mod tests {
                         vector.truncate(vector.len().saturating_sub(count));
                     }
                 }
-                prop_assert_eq!(stack.len(), vector.len());
+                prop_assert_eq!((stack.len(), stack.is_empty()), (vector.len(), vector.is_empty()));
                 prop_assert_eq!(&integers(stack.values()), &vector);
                 prop_assert_eq!(stack.top(3).map(integers), vector.len().checked_sub(3).map(|at| vector[at..].to_vec()));
                 prop_assert_eq!(stack.top_array::<2>().map(|top| integers(top)).ok(), vector.last_chunk::<2>().map(|top| top.to_vec()));

@@ -89,7 +89,8 @@ pub(crate) enum Entry {
 /// One of several kernels for a slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
-    pub(crate) kernel: Code,
+    /// What the slot would hold if this were its only kernel.
+    pub(crate) filling: (Code, Entry),
     pub(crate) condition: Option<crate::record::Condition>,
 }
 

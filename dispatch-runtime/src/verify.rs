@@ -140,8 +140,13 @@ fn examine(row: &Row, findings: &mut Vec<Finding>) {
         _ => findings.push(Finding::Error(row.duplicate_definitions())),
     }
     for (target, cell) in &row.cells {
+        let is_composite = *target == Target::Alias(Alias::CompositeImplicitAutograd);
+        if is_composite && row.definitions.len() > 1 {
+            // Each definition brought its body, and the definitions are a finding already.
+            continue;
+        }
         if let Active::Conflict(kernels) = cell.active() {
-            findings.push(if *target == Target::Alias(Alias::CompositeImplicitAutograd) {
+            findings.push(if is_composite {
                 let mut kernels: Vec<Location> = kernels.iter().map(|kernel| kernel.location).collect();
                 kernels.sort();
                 Finding::CatchAllBesideBody { operator: row.name, kernels }

@@ -306,6 +306,13 @@ fn a_wrong_value_names_operator_argument_and_kinds_and_leaves_the_stack() {
     );
 }
 
+#[test]
+fn a_call_takes_no_more_arguments_than_its_operator() {
+    let error = one::operator().call([on(keys::CPU, 1).into(), 2.into(), 3.into()]).unwrap_err();
+    assert!(matches!(error.kind(), dispatch_runtime::ErrorKind::TooManyArguments { expected: 2, found: 3, .. }));
+    assert_eq!(error.to_string(), "`boxing::one` takes 2 arguments, but 3 were given; leave out the last ones");
+}
+
 #[op_def("broken(Tensor self) -> Tensor")]
 fn broken(this: &Tensor) -> Result<Tensor>;
 
@@ -313,6 +320,20 @@ fn broken(this: &Tensor) -> Result<Tensor>;
 fn leaves_a_number(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     stack.pop();
     stack.push(1_i64);
+    Ok(())
+}
+
+#[op_impl(broken, XLA, boxed)]
+fn leaves_two(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    // The argument stays, too.
+    stack.push(1_i64);
+    stack.push(numbers(&[1]));
+    Ok(())
+}
+
+/// An operator without results takes its argument off all the same.
+#[op_impl(nothing, XLA, boxed)]
+fn takes_none(_op: &Operator, _keys: KeySet, _stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
@@ -328,4 +349,72 @@ fn a_boxed_kernel_with_the_wrong_results_is_told_on() {
     let start = "a boxed kernel of `boxing::broken` must leave Tensor on the stack, but left";
     assert_eq!(error(keys::CPU), format!("{start} int"));
     assert_eq!(error(keys::Meta), format!("{start} nothing"));
+}
+
+#[test]
+fn a_boxed_kernel_that_leaves_too_much_is_told_on() {
+    let surplus = |error: Error| match *error.kind() {
+        dispatch_runtime::ErrorKind::SurplusResults { expected, found, .. } => (expected, found),
+        _ => panic!("{error}"),
+    };
+    let error = broken(&on(keys::XLA, 1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a boxed kernel of `boxing::broken` must take its arguments off the stack and leave its results: 3 values are left, not 1"
+    );
+    assert_eq!(surplus(error), (1, 3));
+    assert_eq!(surplus(nothing(&on(keys::XLA, 1)).unwrap_err()), (0, 1));
+}
+
+/// Kernels with conditions, over a boxed default.
+#[op_def("defaulted(Tensor self, int n) -> int")]
+fn defaulted(this: &Tensor, n: i64) -> Result<i64>;
+
+#[op_impl(defaulted, CPU, when(n > 10), priority = 1)]
+fn for_large(_: &Tensor, n: i64) -> i64 {
+    n - 10
+}
+
+#[op_impl(defaulted, CPU, boxed)]
+fn for_all(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    stack.drop_top(op.argument_count());
+    stack.push(-1_i64);
+    Ok(())
+}
+
+/// And over a fallthrough, for a layer and for what is below everything.
+#[op_impl(defaulted, Conjugate, when(n % 2 == 1), priority = 1)]
+fn for_odd(_: &Tensor, _: i64) -> i64 {
+    -2
+}
+
+fallthrough!(defaulted, Conjugate);
+
+#[op_impl(defaulted, CompositeExplicitAutograd, when(n == 0), priority = 1)]
+fn for_none(_: &Tensor, _: i64) -> i64 {
+    0
+}
+
+fallthrough!(defaulted, CompositeExplicitAutograd);
+
+#[test]
+fn the_default_of_conditional_kernels_can_be_any_kernel() {
+    let operator = defaulted::operator();
+    let both = |key: Key, n: i64| {
+        let x = on(key, 0);
+        let boxed = operator.call([(&x).into(), n.into()]).map_err(|error| error.to_string());
+        let typed = defaulted(&x, n).map_err(|error| error.to_string());
+        assert_eq!(boxed.map(|results| format!("{results:?}")), typed.clone().map(|result| format!("[{result}]")));
+        typed
+    };
+    assert_eq!([12, 5, 8].map(|n| both(keys::CPU, n).unwrap()), [2, -1, -1]);
+    {
+        let _layer = guard::include(keys::Conjugate.into());
+        assert_eq!([13, 12, 4].map(|n| both(keys::CPU, n).unwrap()), [-2, 2, -1]);
+        let _watched = guard::include(keys::PreDispatch.into());
+        assert_eq!([13, 12, 4].map(|n| both(keys::CPU, n).unwrap()), [-2, 2, -1]);
+    }
+    assert_eq!(both(keys::CUDA, 0).unwrap(), 0);
+    let error = both(keys::CUDA, 1).unwrap_err();
+    assert!(error.starts_with("no kernel of `boxing::defaulted` for a call without"), "{error}");
 }

@@ -125,3 +125,59 @@ fn a_typed_and_a_boxed_call_fail_with_the_same_words() {
     let boxed = blend::operator().call([(&nested).into(), Value::None, 0.5.into(), Vec::<Tensor>::new().into()]);
     assert_eq!(boxed.unwrap_err().to_string(), typed);
 }
+
+#[op_def("fit(Tensor self) -> int")]
+fn fit(this: &Tensor) -> Result<i64>;
+
+#[op_impl(fit, CPU, when(this.sizes().is_empty()), priority = 1)]
+fn fit_scalar(_: &Tensor) -> i64 {
+    1
+}
+
+#[op_impl(fit, CPU, when(this.sizes().len() > 2), priority = 2)]
+fn fit_large(_: &Tensor) -> i64 {
+    2
+}
+
+#[op_impl(fit, Meta, when(this.sizes().is_empty()), priority = 1)]
+fn fit_elsewhere(_: &Tensor) -> i64 {
+    3
+}
+
+#[op_impl(fit, Meta, boxed)]
+fn fit_default(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+    Err("never".into())
+}
+
+#[test]
+fn kernels_with_conditions_are_candidates_in_the_order_in_which_they_are_asked() {
+    let tensor = Tensor::from_slice(&[1_i64]);
+    let account = |tensor: &Tensor| {
+        let text = fit::operator().explain(&[tensor.into()]).to_string();
+        without_lines(&text[text.find("  runs").unwrap_or_default()..])
+    };
+    assert_eq!(
+        account(&tensor),
+        "  \
+runs the first that fits of: kernel
+    CPU `fit_large` (explain.rs:_) when this.sizes().len() > 2
+    CPU `fit_scalar` (explain.rs:_) when this.sizes().is_empty()
+  not  Meta `fit_elsewhere` (explain.rs:_): the call does not have this key
+  not  Meta `fit_default` (explain.rs:_): the call does not have this key"
+    );
+    let meta = tensor.with_keys(KeySet::from(keys::Meta));
+    assert!(account(&meta).contains("    Meta `fit_default` (explain.rs:_) otherwise\n"), "{}", account(&meta));
+}
+
+#[test]
+fn the_error_where_none_fits_names_the_conditions_of_its_own_key() {
+    // The same condition stands over a kernel for another key.
+    let error = fit(&Tensor::from_slice(&[1_i64])).unwrap_err().to_string();
+    assert_eq!(
+        without_lines(&error),
+        "\
+no kernel of `explain::fit` for CPU is fit for this call; each asks for something else:
+  when this.sizes().len() > 2    explain.rs:_
+  when this.sizes().is_empty()    explain.rs:_"
+    );
+}

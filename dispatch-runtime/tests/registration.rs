@@ -248,6 +248,18 @@ fn a_name_that_is_close_is_suggested() {
 }
 
 #[test]
+fn a_name_without_definition_is_not_suggested() {
+    let removed = lab().define("once_was(Tensor? x) -> str").unwrap();
+    removed.remove();
+    drop(answer("never_wass", CPU, "a kernel defines nothing"));
+    for (name, close) in [("once_wass", "once_was"), ("never_was", "never_wass")] {
+        let error = Operator::find(&format!("registration::{name}")).unwrap_err();
+        let ErrorKind::UnknownOperator { suggestion, .. } = error.kind() else { panic!("{error}") };
+        assert_ne!(suggestion.as_deref(), Some(&*format!("registration::{close}")));
+    }
+}
+
+#[test]
 fn sixty_five_arguments_are_one_too_many() {
     let schema = |name: &str, count: usize| {
         let arguments: Vec<String> = (0..count).map(|i| format!("Tensor? x{i}")).collect();

@@ -171,8 +171,8 @@ fn a_catch_all_beside_a_body_is_found() {
 fn an_operator_defined_twice_is_found_and_neither_runs() {
     let findings = of("elsewhere::twice");
     assert!(
-        matches!(&findings[0], Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateOperator { .. })),
-        "{findings:?}"
+        matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateOperator { .. })),
+        "the two bodies are no finding of their own: {findings:?}"
     );
     assert!(
         matches!(two::twice().unwrap_err().kind(), ErrorKind::DuplicateOperator { locations, .. } if locations.len() == 2)

@@ -55,6 +55,7 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
             #(__stack.push(#runtime::Argument::to_value(&#names));)*
             #runtime::__private::run_boxed::<#name>(__keys, &mut __stack)?;
             #(#popped)*
+            #runtime::__private::finished::<#name>(&__stack)?;
             ::core::result::Result::Ok(#result)
         }
 

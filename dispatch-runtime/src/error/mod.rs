@@ -92,6 +92,15 @@ pub enum ErrorKind {
         /// How many there were.
         found: usize,
     },
+    /// A call with more arguments than the operator takes.
+    TooManyArguments {
+        /// The operator.
+        operator: Name<'static>,
+        /// How many it takes.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
     /// A value of the wrong kind in a boxed call.
     WrongArgument {
         /// The operator.
@@ -113,6 +122,15 @@ pub enum ErrorKind {
         expected: &'static str,
         /// What was found; none where there were too few values.
         found: Option<&'static str>,
+    },
+    /// A boxed kernel left more on the stack than its results: arguments that it did not take off, or results too many.
+    SurplusResults {
+        /// The operator.
+        operator: Name<'static>,
+        /// How many results it has.
+        expected: usize,
+        /// How many values were left.
+        found: usize,
     },
     /// A kernel over several dtypes met another one.
     UnsupportedDType {

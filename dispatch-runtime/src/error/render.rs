@@ -44,6 +44,9 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
                 "`{operator}` takes {expected} arguments, but the stack holds {found}; push all of them, left to right"
             )
         }
+        ErrorKind::TooManyArguments { operator, expected, found } => {
+            write!(f, "`{operator}` takes {expected} arguments, but {found} were given; leave out the last ones")
+        }
         ErrorKind::WrongArgument { operator, position, argument, expected, found } => {
             write!(
                 f,
@@ -56,6 +59,13 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::WrongResult { operator, expected, found: None } => {
             write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left nothing")
+        }
+        ErrorKind::SurplusResults { operator, expected, found } => {
+            write!(
+                f,
+                "a boxed kernel of `{operator}` must take its arguments off the stack and leave its results: {found} values are \
+                 left, not {expected}"
+            )
         }
         ErrorKind::UnsupportedDType { operator, argument, dtype, supported } => {
             let supported: Vec<&str> = supported.iter().map(|dtype| dtype.name()).collect();

@@ -98,17 +98,22 @@ struct Adapters {
 
 fn place(table: &mut Table, active: &Active<'_>, adapters: &Adapters) -> (Code, Entry) {
     match active {
-        Active::One(Registered { kernel: Kernel::Typed(code), .. }) => (*code, Entry::Typed),
-        Active::One(Registered { kernel: Kernel::Boxed(kernel), .. }) => {
-            (adapters.boxed, Entry::Boxed(place_boxed(table, kernel)))
-        }
-        Active::One(Registered { kernel: Kernel::Fallthrough, .. }) => (adapters.slow, Entry::Skip),
-        Active::Choice(kernels) => (adapters.slow, Entry::Choose(place_choices(table, kernels))),
+        Active::One(one) => place_one(table, one, adapters),
+        Active::Choice(kernels) => (adapters.slow, Entry::Choose(place_choices(table, kernels, adapters))),
         Active::None | Active::Conflict(_) => (adapters.slow, Entry::Refuse),
     }
 }
 
-/// There are no more boxed kernels than slots, and there are fewer than 256 slots.
+fn place_one(table: &mut Table, registered: &Registered, adapters: &Adapters) -> (Code, Entry) {
+    match &registered.kernel {
+        Kernel::Typed(code) => (*code, Entry::Typed),
+        Kernel::Boxed(kernel) => (adapters.boxed, Entry::Boxed(place_boxed(table, kernel))),
+        Kernel::Fallthrough => (adapters.slow, Entry::Skip),
+    }
+}
+
+/// There are no more boxed kernels than slots - of kernels with conditions, the default alone can be one - and there are fewer than
+/// 256 slots.
 #[expect(clippy::cast_possible_truncation)]
 fn place_boxed(table: &mut Table, kernel: &BoxedKernel) -> u8 {
     table.boxed.push(kernel.clone());
@@ -116,12 +121,10 @@ fn place_boxed(table: &mut Table, kernel: &BoxedKernel) -> u8 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "as for boxed kernels")]
-fn place_choices(table: &mut Table, kernels: &[&Registered]) -> u8 {
-    let choices = kernels.iter().filter_map(|kernel| match kernel.kernel {
-        Kernel::Typed(code) => Some(Choice { kernel: code, condition: kernel.condition }),
-        Kernel::Boxed(_) | Kernel::Fallthrough => None,
-    });
-    let choices = choices.collect();
+fn place_choices(table: &mut Table, kernels: &[&Registered], adapters: &Adapters) -> u8 {
+    let choice =
+        |kernel: &&Registered| Choice { filling: place_one(table, kernel, adapters), condition: kernel.condition };
+    let choices = kernels.iter().map(choice).collect();
     table.choices.push(choices);
     (table.choices.len() - 1) as u8
 }

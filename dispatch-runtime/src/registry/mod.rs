@@ -77,7 +77,8 @@ pub(crate) fn find(text: &str) -> Result<&'static Operator> {
         Some((_, Some(operator))) => Ok(operator),
         Some((row, None)) => Err(row.not_defined()),
         None => {
-            let names: Vec<String> = registry.rows.iter().map(|row| row.name.to_string()).collect();
+            let defined = registry.rows.iter().filter(|row| row.definition().is_some());
+            let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();
             let suggestion = dispatch_schema::suggest(text, names.iter().map(String::as_str)).map(str::to_owned);
             Err(ErrorKind::UnknownOperator { name: text.to_owned(), suggestion }.into())
         }
