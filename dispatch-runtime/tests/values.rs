@@ -162,9 +162,9 @@ fn a_tensors_error_that_leaves_a_kernel_names_the_operator_and_stays_what_it_is(
     let source = |error: &dispatch_runtime::Error, is: fn(&(dyn std::error::Error + 'static)) -> bool| {
         std::error::Error::source(error).is_some_and(is)
     };
-    assert!(source(&error(0), |source| source.is::<AccessError>()));
-    assert!(source(&error(1), |source| source.is::<OutOfStorage>()));
-    assert!(source(&error(2), |source| source.is::<OutOfMemory>()));
+    assert!(source(&error(0), <dyn std::error::Error>::is::<AccessError>));
+    assert!(source(&error(1), <dyn std::error::Error>::is::<OutOfStorage>));
+    assert!(source(&error(2), <dyn std::error::Error>::is::<OutOfMemory>));
 }
 
 #[test]
