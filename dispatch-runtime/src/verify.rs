@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::key::{Alias, Key, Slot, Target, clashes};
 use crate::location::Location;
 use crate::name::Name;
-use crate::registry::{self, Active, Misplaced, Registered, Row};
+use crate::registry::{self, Active, Registered, Row};
 use crate::rust_operator::{RustOperator, granted};
 
 /// One finding of [`verify`].
@@ -112,11 +112,8 @@ pub fn verify() -> Vec<Finding> {
             findings.push(Finding::DuplicateClaim { of: claim.of, operator, winner });
         }
     }
-    for misplaced in &registry.misplaced {
-        findings.push(Finding::Error(match misplaced {
-            Misplaced::Key(full) => ErrorKind::Key(full.clone()).into(),
-            Misplaced::NotARuntimeKey(key) => ErrorKind::NotARuntimeKey { key: *key }.into(),
-        }));
+    for &key in &registry.misplaced {
+        findings.extend(key.slot().err().map(Finding::Error));
     }
     for slot in Slot::all() {
         if let Active::Conflict(fallbacks) = registry.fallbacks[slot.position()].active() {

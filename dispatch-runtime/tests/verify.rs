@@ -215,3 +215,35 @@ fn the_findings_come_in_a_stable_order() {
     let print = || verify().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(print(), print());
 }
+
+/// Kernels for keys that there are not.
+#[op_def("impossible(Tensor self) -> Tensor")]
+fn impossible(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(impossible, Tracer.on(CPU))]
+fn traced(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_fallback(Autograd.on(Functionalize))]
+fn functionalized(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys, stack)
+}
+
+#[test]
+fn a_kernel_for_a_key_that_there_is_not_is_found_and_serves_no_call() {
+    for name in ["Tracer", "Functionalize"] {
+        let findings = of(name);
+        assert!(
+            matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::InvalidKey(_))),
+            "{findings:?}"
+        );
+    }
+    assert!(matches!(impossible(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    let registrar = Registrar::new("verify");
+    let errors = [
+        registrar.kernel("impossible", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
+        dispatch_runtime::fallback_fallthrough(keys::Autograd.on(keys::Tracer)).unwrap_err(),
+    ];
+    assert!(errors.iter().all(|error| matches!(error.kind(), ErrorKind::InvalidKey(_))), "{errors:?}");
+}

@@ -10,7 +10,7 @@ use std::fmt;
 use dispatch_schema::SyntaxErrors;
 
 use crate::explain::Explanation;
-use crate::key::{Key, LandingFull, UnknownKey};
+use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
 use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
@@ -163,6 +163,8 @@ pub enum ErrorKind {
     },
     /// A key has no place.
     Key(LandingFull),
+    /// A layer was put on something that is not a backend, or something else on a backend.
+    InvalidKey(InvalidKey),
     /// A word is not a key.
     UnknownKey(UnknownKey),
     /// A kernel failed for a reason of its own, or of a tensor's: an [`AccessError`], for instance, is the `source` here.
@@ -223,6 +225,7 @@ macro_rules! from {
 
 from! {
     LandingFull => Key;
+    InvalidKey => InvalidKey;
     UnknownKey => UnknownKey;
 }
 
@@ -271,6 +274,7 @@ impl std::error::Error for Error {
         match self.kind() {
             ErrorKind::Kernel { source, .. } => Some(&**source),
             ErrorKind::Key(source) => Some(source),
+            ErrorKind::InvalidKey(source) => Some(source),
             ErrorKind::UnknownKey(source) => Some(source),
             _ => None,
         }
