@@ -146,7 +146,7 @@ pub enum ErrorKind {
         /// The registrar's namespace.
         namespace: String,
     },
-    /// A fallback was registered for a key that is not one runtime key, or a kernel for a layer that wants a backend.
+    /// A fallback or a call is for a key that is not one runtime key, or a kernel for a layer that wants a backend.
     NotARuntimeKey {
         /// The key.
         key: Key,
