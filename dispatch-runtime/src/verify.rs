@@ -112,8 +112,12 @@ pub fn verify() -> Vec<Finding> {
             findings.push(Finding::DuplicateClaim { of: claim.of, operator, winner });
         }
     }
+    for key in &registry.keys {
+        findings.extend(key.place().err().map(|full| Finding::Error(full.into())));
+    }
     for &key in &registry.misplaced {
-        findings.extend(key.slot().err().map(Finding::Error));
+        let error = key.slot().err().filter(|error| !matches!(error.kind(), ErrorKind::Key(_)));
+        findings.extend(error.map(Finding::Error));
     }
     for slot in Slot::all() {
         if let Active::Conflict(fallbacks) = registry.fallbacks[slot.position()].active() {

@@ -2,7 +2,8 @@
 //!
 //! `#[dispatch_key]` makes a static [`UserKey`]. Its place in the order is not known to the compiler: it is given out when the
 //! first such key is used, to all keys of the program at once and sorted by name, so that the same program always gives the same
-//! places. A landing or the set of backends can be full; then the key has no place, and using it says who has them.
+//! places. A landing or the set of backends can be full; then the key has no place. It still prints and parses, but adds nothing to
+//! a key set; registering and calling for it fail and say who has the places, and so does `verify`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -84,7 +85,7 @@ impl UserKey {
     }
 
     /// The same, and who has the places where none is left.
-    pub(super) fn place(&'static self) -> Result<u8, LandingFull> {
+    pub(crate) fn place(&'static self) -> Result<u8, LandingFull> {
         self.number().ok_or_else(|| LandingFull::new(self))
     }
 }
@@ -134,15 +135,17 @@ impl std::error::Error for LandingFull {}
 
 static BACKEND_TENANTS: [OnceLock<&'static UserKey>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 static LAYER_TENANTS: [OnceLock<&'static UserKey>; LAYERS] = [const { OnceLock::new() }; LAYERS];
-static ASSIGNING: Mutex<()> = Mutex::new(());
+/// Every key that was given a place, or found none left.
+static DECLARED: Mutex<Vec<&'static UserKey>> = Mutex::new(Vec::new());
 
 /// Gives places to these keys, in an order that does not depend on theirs. Keys that have one keep it.
 pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
     keys.sort_by_key(|key| (key.name, key.location));
-    let _one_at_a_time = ASSIGNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
     for key in keys {
         if key.place.load(Ordering::Acquire) == 0 {
             key.place.store(claim(key), Ordering::Release);
+            declared.push(key);
         }
     }
 }
@@ -195,8 +198,10 @@ pub(super) fn layer_name(layer: u8) -> &'static str {
     tenant_of_layer(layer).map_or(ORDER[layer as usize].name, UserKey::name)
 }
 
-pub(super) fn tenants() -> impl Iterator<Item = &'static UserKey> {
-    BACKEND_TENANTS.iter().chain(&LAYER_TENANTS).filter_map(OnceLock::get).copied()
+/// Every user's key, with and without a place. The program's records are collected for it once, and those of `register` come after.
+pub(super) fn declared() -> Vec<&'static UserKey> {
+    crate::registry::load();
+    DECLARED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Pairs of different keys of one name.
