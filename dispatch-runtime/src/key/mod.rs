@@ -22,8 +22,8 @@ pub(crate) use layer::{
 };
 pub use parse::UnknownKey;
 pub(crate) use slot::{SLOTS, Slot, index};
+pub(crate) use user::{Clash, assign_places, backend_name, clashes};
 pub use user::{LandingFull, UserKey};
-pub(crate) use user::{assign_places, backend_name, clashes};
 
 /// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
 ///

@@ -55,9 +55,12 @@ impl FromStr for Key {
 /// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and users' keys, those that found no place
 /// among them.
 fn all(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
+    Slot::all().map(Key::of_slot).chain(all_but_runtime(declared))
+}
+
+fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
     let wanting_a_backend = [keys::Quantized, keys::Sparse, keys::SparseCsr, keys::NestedTensor];
     std::iter::once(Key::UNDEFINED)
-        .chain(Slot::all().map(Key::of_slot))
         .chain(wanting_a_backend)
         .chain(Alias::ALL.map(Key::alias))
         .chain(declared.iter().copied().map(Key::user))
@@ -73,6 +76,13 @@ fn built_in_name(key: Key) -> Option<String> {
         Repr::OnUser(layer, user) => Some(name_of_place(layer, Some(user.number()?))),
         _ => None,
     }
+}
+
+/// Whether a key has this name in every program.
+pub(super) fn is_built_in(name: &str) -> bool {
+    let runtime = || Slot::all().filter_map(Slot::key).map(|(layer, backend)| name_of_place(layer, backend));
+    let others = || all_but_runtime(&[]).map(|key| key.to_string());
+    synonym(name).is_some() || runtime().chain(others()).any(|built_in| built_in == name)
 }
 
 fn name_of_place(layer: u8, backend: Option<u8>) -> String {
