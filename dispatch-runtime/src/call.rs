@@ -30,8 +30,7 @@ pub fn carried<'a>(argument: &impl Argument<'a>) -> KeySet {
 }
 
 /// The keys of a call that is to land on `key`.
-#[must_use]
-pub fn keys_for(carried: KeySet, key: Key) -> KeySet {
+pub fn keys_for(carried: KeySet, key: Key) -> Result<KeySet> {
     operator::lowered(guard::call_keys(carried), key)
 }
 

@@ -135,6 +135,9 @@ const PER_BACKEND: u64 = {
     bits
 };
 
+/// The set of one runtime key. It is empty for a key that stands for none: an alias key, [`Key::UNDEFINED`], an invalid key, and a
+/// user's key that found no place left. So a guard with one changes nothing; [`verify`](crate::verify) and every registration for such
+/// a key say so.
 impl From<Key> for KeySet {
     #[inline]
     fn from(key: Key) -> Self {

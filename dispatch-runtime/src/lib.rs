@@ -85,7 +85,7 @@ pub use explain::{Explanation, Site};
 pub use generator::Generator;
 pub use half::{bf16, f16};
 pub use kernel_handle::KernelHandle;
-pub use key::{Key, Landing, LandingFull, UnknownKey, UserKey, keys};
+pub use key::{InvalidKey, Key, Landing, LandingFull, UnknownKey, UserKey, keys};
 pub use key_set::KeySet;
 pub use listener::Change;
 pub use location::Location;

@@ -185,12 +185,12 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed).
+    /// As [`call_boxed`](Self::call_boxed), and where `key` is not one runtime key: an alias key stands for many.
     pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
         };
-        let keys = lowered(guard::call_keys(self.keys_of(arguments)), key);
+        let keys = lowered(guard::call_keys(self.keys_of(arguments)), key)?;
         self.run_boxed(keys, stack, Conditions::Open)
     }
 
@@ -353,13 +353,14 @@ fn too_many_arguments(operator: &Operator, found: usize) -> Error {
 }
 
 /// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.
-pub(crate) fn lowered(keys: KeySet, key: Key) -> KeySet {
+pub(crate) fn lowered(keys: KeySet, key: Key) -> Result<KeySet> {
     if key == Key::UNDEFINED {
-        return KeySet::EMPTY;
+        return Ok(KeySet::EMPTY);
     }
+    key.slot()?;
     let below = keys.below(key);
     let own = KeySet::from(key);
-    if own.backends().is_empty() { below | own } else { below.layers() | own }
+    Ok(if own.backends().is_empty() { below | own } else { below.layers() | own })
 }
 
 impl PartialEq for Operator {

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{Alias, Key, Slot, Target, clashes};
+use crate::key::{Alias, Clash, Key, Slot, Target, clashes};
 use crate::location::Location;
 use crate::name::Name;
-use crate::registry::{self, Active, Misplaced, Registered, Row};
+use crate::registry::{self, Active, Registered, Row};
 use crate::rust_operator::{RustOperator, granted};
 
 /// One finding of [`verify`].
@@ -21,6 +21,20 @@ pub enum Finding {
         name: &'static str,
         /// The declarations.
         locations: [Location; 2],
+    },
+    /// Two backends have names that are one in lower case, as their devices are called.
+    DuplicateDevice {
+        /// The names.
+        names: [&'static str; 2],
+        /// The declarations.
+        locations: [Location; 2],
+    },
+    /// A key has the name of a built-in one, or a backend that of a built-in device.
+    BuiltInName {
+        /// The name.
+        name: &'static str,
+        /// The declaration.
+        location: Location,
     },
     /// A backend's own kernel of a composite operator takes autograd away on that backend, because it is not made of differentiable
     /// parts and brings no derivative.
@@ -69,6 +83,15 @@ impl fmt::Display for Finding {
                     "two keys are called `{name}`:\n  {a}\n  {b}\n  Rename one of them, or link only one of the crates."
                 )
             }
+            Self::DuplicateDevice { names: [first, second], locations: [a, b] } => write!(
+                f,
+                "the devices of `{first}` and `{second}` are both called `{}`:\n  {a}\n  {b}\n  \
+                 Rename one of the backends, or link only one of the crates.",
+                first.to_ascii_lowercase()
+            ),
+            Self::BuiltInName { name, location } => {
+                write!(f, "`{name}` is the name of a built-in key or of its device:\n  {location}\n  Rename the key.")
+            }
             Self::LosesAutograd { operator, backend, kernel, composite } => write!(
                 f,
                 "the kernel of `{operator}` for {backend} takes autograd away on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
@@ -103,20 +126,25 @@ impl fmt::Display for Finding {
 pub fn verify() -> Vec<Finding> {
     let registry = registry::lock();
     let mut findings: Vec<Finding> = Vec::new();
-    for (a, b) in clashes(registry.keys.clone()) {
-        findings.push(Finding::DuplicateKey { name: a.name(), locations: [a.location(), b.location()] });
-    }
+    findings.extend(clashes(registry.keys.clone()).into_iter().map(|clash| match clash {
+        Clash::Key(a, b) => Finding::DuplicateKey { name: a.name(), locations: [a.location(), b.location()] },
+        Clash::Device(a, b) => {
+            Finding::DuplicateDevice { names: [a.name(), b.name()], locations: [a.location(), b.location()] }
+        }
+        Clash::BuiltIn(key) => Finding::BuiltInName { name: key.name(), location: key.location() },
+    }));
     for claim in &registry.claims {
         if let Some(winner) = granted(claim.of).filter(|winner| winner.operator != claim.operator) {
             let (operator, winner) = (claim.operator.name(), winner.operator.name());
             findings.push(Finding::DuplicateClaim { of: claim.of, operator, winner });
         }
     }
-    for misplaced in &registry.misplaced {
-        findings.push(Finding::Error(match misplaced {
-            Misplaced::Key(full) => ErrorKind::Key(full.clone()).into(),
-            Misplaced::NotARuntimeKey(key) => ErrorKind::NotARuntimeKey { key: *key }.into(),
-        }));
+    for key in &registry.keys {
+        findings.extend(key.place().err().map(|full| Finding::Error(full.into())));
+    }
+    for &key in &registry.misplaced {
+        let error = key.slot().err().filter(|error| !matches!(error.kind(), ErrorKind::Key(_)));
+        findings.extend(error.map(Finding::Error));
     }
     for slot in Slot::all() {
         if let Active::Conflict(fallbacks) = registry.fallbacks[slot.position()].active() {

@@ -1,7 +1,25 @@
 //! Key sets as users meet them: the situations of PyTorch's own tests of key sets.
 
 use dispatch_runtime::keys::*;
-use dispatch_runtime::{Key, KeySet};
+use dispatch_runtime::{ErrorKind, Finding, Key, KeySet, Registrar, dispatch_key, guard, verify};
+
+/// A landing has room for four layers.
+mod crowd {
+    use super::*;
+
+    #[dispatch_key(layer, above = Everything)]
+    pub(super) static L1: Key;
+    #[dispatch_key(layer, above = Everything)]
+    pub(super) static L2: Key;
+    #[dispatch_key(layer, above = Everything)]
+    pub(super) static L3: Key;
+    #[dispatch_key(layer, above = Everything)]
+    pub(super) static L4: Key;
+    #[dispatch_key(layer, above = Everything)]
+    pub(super) static L5: Key;
+}
+
+use crowd::{L1, L2, L3, L4, L5};
 
 /// Every backend's own key, lowest first.
 const BACKENDS: [Key; 16] =
@@ -126,4 +144,36 @@ fn every_key_prints_as_it_parses() {
     {
         assert_eq!((name.parse(), key.to_string()), (Ok(key), name.to_owned()));
     }
+}
+
+#[test]
+fn a_key_without_a_place_parses_adds_nothing_and_is_reported() {
+    for (key, name) in [(L1, "L1"), (L2, "L2"), (L3, "L3"), (L4, "L4"), (L5, "L5")] {
+        assert_eq!((name.parse(), key.to_string().as_str()), (Ok(key), name));
+        assert_eq!(KeySet::from(key).is_empty(), key == L5);
+    }
+    let before = guard::included();
+    let _nothing = guard::include(L5.into());
+    assert_eq!(guard::included(), before);
+
+    let registrar = Registrar::new("crowded");
+    let operator = registrar.define("crowded() -> ()").unwrap().operator().unwrap();
+    let errors = [
+        registrar.kernel("crowded", L5, |_, _, _| Ok(())).unwrap_err(),
+        operator.call_boxed_for(L5, &mut dispatch_runtime::Stack::new()).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error.kind(), ErrorKind::Key(full) if full.key == "L5" && full.tenants.len() == 4), "{error}");
+    }
+    let found = verify();
+    assert!(
+        matches!(&found[..], [Finding::Error(error)] if error.to_string().starts_with("no place is left for the key `L5`")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_place_that_is_taken_answers_to_its_old_name() {
+    assert_eq!("AboveEverything1".parse(), Ok(L1));
+    assert_eq!("DeferredInit".parse(), Ok(L1));
 }

@@ -115,6 +115,26 @@ fn a_kernel_knows_its_operator_and_the_keys_of_the_call() {
 }
 
 #[test]
+fn a_call_for_what_is_not_one_runtime_key_runs_nothing() {
+    let lab = Registrar::new("values");
+    let operator = lab.define("pointed(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    for key in [CompositeExplicitAutograd, Autograd] {
+        drop(lab.kernel("pointed", key, |_, _, _| Ok(())).unwrap());
+    }
+    for key in [Autograd, Autocast, CompositeExplicitAutograd, Sparse] {
+        let error = operator.call_boxed_for(key, &mut [tensor()].into_iter().collect()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
+        let error = clumsy::call_for(key, &tensor(), 3).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
+    }
+    let error = clumsy::call_for(Tracer.on(CPU), &tensor(), 3).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
+    for key in [CPU, AutogradCPU, AutogradOther] {
+        operator.call_boxed_for(key, &mut [tensor()].into_iter().collect()).unwrap();
+    }
+}
+
+#[test]
 fn a_call_with_too_few_arguments_says_so_and_takes_none() {
     let operator = echo("lonely", "Tensor");
     let mut stack = Stack::new();

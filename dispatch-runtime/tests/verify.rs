@@ -1,7 +1,7 @@
 //! A program with every hazard that `verify` knows, one of each. Only calls of the operators concerned fail.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{ErrorKind, Finding, Registrar, verify};
+use dispatch_runtime::{ErrorKind, Finding, Landing, Location, Record, Registrar, UserKey, verify};
 
 /// Two kernels for one key.
 #[op_def("twofold(Tensor self) -> Tensor")]
@@ -98,6 +98,22 @@ mod two {
     pub(super) static Namesake: dispatch_runtime::Key;
 }
 
+/// Keys that no `#[dispatch_key]` made, so that nothing has looked at their names.
+macro_rules! made_by_hand {
+    ($($key:expr;)*) => {$(
+        const _: () = {
+            static KEY: UserKey = $key;
+            dispatch_runtime::__submit! { Record::Key(&KEY) }
+        };
+    )*};
+}
+
+made_by_hand! {
+    UserKey::backend("NNP", Location::new(file!(), line!()));
+    UserKey::backend("Nnp", Location::new(file!(), line!()));
+    UserKey::layer("Tracer", Landing::Autograd, Location::new(file!(), line!()));
+}
+
 #[op_fallback(Tracer)]
 fn tracer(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(keys::Tracer), stack)
@@ -187,6 +203,14 @@ fn two_keys_of_one_name_are_found() {
 }
 
 #[test]
+fn keys_that_parse_as_others_are_found() {
+    let texts: Vec<String> = verify().iter().map(ToString::to_string).collect();
+    for start in ["the devices of `NNP` and `Nnp` are both called `nnp`", "`Tracer` is the name of a built-in key"] {
+        assert_eq!(texts.iter().filter(|text| text.starts_with(start)).count(), 1, "{texts:?}");
+    }
+}
+
+#[test]
 fn two_fallbacks_for_one_key_are_found() {
     let duplicate = |finding: &Finding| matches!(finding, Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateFallback { .. }));
     assert_eq!(verify().iter().filter(|finding| duplicate(finding)).count(), 1);
@@ -214,4 +238,37 @@ fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
 fn the_findings_come_in_a_stable_order() {
     let print = || verify().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(print(), print());
+}
+
+/// Kernels for keys that there are not.
+#[op_def("impossible(Tensor self) -> Tensor")]
+fn impossible(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(impossible, Tracer.on(CPU))]
+fn traced(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_fallback(Autograd.on(Functionalize))]
+fn functionalized(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys, stack)
+}
+
+#[test]
+fn a_kernel_for_a_key_that_there_is_not_is_found_and_serves_no_call() {
+    for name in ["Tracer", "Functionalize"] {
+        let findings: Vec<Finding> =
+            of(name).into_iter().filter(|finding| matches!(finding, Finding::Error(_))).collect();
+        assert!(
+            matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::InvalidKey(_))),
+            "{findings:?}"
+        );
+    }
+    assert!(matches!(impossible(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    let registrar = Registrar::new("verify");
+    let errors = [
+        registrar.kernel("impossible", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
+        dispatch_runtime::fallback_fallthrough(keys::Autograd.on(keys::Tracer)).unwrap_err(),
+    ];
+    assert!(errors.iter().all(|error| matches!(error.kind(), ErrorKind::InvalidKey(_))), "{errors:?}");
 }

@@ -110,10 +110,10 @@ fn types(definition: &Definition) -> TokenStream {
                     #runtime::__private::kernel::<#name>(__keys)(#(#names,)* __keys)
                 }
 
-                /// Calls the kernel for one key, whatever the arguments' keys.
+                /// Calls the kernel for one runtime key, whatever the arguments' keys.
                 #[allow(dead_code)]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let __keys = #runtime::__private::keys_for(#carried_keys, __key);
+                    let __keys = #runtime::__private::keys_for(#carried_keys, __key)?;
                     #runtime::__private::kernel::<#name>(__keys)(#(#names,)* __keys)
                 }
             }

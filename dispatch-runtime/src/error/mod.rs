@@ -10,7 +10,7 @@ use std::fmt;
 use dispatch_schema::SyntaxErrors;
 
 use crate::explain::Explanation;
-use crate::key::{Key, LandingFull, UnknownKey};
+use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
 use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
@@ -164,7 +164,7 @@ pub enum ErrorKind {
         /// The registrar's namespace.
         namespace: String,
     },
-    /// A fallback was registered for a key that is not one runtime key, or a kernel for a layer that wants a backend.
+    /// A fallback or a call is for a key that is not one runtime key, or a kernel for a layer that wants a backend.
     NotARuntimeKey {
         /// The key.
         key: Key,
@@ -181,6 +181,8 @@ pub enum ErrorKind {
     },
     /// A key has no place.
     Key(LandingFull),
+    /// A layer was put on something that is not a backend, or something else on a backend.
+    InvalidKey(InvalidKey),
     /// A word is not a key.
     UnknownKey(UnknownKey),
     /// A kernel failed for a reason of its own, or of a tensor's: an [`AccessError`], for instance, is the `source` here.
@@ -241,6 +243,7 @@ macro_rules! from {
 
 from! {
     LandingFull => Key;
+    InvalidKey => InvalidKey;
     UnknownKey => UnknownKey;
 }
 
@@ -289,6 +292,7 @@ impl std::error::Error for Error {
         match self.kind() {
             ErrorKind::Kernel { source, .. } => Some(&**source),
             ErrorKind::Key(source) => Some(source),
+            ErrorKind::InvalidKey(source) => Some(source),
             ErrorKind::UnknownKey(source) => Some(source),
             _ => None,
         }

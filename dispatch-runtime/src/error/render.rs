@@ -93,6 +93,7 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "no operator of this program stands for Rust's `{of:?}`; link one that says `operator = {of:?}`")
         }
         ErrorKind::Key(error) => error.fmt(f),
+        ErrorKind::InvalidKey(error) => error.fmt(f),
         ErrorKind::UnknownKey(error) => error.fmt(f),
         ErrorKind::Kernel { operator: Some(operator), source } => write!(f, "`{operator}`: {source}"),
         ErrorKind::Kernel { operator: None, source } => source.fmt(f),

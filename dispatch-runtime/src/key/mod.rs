@@ -13,6 +13,7 @@ mod user;
 
 use std::fmt;
 
+use crate::error::{ErrorKind, Result};
 pub(crate) use alias::Alias;
 pub use layer::Landing;
 pub(crate) use layer::{
@@ -21,8 +22,8 @@ pub(crate) use layer::{
 };
 pub use parse::UnknownKey;
 pub(crate) use slot::{SLOTS, Slot, index};
+pub(crate) use user::{Clash, assign_places, backend_name, clashes};
 pub use user::{LandingFull, UserKey};
-pub(crate) use user::{assign_places, backend_name, clashes};
 
 /// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
 ///
@@ -46,7 +47,54 @@ enum Repr {
     Alias(Alias),
     User(&'static UserKey),
     OnUser(u8, &'static UserKey),
+    Invalid(InvalidKey),
 }
+
+/// [`Key::on`] was asked for a key that there is not.
+///
+/// ```
+/// use dispatch_runtime::{Registrar, keys::*};
+/// let error = Registrar::new("lab").kernel("op", Tracer.on(CPU), |_, _, _| Ok(())).unwrap_err();
+/// assert!(error.to_string().starts_with("`Tracer` is not multiplied by backend"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum InvalidKey {
+    /// What was to be put on a backend has one kernel for all of them, or is no layer.
+    NotPerBackend {
+        /// The name of the key.
+        key: &'static str,
+    },
+    /// What was to be put on a backend is on one already.
+    OnABackendAlready {
+        /// The layer of the key.
+        layer: &'static str,
+    },
+    /// What a layer was to be put on is not a backend.
+    NotABackend {
+        /// The name of the key, or its layer's.
+        key: &'static str,
+    },
+}
+
+impl fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPerBackend { key } => {
+                write!(f, "`{key}` is not multiplied by backend, so there is no such key; leave `.on(..)` out")
+            }
+            Self::OnABackendAlready { layer } => write!(
+                f,
+                "this key of `{layer}` is on a backend already, so there is no such key; write `{layer}.on(..)`, once"
+            ),
+            Self::NotABackend { key } => {
+                write!(f, "`{key}` is not a backend, so there is no such key; write `.on(..)` with a backend's own key")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InvalidKey {}
 
 /// What a key means once users' keys have their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -106,19 +154,44 @@ impl Key {
 
     /// This layer on one backend: `Autograd.on(CUDA)` is `AutogradCUDA`, and works for backends from other crates too.
     ///
-    /// Gives [`Key::UNDEFINED`] where this is not a layer that is multiplied by backend, or `backend` is not a backend.
+    /// Where this is not a layer that is multiplied by backend, or `backend` is not a backend, there is no such key. What comes back
+    /// then prints as `Invalid` and adds nothing to a key set; registering or calling for it fails with [`InvalidKey`], and
+    /// [`verify`](crate::verify) finds it.
+    ///
+    /// ```
+    /// use dispatch_runtime::{KeySet, keys::*};
+    /// assert_eq!(Tracer.on(CPU).to_string(), "Invalid");
+    /// assert!(KeySet::from(Tracer.on(CPU)).is_empty());
+    /// ```
     #[must_use]
     pub const fn on(self, backend: Self) -> Self {
         let layer = match self.0 {
             Repr::Layer(layer) if ORDER[layer as usize].is_per_backend() => layer,
             Repr::Alias(Alias::Autograd) => AUTOGRAD,
             Repr::Alias(Alias::Autocast) => AUTOCAST,
-            _ => return Self::UNDEFINED,
+            Repr::Invalid(_) => return self,
+            Repr::OnBackend(1.., _) | Repr::OnUser(..) => {
+                return Self(Repr::Invalid(InvalidKey::OnABackendAlready { layer: self.short_name() }));
+            }
+            _ => return Self(Repr::Invalid(InvalidKey::NotPerBackend { key: self.short_name() })),
         };
         match backend.0 {
             Repr::OnBackend(DENSE, backend) => Self(Repr::OnBackend(layer, backend)),
             Repr::User(user) if user.is_backend() => Self(Repr::OnUser(layer, user)),
-            _ => Self::UNDEFINED,
+            Repr::Invalid(_) => backend,
+            _ => Self(Repr::Invalid(InvalidKey::NotABackend { key: backend.short_name() })),
+        }
+    }
+
+    /// The name as the compiler knows it: of a layer on a backend, the layer's.
+    const fn short_name(self) -> &'static str {
+        match self.0 {
+            Repr::Undefined => "Undefined",
+            Repr::OnBackend(DENSE, backend) => BACKEND_NAMES[backend as usize],
+            Repr::Layer(layer) | Repr::OnBackend(layer, _) | Repr::OnUser(layer, _) => ORDER[layer as usize].name,
+            Repr::Alias(alias) => alias.name(),
+            Repr::User(user) => user.name(),
+            Repr::Invalid(_) => "Invalid",
         }
     }
 
@@ -138,7 +211,7 @@ impl Key {
     }
 
     /// The cell or cells that a kernel for this key fills. A catch-all registration is one for `CompositeImplicitAutograd`.
-    pub(crate) fn target(self) -> Result<Target, LandingFull> {
+    pub(crate) fn target(self) -> Result<Target> {
         Ok(match self.0 {
             Repr::Undefined => Target::Alias(Alias::CompositeImplicitAutograd),
             Repr::Layer(layer) => Target::Slot(Slot::of_layer(layer)),
@@ -147,14 +220,24 @@ impl Key {
             Repr::User(user) if user.is_backend() => Target::Slot(Slot::on_backend(DENSE, user.place()?)),
             Repr::User(user) => Target::Slot(Slot::of_layer(user.place()?)),
             Repr::OnUser(layer, user) => Target::Slot(Slot::on_backend(layer, user.place()?)),
+            Repr::Invalid(why) => return Err(why.into()),
         })
     }
 
-    /// The bits that this key sets in a key set: none for an alias key or for a user's key that found no free place.
+    /// The cell of a runtime key.
+    pub(crate) fn slot(self) -> Result<Slot> {
+        match self.target()? {
+            Target::Slot(slot) if slot.key().is_some() => Ok(slot),
+            _ => Err(ErrorKind::NotARuntimeKey { key: self }.into()),
+        }
+    }
+
+    /// The bits that this key sets in a key set: none for an alias key, for a user's key that found no free place, and
+    /// for one that there is not.
     #[inline]
     pub(crate) fn bits(self) -> u64 {
         match self.0 {
-            Repr::Undefined | Repr::Alias(_) => 0,
+            Repr::Undefined | Repr::Alias(_) | Repr::Invalid(_) => 0,
             Repr::Layer(layer) => layer_bit(layer),
             Repr::OnBackend(layer, backend) => layer_bit(layer) | 1 << backend,
             Repr::User(user) if user.is_backend() => user.number().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
@@ -190,6 +273,7 @@ impl PartialEq for Key {
             (Repr::Alias(a), Repr::Alias(b)) => a == b,
             (Repr::User(a), Repr::User(b)) => std::ptr::eq(a, b),
             (Repr::OnUser(a, on_a), Repr::OnUser(b, on_b)) => a == b && std::ptr::eq(on_a, on_b),
+            (Repr::Invalid(a), Repr::Invalid(b)) => a == b,
             (Repr::Undefined, _) | (_, Repr::Undefined) => false,
             _ => matches!((self.target(), other.target()), (Ok(a), Ok(b)) if a == b),
         }
@@ -208,6 +292,7 @@ impl fmt::Display for Key {
             Repr::Alias(alias) => f.write_str(alias.name()),
             Repr::User(user) => f.write_str(user.name()),
             Repr::OnUser(layer, user) => write!(f, "{}{}", ORDER[layer as usize].name, user.name()),
+            Repr::Invalid(_) => f.write_str("Invalid"),
         }
     }
 }
@@ -215,5 +300,35 @@ impl fmt::Display for Key {
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keys::*;
+    use super::*;
+
+    #[test]
+    fn a_layer_on_what_is_no_backend_is_no_key() {
+        static LAYER: UserKey = UserKey::layer("Lay", Landing::Backends, crate::Location::new(file!(), line!()));
+        let (user, twice) = (Key::user(&LAYER), Autograd.on(CPU).on(CUDA));
+        for (key, why) in [
+            (Tracer.on(CPU), "`Tracer` is not multiplied by backend, so"),
+            (CompositeImplicitAutograd.on(CPU), "`CompositeImplicitAutograd` is not multiplied by backend, so"),
+            (Undefined.on(CPU), "`Undefined` is not multiplied by backend, so"),
+            (CPU.on(CUDA), "`CPU` is not multiplied by backend, so"),
+            (user.on(CUDA), "`Lay` is not multiplied by backend, so"),
+            (twice, "this key of `Autograd` is on a backend already, so"),
+            (Autograd.on(Tracer), "`Tracer` is not a backend, so"),
+            (Autograd.on(user), "`Lay` is not a backend, so"),
+            (Autograd.on(SparseCPU), "`Sparse` is not a backend, so"),
+            (Autograd.on(twice), "this key of `Autograd` is on a backend already, so"),
+        ] {
+            let error = key.target().unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
+            assert!(error.to_string().starts_with(why), "{error}");
+            assert_eq!((key.to_string().as_str(), key.bits(), key.layer_bits()), ("Invalid", 0, 0));
+            assert!(key == key.on(CPU) && key != Undefined && !key.is_alias());
+        }
     }
 }

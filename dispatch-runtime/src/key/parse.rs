@@ -1,12 +1,13 @@
 //! From a name to a key.
 //!
-//! Every key that prints also parses. The names of keys are derived from the list of layers and backends, so there is no second
+//! Every key that prints also parses, a user's key without a place included; only what is no key at all, an `Invalid` one, does not.
+//! The names of keys are derived from the list of layers and backends, so there is no second
 //! list to forget one in. PyTorch's old names are understood too.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Alias, Key, Repr, Slot, user};
+use super::{Alias, Key, Repr, Slot, UserKey, user};
 
 /// A word is not the name of a key.
 ///
@@ -38,7 +39,8 @@ impl FromStr for Key {
     type Err = UnknownKey;
 
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
-        user::assign_places(crate::collect::user_keys());
+        let declared = user::declared();
+        let all = || all(&declared);
         let canonical = synonym(name).unwrap_or(name);
         all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
             || {
@@ -50,31 +52,46 @@ impl FromStr for Key {
     }
 }
 
-/// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and keys that found no place.
-fn all() -> impl Iterator<Item = Key> {
+/// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and users' keys, those that found no place
+/// among them.
+fn all(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
+    Slot::all().map(Key::of_slot).chain(all_but_runtime(declared))
+}
+
+fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
     let wanting_a_backend = [keys::Quantized, keys::Sparse, keys::SparseCsr, keys::NestedTensor];
     std::iter::once(Key::UNDEFINED)
-        .chain(Slot::all().map(Key::of_slot))
         .chain(wanting_a_backend)
         .chain(Alias::ALL.map(Key::alias))
-        .chain(user::tenants().map(Key::user))
+        .chain(declared.iter().copied().map(Key::user))
 }
 
 use super::keys;
 
-/// A backend slot that a user took over still answers to the name it has in PyTorch.
+/// A place that a user's key took over still answers to the name it has without one.
 fn built_in_name(key: Key) -> Option<String> {
-    let (layer, backend) = match key.0 {
-        Repr::User(user) if user.is_backend() => (super::DENSE, user.place().ok()?),
-        Repr::OnUser(layer, user) => (layer, user.place().ok()?),
-        _ => return None,
-    };
-    let backend = super::BACKEND_NAMES[backend as usize];
-    Some(if layer == super::DENSE {
-        backend.to_owned()
-    } else {
-        format!("{}{backend}", super::ORDER[layer as usize].name)
-    })
+    match key.0 {
+        Repr::User(user) if user.is_backend() => Some(name_of_place(super::DENSE, Some(user.number()?))),
+        Repr::User(user) => Some(name_of_place(user.number()?, None)),
+        Repr::OnUser(layer, user) => Some(name_of_place(layer, Some(user.number()?))),
+        _ => None,
+    }
+}
+
+/// Whether a key has this name in every program.
+pub(super) fn is_built_in(name: &str) -> bool {
+    let runtime = || Slot::all().filter_map(Slot::key).map(|(layer, backend)| name_of_place(layer, backend));
+    let others = || all_but_runtime(&[]).map(|key| key.to_string());
+    synonym(name).is_some() || runtime().chain(others()).any(|built_in| built_in == name)
+}
+
+fn name_of_place(layer: u8, backend: Option<u8>) -> String {
+    let layer_name = super::ORDER[layer as usize].name;
+    match backend.map(|backend| super::BACKEND_NAMES[backend as usize]) {
+        Some(backend) if layer == super::DENSE => backend.to_owned(),
+        Some(backend) => format!("{layer_name}{backend}"),
+        None => layer_name.to_owned(),
+    }
 }
 
 fn synonym(name: &str) -> Option<&'static str> {
@@ -103,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_key_that_prints_parses_back() {
-        for key in all() {
+        for key in all(&user::declared()) {
             assert_eq!(key.to_string().parse(), Ok(key), "{key}");
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! `#[dispatch_key]` makes a static [`UserKey`]. Its place in the order is not known to the compiler: it is given out when the
 //! first such key is used, to all keys of the program at once and sorted by name, so that the same program always gives the same
-//! places. A landing or the set of backends can be full; then the key has no place, and using it says who has them.
+//! places. A landing or the set of backends can be full; then the key has no place. It still prints and parses, but adds nothing to
+//! a key set; registering and calling for it fail and say who has the places, and so does `verify`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -84,7 +85,7 @@ impl UserKey {
     }
 
     /// The same, and who has the places where none is left.
-    pub(super) fn place(&'static self) -> Result<u8, LandingFull> {
+    pub(crate) fn place(&'static self) -> Result<u8, LandingFull> {
         self.number().ok_or_else(|| LandingFull::new(self))
     }
 }
@@ -134,15 +135,17 @@ impl std::error::Error for LandingFull {}
 
 static BACKEND_TENANTS: [OnceLock<&'static UserKey>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 static LAYER_TENANTS: [OnceLock<&'static UserKey>; LAYERS] = [const { OnceLock::new() }; LAYERS];
-static ASSIGNING: Mutex<()> = Mutex::new(());
+/// Every key that was given a place, or found none left.
+static DECLARED: Mutex<Vec<&'static UserKey>> = Mutex::new(Vec::new());
 
 /// Gives places to these keys, in an order that does not depend on theirs. Keys that have one keep it.
 pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
     keys.sort_by_key(|key| (key.name, key.location));
-    let _one_at_a_time = ASSIGNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
     for key in keys {
         if key.place.load(Ordering::Acquire) == 0 {
             key.place.store(claim(key), Ordering::Release);
+            declared.push(key);
         }
     }
 }
@@ -195,12 +198,79 @@ pub(super) fn layer_name(layer: u8) -> &'static str {
     tenant_of_layer(layer).map_or(ORDER[layer as usize].name, UserKey::name)
 }
 
-pub(super) fn tenants() -> impl Iterator<Item = &'static UserKey> {
-    BACKEND_TENANTS.iter().chain(&LAYER_TENANTS).filter_map(OnceLock::get).copied()
+/// Every user's key, with and without a place. The program's records are collected for it once, and those of `register` come after.
+pub(super) fn declared() -> Vec<&'static UserKey> {
+    crate::registry::load();
+    DECLARED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Pairs of different keys of one name.
-pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<(&'static UserKey, &'static UserKey)> {
+/// Names that do not tell keys apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Clash {
+    /// Two keys of one name.
+    Key(&'static UserKey, &'static UserKey),
+    /// Two backends whose devices have one name, which is the key's in lower case.
+    Device(&'static UserKey, &'static UserKey),
+    /// A key with the name of a built-in one, or of its device. `#[dispatch_key]` refuses the first, but not every key is made by it.
+    BuiltIn(&'static UserKey),
+}
+
+/// Every clash among these keys, in an order that does not depend on theirs.
+pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<Clash> {
     keys.sort_by_key(|key| (key.name, key.location));
-    keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| (pair[0], pair[1])).collect()
+    let names = keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| Clash::Key(pair[0], pair[1]));
+    let mut backends: Vec<_> = keys.iter().copied().filter(|key| key.is_backend()).collect();
+    backends.sort_by_key(|key| (key.name.to_ascii_lowercase(), key.name, key.location));
+    let same_device = |a: &UserKey, b: &UserKey| a.name != b.name && a.name.eq_ignore_ascii_case(b.name);
+    let devices = backends.windows(2).filter(|pair| same_device(pair[0], pair[1]));
+    let devices = devices.map(|pair| Clash::Device(pair[0], pair[1]));
+    let of_built_in_device =
+        |key: &UserKey| key.is_backend() && BACKEND_NAMES.iter().any(|name| name.eq_ignore_ascii_case(key.name));
+    let built_in = keys.iter().copied().filter(|key| super::parse::is_built_in(key.name) || of_built_in_device(key));
+    names.chain(devices).chain(built_in.map(Clash::BuiltIn)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clashing(keys: &'static [UserKey]) -> Vec<String> {
+        let texts = clashes(keys.iter().collect()).into_iter().map(|clash| match clash {
+            Clash::Key(a, b) => format!("key {} {}", a.name, b.name),
+            Clash::Device(a, b) => format!("device {} {}", a.name, b.name),
+            Clash::BuiltIn(key) => format!("built-in {}", key.name),
+        });
+        texts.collect()
+    }
+
+    const HERE: Location = Location::new(file!(), line!());
+
+    #[test]
+    fn a_key_must_not_have_the_name_of_a_built_in_one() {
+        static KEYS: [UserKey; 9] = [
+            UserKey::backend("XPU", HERE),
+            UserKey::backend("Cuda", HERE),
+            UserKey::layer("Tracer", Landing::Autograd, HERE),
+            UserKey::layer("Autograd", Landing::Autograd, HERE),
+            UserKey::layer("SparseHIP", Landing::Autograd, HERE),
+            UserKey::layer("Sparse", Landing::Autograd, HERE),
+            UserKey::layer("Math", Landing::Autograd, HERE),
+            UserKey::layer("tracer", Landing::Autograd, HERE),
+            UserKey::layer("Audit", Landing::Autograd, HERE),
+        ];
+        let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
+        assert_eq!(clashing(&KEYS), found.map(|name| format!("built-in {name}")));
+    }
+
+    #[test]
+    fn two_backends_must_not_have_one_device_name() {
+        static KEYS: [UserKey; 5] = [
+            UserKey::backend("NPU", HERE),
+            UserKey::layer("nPU", Landing::Autograd, HERE),
+            UserKey::backend("Npv", HERE),
+            UserKey::backend("Npu", HERE),
+            UserKey::backend("Npv", HERE),
+        ];
+        assert_eq!(clashing(&KEYS), ["key Npv Npv", "device NPU Npu"]);
+    }
 }

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Key, LandingFull, SLOTS, Slot, Target, UserKey, assign_places};
+use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
@@ -36,19 +36,13 @@ pub(crate) struct Registry {
     plans: FxHashMap<Direct, Arc<Plan>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
-    /// Records that could not be placed.
-    pub(crate) misplaced: Vec<Misplaced>,
+    /// The keys of records that fill no cell, because there is none for them.
+    pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
     /// All that is never freed, because somebody may be using it: every operator and every table there ever was.
     operators: Vec<&'static Operator>,
     tables: Vec<&'static Table>,
     next_source: u64,
-}
-
-/// A record that fills no cell, and why.
-pub(crate) enum Misplaced {
-    Key(LandingFull),
-    NotARuntimeKey(Key),
 }
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
@@ -218,19 +212,19 @@ impl Registry {
     fn add_kernel(&mut self, record: &'static KernelRecord) {
         for key in record.keys {
             match key.target() {
-                Ok(target) if target.is_on_no_backend() => self.misplaced.push(Misplaced::NotARuntimeKey(**key)),
-                Ok(target) => self.row_mut((record.operator)().name()).add(target, Registered::from_record(record)),
-                Err(full) => self.misplaced.push(Misplaced::Key(full)),
+                Ok(target) if !target.is_on_no_backend() => {
+                    self.row_mut((record.operator)().name()).add(target, Registered::from_record(record));
+                }
+                _ => self.misplaced.push(**key),
             }
         }
     }
 
     fn add_fallback(&mut self, record: &'static FallbackRecord) {
         let kernel = Registered::fallback(record.kernel, record.name, record.location);
-        match record.key.target() {
-            Ok(Target::Slot(slot)) if slot.key().is_some() => self.set_fallback(slot, kernel),
-            Ok(_) => self.misplaced.push(Misplaced::NotARuntimeKey(*record.key)),
-            Err(full) => self.misplaced.push(Misplaced::Key(full)),
+        match record.key.slot() {
+            Ok(slot) => self.set_fallback(slot, kernel),
+            Err(_) => self.misplaced.push(*record.key),
         }
     }
 
