@@ -1,4 +1,6 @@
 //! The named form of a call: `sum_dim!(&x, dim = [0], keepdim = true)`, with the schema's defaults filled in.
+//!
+//! Values are evaluated in the order in which they are written, as everywhere in Rust.
 
 use dispatch_schema::{Argument, Schema, TypeKind};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -106,8 +108,11 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let default =
             argument.default.as_ref().and_then(|value| default::expression(value, &argument.ty, &rust, &call.runtime));
         match (given, default) {
-            (Some(value), _) => arguments.push(convert(value, argument, &rust, &call.runtime)),
-            (None, Some(default)) => arguments.push(default),
+            (Some((rank, value)), _) => {
+                let value = convert(value, argument, &rust, &call.runtime);
+                arguments.push(Filled { rank: Some(rank), value, ty: rust });
+            }
+            (None, Some(value)) => arguments.push(Filled { rank: None, value, ty: rust }),
             (None, None) => missing.push(format!("`{}: {}`", rust_name(&argument.name), rust.text())),
         }
     }
@@ -116,18 +121,47 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
         errors.add(syn::Error::new(Span::call_site(), message));
     }
-    let function = &call.function;
-    if errors.is_empty() { quote!(#function(#(#arguments),*)) } else { errors.into_token_stream() }
+    if errors.is_empty() { in_order(&call, arguments) } else { errors.into_token_stream() }
 }
 
-/// The value of each argument, in the schema's order.
-fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option<&'a Expr>> {
+/// What an argument gets.
+struct Filled {
+    /// How many values were written before it; none for a default, which does nothing that could be seen.
+    rank: Option<usize>,
+    value: TokenStream,
+    ty: RustType,
+}
+
+/// The call. Where the values are written in another order than the function takes them, a closure with the types of the function's
+/// arguments takes them as written.
+fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
+    let Call { function, runtime, .. } = call;
+    if arguments.iter().filter_map(|argument| argument.rank).is_sorted() {
+        let values = arguments.iter().map(|argument| &argument.value);
+        return quote!(#function(#(#values),*));
+    }
+    let mut written = Vec::new();
+    for (i, argument) in arguments.iter_mut().enumerate() {
+        let Some(rank) = argument.rank else { continue };
+        let name = Ident::new(&format!("value{i}"), Span::mixed_site());
+        let ty = argument.ty.tokens(runtime);
+        written.push((rank, quote!(#name: #ty), std::mem::replace(&mut argument.value, name.to_token_stream())));
+    }
+    written.sort_by_key(|(rank, ..)| *rank);
+    let parameters = written.iter().map(|(_, parameter, _)| parameter);
+    let given = written.iter().map(|(.., value)| value);
+    let values = arguments.iter().map(|argument| &argument.value);
+    quote!((|#(#parameters),*| #function(#(#values),*))(#(#given),*))
+}
+
+/// The value of each argument in the schema's order, and how many were written before it.
+fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
     let operator = &schema.name;
-    let mut given: Vec<Option<&Expr>> = vec![None; schema.arguments.len()];
+    let mut given: Vec<Option<(usize, &Expr)>> = vec![None; schema.arguments.len()];
     let positional = schema.arguments.iter().take_while(|argument| !argument.keyword_only).count();
     for (i, value) in call.positional.iter().enumerate() {
         match given.get_mut(i) {
-            Some(place) if i < positional => *place = Some(value),
+            Some(place) if i < positional => *place = Some((i, value)),
             Some(_) => {
                 let name = rust_name(&schema.arguments[i].name);
                 errors.at(
@@ -145,7 +179,7 @@ fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option
             format!("operator `{operator}` takes {takes}, but {given} are given; leave this out"),
         );
     }
-    for (name, value) in &call.named {
+    for (rank, (name, value)) in (call.positional.len()..).zip(&call.named) {
         let plain = name.unraw();
         let at = schema
             .arguments
@@ -155,7 +189,7 @@ fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option
             Some(at) if given[at].is_some() => {
                 errors.at(name, format!("argument `{name}` of operator `{operator}` is given twice; leave one out"));
             }
-            Some(at) => given[at] = Some(value),
+            Some(at) => given[at] = Some((rank, value)),
             None => {
                 let names: Vec<String> =
                     schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();

@@ -89,3 +89,49 @@ fn an_option_is_given_with_or_without_some() -> Result<()> {
     assert!(reduce!(x, dtype = DType::F32, mode = "sum")?.contains("sum Some"));
     Ok(())
 }
+
+#[op_def(
+    "ordered(Tensor(a!) self, Tensor[] list, int a=0, Tensor? other=None, int[]? dims=None, str mode=\"\", Scalar z=1, *, Tensor(b!)? out=None) -> int"
+)]
+fn ordered(
+    this: &mut Tensor,
+    list: &[Tensor],
+    a: i64,
+    other: Option<&Tensor>,
+    dims: Option<&[i64]>,
+    mode: &str,
+    z: Scalar,
+    out: Option<&mut Tensor>,
+) -> Result<i64> {
+    let _ = (this, list, other, dims, mode, z, out);
+    Ok(a)
+}
+
+#[test]
+fn values_are_evaluated_as_they_are_written() -> Result<()> {
+    fn noted<T>(log: &std::cell::RefCell<Vec<&'static str>>, name: &'static str, value: T) -> T {
+        log.borrow_mut().push(name);
+        value
+    }
+
+    let tensor = || Tensor::from_slice(&[1.0_f32]);
+    let log = std::cell::RefCell::new(Vec::new());
+    let (mut x, mut out) = (tensor(), tensor());
+    let called = ordered!(
+        &mut x,
+        z = noted(&log, "z", 2),
+        mode = &noted(&log, "mode", String::from("temporary")),
+        a = noted(&log, "a", 7),
+        list = noted(&log, "list", &Vec::from([tensor()])),
+    )?;
+    assert_eq!((called, &log.take()[..]), (7, &["z", "mode", "a", "list"][..]));
+
+    // Temporaries, literals, coercions, reborrows, and borrows that end before the next one.
+    let shared = &mut x;
+    ordered!(dims = Some(&[0, 1]), list = &[], this = shared)?;
+    ordered!(dims = [], other = &tensor(), list = [tensor()], this = shared, out = Some(&mut out))?;
+    ordered!(other = None, a = shared.sizes()[0], list = &Vec::new(), this = shared, out = &mut out)?;
+    ordered!(dims = &vec![1_i64], mode = &String::from("mode"), this = shared, list = &[tensor(), tensor()])?;
+    ordered!(list = &[], a = "3".parse().unwrap_or_default(), this = shared, z = 1.5)?;
+    Ok(())
+}

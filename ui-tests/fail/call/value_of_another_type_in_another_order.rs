@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+fn main() {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    let _ = myops::sum_dim!(keepdim = 1, self = &x);
+}
