@@ -141,7 +141,8 @@ impl Registrar {
             return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
         let source = registry.next_source();
-        let operator = registry.push_kernel(name, target, Registered::running(kernel, label, location, source));
+        let kernel = Registered::running(kernel, label, location, source).overriding(overrides);
+        let operator = registry.push_kernel(name, target, kernel);
         Ok(Registration(What::Kernel { operator, target, source }))
     }
 
