@@ -210,7 +210,7 @@ fn losers(row: &Row, keys: KeySet, slot: Slot, active: &Active<'_>, winner: Opti
     let mut losers = Vec::new();
     for (target, cell) in &row.cells {
         let key = Key::of_target(*target);
-        for kernel in &cell.kernels {
+        for kernel in cell.newest_first() {
             let runs = match active {
                 Active::One(one) => std::ptr::eq(*one, kernel),
                 Active::Choice(candidates) => candidates.iter().any(|&candidate| std::ptr::eq(candidate, kernel)),

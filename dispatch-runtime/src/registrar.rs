@@ -140,12 +140,13 @@ impl Registrar {
         if let Some(row) = registry.row(name).filter(|_| !overrides)
             && let Some(cell) = row.cell(target)
         {
-            let mut kernels: Vec<_> = cell.kernels.iter().map(|kernel| (kernel.name, kernel.location)).collect();
+            let mut kernels: Vec<_> = cell.newest_first().iter().map(|kernel| (kernel.name, kernel.location)).collect();
             kernels.push((label, location));
             return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
         let source = registry.next_source();
-        let operator = registry.push_kernel(name, target, Registered::running(kernel, label, location, source));
+        let kernel = Registered::running(kernel, label, location, source).overriding(overrides);
+        let operator = registry.push_kernel(name, target, kernel);
         Ok(Registration(What::Kernel { operator, target, source }))
     }
 

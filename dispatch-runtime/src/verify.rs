@@ -194,7 +194,7 @@ fn examine_composite(row: &Row, composite: &Registered, findings: &mut Vec<Findi
         [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| direct.has_alias(alias));
     for (target, cell) in &row.cells {
         let Target::Slot(storage) = *target else { continue };
-        let Some(kernel) = cell.kernels.first() else { continue };
+        let Some(kernel) = cell.newest_first().first().copied() else { continue };
         let Some(autograd) = storage.autograd() else { continue };
         let key = Key::of_slot(storage);
         if storage.is_dense() {
@@ -210,5 +210,5 @@ fn examine_composite(row: &Row, composite: &Registered, findings: &mut Vec<Findi
 }
 
 fn first(row: &Row, target: Target) -> Option<&Registered> {
-    row.cell(target)?.kernels.first()
+    row.cell(target)?.newest_first().first().copied()
 }

@@ -1,7 +1,14 @@
 //! A program with every hazard that `verify` knows, one of each. Only calls of the operators concerned fail.
 
+use dispatch_runtime::__private::{Definition, Head, Record, code};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{ErrorKind, Finding, Landing, Location, Record, Registrar, UserKey, verify};
+use dispatch_runtime::{
+    ErrorKind, FallbackRecord, Finding, KernelRecord, Landing, Location, Name, Registrar, UserKey, fallback, register,
+    verify,
+};
 
 /// Two kernels for one key.
 #[op_def("twofold(Tensor self) -> Tensor")]
@@ -232,6 +239,112 @@ fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
     definition.remove();
     kernel.remove();
     assert!(of("orphans::lost").is_empty());
+}
+
+/// Hands records over that a linked crate did not bring, as a plug-in does.
+fn register_late(records: Vec<Record>) {
+    register(records.leak());
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it has the type of a boxed kernel")]
+fn quiet(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+    Ok(())
+}
+
+/// An operator that `lab` defines, as attributes know it.
+enum Late {}
+
+impl Operation for Late {
+    type Kernel = fn();
+    type Predicate = fn();
+
+    fn operator() -> &'static Operator {
+        static OPERATOR: LazyLock<&'static Operator> = LazyLock::new(|| {
+            let definition = Registrar::new("late").define("kernel() -> ()").unwrap();
+            definition.operator().unwrap()
+        });
+        &OPERATOR
+    }
+}
+
+/// A definition from elsewhere, callable through a stack.
+fn late_definition(name: Name<'static>) -> Operator {
+    static UNBOUND: Head = Head::unbound(code::<Late>(|| ()));
+    Operator::new(
+        &UNBOUND,
+        Definition { name, signature: "() -> int", docs: "", location: HERE, arguments: 0, carriers: 0, typed: None },
+    )
+}
+
+const HERE: Location = Location::new("plug-in.rs", 1);
+
+#[test]
+fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
+    static RECORD: KernelRecord = KernelRecord::boxed::<Late>(quiet, &[&keys::CPU], "plugged_in", HERE);
+
+    let lab = Registrar::new("late");
+    let operator = Late::operator();
+    let first = lab.kernel("kernel", keys::CPU, |_, _, _| Ok(())).unwrap();
+    register_late(vec![Record::Kernel(&RECORD)]);
+
+    let call = || operator.redispatch_boxed(keys::CPU.into(), &mut Stack::new());
+    let is_clash =
+        |error: &Error| matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2);
+    assert!(is_clash(&call().unwrap_err()));
+    assert!(matches!(&of("late::kernel")[..], [Finding::Error(error)] if is_clash(error)));
+
+    let above = lab.override_kernel("kernel", keys::CPU, |_, _, _| Err("above".into())).unwrap();
+    assert!(of("late::kernel").is_empty());
+    assert!(call().unwrap_err().to_string().contains("above"));
+    above.remove();
+    assert!(is_clash(&call().unwrap_err()), "what was there before is there again");
+    first.remove();
+    assert!(of("late::kernel").is_empty());
+    call().unwrap();
+}
+
+#[test]
+fn a_fallback_that_is_registered_late_clashes() {
+    static RECORD: FallbackRecord = FallbackRecord::boxed(quiet, &keys::Conjugate, "plugged_in", HERE);
+
+    let lab = Registrar::new("late");
+    let operator = lab.define("layered() -> ()").unwrap().operator().unwrap();
+    let first = fallback(keys::Conjugate, |_, _, _| Ok(())).unwrap();
+    register_late(vec![Record::Fallback(&RECORD)]);
+
+    let call = || operator.redispatch_boxed(keys::Conjugate.into(), &mut Stack::new());
+    assert!(matches!(call().unwrap_err().kind(), ErrorKind::DuplicateFallback { .. }));
+    let clashes = || verify().iter().filter(|finding| finding.to_string().contains("fallbacks for Conjugate")).count();
+    assert_eq!(clashes(), 1);
+    first.remove();
+    assert_eq!(clashes(), 0);
+    call().unwrap();
+}
+
+#[test]
+fn a_definition_that_is_registered_late_clashes() {
+    let first = Registrar::new("late").define("definition() -> int").unwrap();
+    let operator = first.operator().unwrap();
+    drop(Registrar::new("late").kernel("definition", keys::BackendSelect, |_, _, stack| {
+        stack.push(1_i64);
+        Ok(())
+    }));
+    assert!(operator.call([]).is_ok());
+    let heard = Arc::new(AtomicUsize::new(0));
+    let second: &'static Operator = Box::leak(Box::new(late_definition(operator.name())));
+    let listening = listen({
+        let heard = heard.clone();
+        move |_, operator| _ = heard.fetch_add(usize::from(operator == second), Ordering::Relaxed)
+    });
+    register_late(vec![Record::Operator(second)]);
+    assert_eq!(heard.load(Ordering::Relaxed), 1, "listeners hear of it");
+    listening.remove();
+    let is_clash =
+        |error: &Error| matches!(error.kind(), ErrorKind::DuplicateOperator { locations, .. } if locations.len() == 2);
+    assert!(is_clash(&operator.call([]).unwrap_err()) && is_clash(&second.call([]).unwrap_err()));
+    assert!(matches!(&of("late::definition")[..], [Finding::Error(error)] if is_clash(error)));
+    first.remove();
+    assert!(second.call([]).is_ok());
 }
 
 #[test]

@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
+use crate::listener::{self, Change};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
@@ -60,8 +61,10 @@ pub(crate) fn load() {
     LazyLock::force(&REGISTRY);
 }
 
+/// Adds records, and tells listeners of the operators among them that are new.
 pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
-    lock().add(records);
+    let defined = lock().add(records);
+    defined.into_iter().for_each(|operator| listener::tell(Change::Defined, operator));
 }
 
 pub(crate) fn find(text: &str) -> Result<&'static Operator> {
@@ -134,17 +137,21 @@ impl Registry {
         }
     }
 
-    fn add(&mut self, records: impl IntoIterator<Item = Record>) {
+    /// Adds records, and gives the operators among them that are new.
+    fn add(&mut self, records: impl IntoIterator<Item = Record>) -> Vec<&'static Operator> {
         let fresh: Vec<Record> = records.into_iter().filter(|record| self.seen.insert(record.address())).collect();
         let keys = fresh.iter().filter_map(|record| if let Record::Key(key) = record { Some(*key) } else { None });
         let keys: Vec<&'static UserKey> = keys.collect();
         assign_places(keys.clone());
         self.keys.extend(keys);
-        let mut claims = Vec::new();
+        let (mut claims, mut defined) = (Vec::new(), Vec::new());
         for record in fresh {
             match record {
                 Record::Claim(claim) => claims.push(claim),
-                Record::Operator(operator) => self.define(operator),
+                Record::Operator(operator) => {
+                    self.define(operator);
+                    defined.push(operator);
+                }
                 Record::Kernel(kernel) => self.add_kernel(kernel),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
                 Record::Key(_) => {}
@@ -152,6 +159,7 @@ impl Registry {
         }
         rust_operator::grant(&mut claims);
         self.claims.extend(claims);
+        defined
     }
 
     /// The row of this name.

@@ -123,19 +123,24 @@ impl Row {
 }
 
 impl Cell {
-    /// The newest kernel that was registered while the program runs, or else the program's own: the one that overrides the others,
-    /// or the only one, or one of several with conditions.
+    /// The newest kernel that was put on top while the program runs; or else the only one; or else, if all are the program's own, the
+    /// one that overrides the others, or one of several with conditions. Whatever came first, anything else is a conflict.
     pub(crate) fn active(&self) -> Active<'_> {
         if let [one] = &self.kernels[..]
             && one.condition.is_none()
         {
             return Active::One(one);
         }
-        if let Some(newest) = self.kernels.iter().rev().find(|kernel| kernel.source != Source::Program) {
+        let (program, running): (Vec<_>, Vec<_>) =
+            self.kernels.iter().partition(|kernel| kernel.source == Source::Program);
+        if let Some(newest) = running.iter().rev().find(|kernel| kernel.overrides) {
             return Active::One(newest);
         }
-        let overriding: Vec<&Registered> = self.kernels.iter().filter(|kernel| kernel.overrides).collect();
-        let mut candidates = if overriding.is_empty() { self.kernels.iter().collect() } else { overriding };
+        if !running.is_empty() {
+            return Active::Conflict(self.kernels.iter().collect());
+        }
+        let overriding: Vec<&Registered> = program.iter().copied().filter(|kernel| kernel.overrides).collect();
+        let mut candidates = if overriding.is_empty() { program } else { overriding };
         match candidates[..] {
             [] => Active::None,
             [one] if one.condition.is_none() => Active::One(one),
@@ -151,8 +156,9 @@ impl Cell {
     /// Everything in the order in which one displaces the next.
     pub(crate) fn newest_first(&self) -> Vec<&Registered> {
         let rank = |kernel: &Registered| match kernel.source {
-            Source::Running(order) => (0, u64::MAX - order),
-            Source::Program => (if kernel.overrides { 1 } else { 2 }, 0),
+            Source::Running(order) if kernel.overrides => (0, u64::MAX - order),
+            Source::Running(_) => (1, 0),
+            Source::Program => (if kernel.overrides { 2 } else { 3 }, 0),
         };
         let mut kernels: Vec<&Registered> = self.kernels.iter().collect();
         kernels.sort_by_key(|kernel| (rank(kernel), std::cmp::Reverse(kernel.priority), kernel.location));
@@ -196,6 +202,12 @@ impl Registered {
     /// A kernel that was made while the program runs.
     pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
         Self { kernel, name, location, source, overrides: false, condition: None, priority: 0 }
+    }
+
+    /// The same, meant to displace whatever else is there.
+    pub(crate) const fn overriding(mut self, overrides: bool) -> Self {
+        self.overrides = overrides;
+        self
     }
 }
 
