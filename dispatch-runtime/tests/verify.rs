@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
-    ErrorKind, FallbackRecord, Finding, KernelRecord, Landing, Location, Name, Registrar, UserKey, fallback, register,
-    verify,
+    ErrorKind, FallbackRecord, Finding, KernelRecord, Landing, Location, Name, Registrar, UserKey, fallback, listen,
+    register, verify,
 };
 
 /// Two kernels for one key.

@@ -64,7 +64,9 @@ pub(crate) fn load() {
 /// Adds records, and tells listeners of the operators among them that are new.
 pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
     let defined = lock().add(records);
-    defined.into_iter().for_each(|operator| listener::tell(Change::Defined, operator));
+    for operator in defined {
+        listener::tell(Change::Defined, operator);
+    }
 }
 
 pub(crate) fn find(text: &str) -> Result<&'static Operator> {
