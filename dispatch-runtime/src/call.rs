@@ -161,7 +161,7 @@ pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, positio
 #[cold]
 fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
     let found = KINDS[found];
-    let argument = operator.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default();
+    let argument = argument_name(operator, position);
     ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found }.into()
 }
 
@@ -197,6 +197,26 @@ pub fn finished<O: Operation>(stack: &Stack) -> Result<()> {
 fn surplus_results(operator: &Operator, left: usize) -> Error {
     let expected = operator.schema().returns.len();
     ErrorKind::SurplusResults { operator: operator.name(), expected, found: expected + left }.into()
+}
+
+/// Checks that a written argument that is not returned is still the same tensor: the caller would not see another one.
+pub fn kept<O: Operation>(stack: &Stack, count: usize, position: usize, before: &Value) -> Result<()> {
+    let now = stack.top(count).and_then(|values| values.get(position));
+    let kept = match (before, now) {
+        (Value::Tensor(before), Some(Value::Tensor(now))) => before.same(now),
+        (Value::Tensors(before), Some(Value::Tensors(now))) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
+        _ => true,
+    };
+    if kept { Ok(()) } else { Err(lost_handle(O::operator(), position)) }
+}
+
+#[cold]
+fn lost_handle(operator: &Operator, position: usize) -> Error {
+    ErrorKind::LostHandle { operator: operator.name(), argument: argument_name(operator, position) }.into()
+}
+
+fn argument_name(operator: &Operator, position: usize) -> String {
+    operator.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default()
 }
 
 /// An argument that a boxed kernel writes to: the handle that comes back may be another one.

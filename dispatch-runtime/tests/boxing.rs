@@ -418,3 +418,35 @@ fn the_default_of_conditional_kernels_can_be_any_kernel() {
     let error = both(keys::CUDA, 1).unwrap_err();
     assert!(error.starts_with("no kernel of `boxing::defaulted` for a call without"), "{error}");
 }
+
+#[op_def("write_only(Tensor(a!) self, Tensor(b!)[] rest, int mode) -> ()")]
+fn write_only(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()>;
+
+#[op_impl(write_only, CPU)]
+fn write_only_cpu(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()> {
+    match mode {
+        0 => set(this, 7)?,
+        1 => *this = numbers(&[7]),
+        _ => rest[0] = numbers(&[7]),
+    }
+    Ok(())
+}
+
+#[test]
+fn a_written_argument_that_is_not_returned_is_written_or_an_error_and_never_lost() {
+    let watched = |mode| {
+        let _watching = guard::include(keys::PreDispatch.into());
+        let (mut x, mut rest) = (on(keys::CPU, 1), [on(keys::CPU, 2)]);
+        write_only(&mut x, &mut rest, mode).map(|()| value(&x))
+    };
+    assert_eq!(watched(0).unwrap(), 7);
+    for (mode, argument) in [(1, "self"), (2, "rest")] {
+        assert_eq!(
+            watched(mode).unwrap_err().to_string(),
+            format!(
+                "a kernel of `boxing::write_only` made `{argument}` another tensor, which a boxed call cannot hand back: \
+                 write into the tensor, or return it from the schema"
+            )
+        );
+    }
+}

@@ -47,6 +47,11 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
             quote!(#runtime::Output::into_value(#result))
         }
     });
+    // What is written and not returned has no way back but the tensor itself.
+    let unreturned: Vec<usize> = (0..count)
+        .filter(|&i| definition.types[i].is_written() && !written.iter().any(|&(_, argument)| argument == i))
+        .collect();
+    let before: Vec<Ident> = unreturned.iter().map(|i| format_ident!("__before{i}")).collect();
     let returned = schema.returns.len();
     let carriers = carriers(definition);
     quote! {
@@ -76,8 +81,10 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
                 }
             };
             let __kernel = #runtime::__private::typed::<#name>(__kernel);
+            #(let #before = __arguments[#unreturned].clone();)*
             let [#(#values),*] = __arguments;
             let #result = __kernel(#(#runtime::__private::argument::<#name, #parameters>(#values, #positions)?,)* __keys)?;
+            #(#runtime::__private::kept::<#name>(__stack, #count, #unreturned, &#before)?;)*
             #(#taken)*
             #runtime::__private::replace::<#count, #returned>(__stack, || [#(#pushed),*]);
             ::core::result::Result::Ok(())

@@ -132,6 +132,13 @@ pub enum ErrorKind {
         /// How many values were left.
         found: usize,
     },
+    /// In a boxed call, a kernel bound a written argument to another tensor, and the schema does not return it.
+    LostHandle {
+        /// The operator.
+        operator: Name<'static>,
+        /// The argument.
+        argument: String,
+    },
     /// A kernel over several dtypes met another one.
     UnsupportedDType {
         /// The operator.

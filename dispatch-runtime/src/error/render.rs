@@ -60,6 +60,13 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::WrongResult { operator, expected, found: None } => {
             write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left nothing")
         }
+        ErrorKind::LostHandle { operator, argument } => {
+            write!(
+                f,
+                "a kernel of `{operator}` made `{argument}` another tensor, which a boxed call cannot hand back: write into the \
+                 tensor, or return it from the schema"
+            )
+        }
         ErrorKind::SurplusResults { operator, expected, found } => {
             write!(
                 f,
