@@ -10,6 +10,7 @@
 mod call;
 mod crate_path;
 mod default;
+mod duplicate;
 mod errors;
 mod flags;
 mod function;

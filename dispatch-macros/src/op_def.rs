@@ -14,6 +14,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::crate_path;
+use crate::duplicate;
 use crate::errors::Errors;
 use crate::function::Function;
 use crate::infer;
@@ -44,7 +45,18 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let mut errors = Errors::default();
     let attribute = Attribute::parse(attribute, &mut errors);
     match check(&function, &attribute, &mut errors) {
-        Some(checked) if errors.is_empty() => expand::definition(&checked.into_definition(function, attribute.claim)),
+        Some(checked) if errors.is_empty() => {
+            let (operator, name) = (&checked.schema.name, &function.signature.ident);
+            if let Some(place) = duplicate::other_definition(&operator.to_string(), name.span()) {
+                // The first definition stands for both; a second one, or a stub of it, would clash with it.
+                errors.at(
+                    name,
+                    format!("operator `{operator}` is defined twice in this crate; the other definition is at {place}"),
+                );
+                return quote!(#errors);
+            }
+            expand::definition(&checked.into_definition(function, attribute.claim))
+        }
         _ => {
             let stub = stub::expand(function);
             quote!(#errors #stub)

@@ -86,21 +86,11 @@ fn catch_all(this: &Tensor) -> Tensor {
 }
 
 mod one {
-    #[dispatch_runtime::op_def("elsewhere::twice() -> int")]
-    fn twice() -> dispatch_runtime::Result<i64> {
-        Ok(1)
-    }
-
     #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
     pub(super) static Namesake: dispatch_runtime::Key;
 }
 
 mod two {
-    #[dispatch_runtime::op_def("elsewhere::twice() -> int")]
-    pub(super) fn twice() -> dispatch_runtime::Result<i64> {
-        Ok(2)
-    }
-
     #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
     pub(super) static Namesake: dispatch_runtime::Key;
 }
@@ -188,18 +178,6 @@ fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
 #[test]
 fn a_catch_all_beside_a_body_is_found() {
     assert!(matches!(&of("verify::bodied")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2));
-}
-
-#[test]
-fn an_operator_defined_twice_is_found_and_neither_runs() {
-    let findings = of("elsewhere::twice");
-    assert!(
-        matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateOperator { .. })),
-        "the two bodies are no finding of their own: {findings:?}"
-    );
-    assert!(
-        matches!(two::twice().unwrap_err().kind(), ErrorKind::DuplicateOperator { locations, .. } if locations.len() == 2)
-    );
 }
 
 #[test]

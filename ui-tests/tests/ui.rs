@@ -12,8 +12,8 @@ fn a_mistake_gives_the_message_on_file() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }
 
-/// The definitions of one name, and a kernel among methods, are told by the compiler alone, more than once.
-const SEVERAL: [&str; 2] = ["op_def/defined_twice", "op_impl/associated_function"];
+/// A kernel among methods is told by the compiler alone, more than once.
+const SEVERAL: [&str; 1] = ["op_impl/associated_function"];
 
 #[test]
 fn a_mistake_is_told_once_and_without_warnings() {
