@@ -33,11 +33,11 @@ pub(super) fn expand(function: Function) -> TokenStream {
         let parameters: Vec<_> = parameters.collect();
         quote! {
             #visibility fn redispatch(_: #runtime::KeySet, #(_: #parameters),*) -> #output {
-                ::core::unimplemented!()
+                ::core::unreachable!("this program does not compile")
             }
 
             #visibility fn call_for(_: #runtime::Key, #(_: #parameters),*) -> #output {
-                ::core::unimplemented!()
+                ::core::unreachable!("this program does not compile")
             }
         }
     });
@@ -56,18 +56,18 @@ pub(super) fn expand(function: Function) -> TokenStream {
                 type Predicate = fn();
 
                 fn operator() -> &'static #runtime::Operator {
-                    ::core::unimplemented!()
+                    ::core::unreachable!("this program does not compile")
                 }
             }
 
             impl #runtime::__private::Named<#identity, #name> for #runtime::__private::Anchor {
                 type Function = fn() -> #output;
-                const FUNCTION: Self::Function = || ::core::unimplemented!();
+                const FUNCTION: Self::Function = || ::core::unreachable!("this program does not compile");
             }
 
             impl #name {
                 #visibility fn operator() -> &'static #runtime::Operator {
-                    ::core::unimplemented!()
+                    ::core::unreachable!("this program does not compile")
                 }
 
                 #typed
