@@ -1,0 +1,1 @@
+//! PyTorch's operators, under PyTorch's names and schemas.

@@ -1,0 +1,1 @@
+//! Elementary functions that the compiler can vectorise.

@@ -1,0 +1,1 @@
+//! The threads of this backend.
