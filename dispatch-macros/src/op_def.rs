@@ -6,7 +6,9 @@
 mod adapters;
 mod attribute;
 mod expand;
+mod forms;
 mod records;
+mod shape;
 mod stub;
 
 use dispatch_schema::{Argument, OperatorName, Schema};
@@ -34,7 +36,18 @@ struct Definition {
     names: Vec<Ident>,
     /// The Rust operator that calls it, such as `Add`.
     claim: Option<Ident>,
+    shape: Option<shape::Shape>,
+    data_dependent: bool,
+    /// The operator that this is a form of.
+    form: Option<Form>,
+    /// The schemas of its own forms.
+    forms: Vec<Schema>,
     runtime: TokenStream,
+}
+
+/// What a form knows of its functional operator.
+struct Form {
+    functional: Ident,
 }
 
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
@@ -55,7 +68,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
                 );
                 return quote!(#errors);
             }
-            expand::definition(&checked.into_definition(function, attribute.claim))
+            expand::definition(&checked.into_definition(function, attribute))
         }
         _ => {
             let stub = stub::expand(function);
@@ -69,11 +82,13 @@ struct Checked {
     schema: Schema,
     spells_namespace: bool,
     types: Vec<RustType>,
+    shape: Option<shape::Shape>,
+    forms: Vec<Schema>,
 }
 
 impl Checked {
-    fn into_definition(self, function: Function, claim: Option<Ident>) -> Definition {
-        let Self { schema, spells_namespace, types } = self;
+    fn into_definition(self, function: Function, attribute: Attribute) -> Definition {
+        let Self { schema, spells_namespace, types, shape, forms } = self;
         let hygienic = |argument: &Argument| {
             let mut name = signature::rust_name(&argument.name);
             name.set_span(Span::mixed_site());
@@ -81,7 +96,20 @@ impl Checked {
         };
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime();
-        Definition { function, schema, spells_namespace, types, names, claim, runtime }
+        let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
+        Definition {
+            function,
+            schema,
+            spells_namespace,
+            types,
+            names,
+            claim,
+            shape,
+            data_dependent,
+            form: None,
+            forms,
+            runtime,
+        }
     }
 }
 
@@ -110,7 +138,9 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     if let Some(claim) = &attribute.claim {
         check_claim(claim, &schema, errors);
     }
-    Some(Checked { schema, spells_namespace, types })
+    let shape = shape::check(attribute, &schema, errors);
+    let forms = forms::check(attribute, &schema, errors);
+    Some(Checked { schema, spells_namespace, types, shape, forms })
 }
 
 /// Notes what the schema language has and no operator can.
@@ -193,7 +223,7 @@ fn check_name(function: &Ident, name: &OperatorName, errors: &mut Errors) {
 }
 
 /// Rust's operators that an operator can stand for, and how many tensors they take.
-const CLAIMS: [(&str, usize); 12] = [
+const CLAIMS: [(&str, usize); 13] = [
     ("Add", 2),
     ("Sub", 2),
     ("Mul", 2),
@@ -206,6 +236,7 @@ const CLAIMS: [(&str, usize); 12] = [
     ("Shr", 2),
     ("Neg", 1),
     ("Not", 1),
+    ("Assign", 2),
 ];
 
 fn check_claim(claim: &Ident, schema: &Schema, errors: &mut Errors) {
@@ -218,6 +249,22 @@ fn check_claim(claim: &Ident, schema: &Schema, errors: &mut Errors) {
         errors.at(claim, format!("`{claim}` is not an operator of Rust's that tensors have; {hint}"));
         return;
     };
+    if claim == "Assign" {
+        let fits = matches!(&schema.arguments[..], [to, from, rest @ ..]
+            if RustType::of_argument(to).is_some_and(|ty| ty.text() == "&mut Tensor")
+                && RustType::of_argument(from).is_some_and(|ty| ty.text() == "&Tensor")
+                && rest.iter().all(|argument| argument.default.is_some()));
+        if !fits || RustType::of_returns(schema).text() != "()" {
+            errors.at(
+                claim,
+                format!(
+                    "`Assign` writes a tensor and reads one; operator `{}` does not; leave `operator` out",
+                    schema.name
+                ),
+            );
+        }
+        return;
+    }
     let tensor = |argument: &Argument| RustType::of_argument(argument).is_some_and(|ty| ty.text() == "&Tensor");
     let required = schema.arguments.iter().take_while(|argument| argument.default.is_none());
     let fits = required.clone().count() == *tensors && required.into_iter().all(tensor);

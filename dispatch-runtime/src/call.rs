@@ -3,6 +3,7 @@
 //! Not public API. The hot path is [`keys`], then [`kernel`], then a jump through the pointer that it gives.
 
 use crate::convert::{Argument, Output};
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain;
@@ -27,6 +28,32 @@ pub fn keys(carried: KeySet) -> KeySet {
 #[inline(always)]
 pub fn carried<'a>(argument: &impl Argument<'a>) -> KeySet {
     argument.keys()
+}
+
+/// An argument that says where a call without tensors goes.
+pub trait NamesDevice {
+    /// The keys of that place.
+    fn device_keys(&self) -> KeySet;
+}
+
+impl NamesDevice for Device {
+    #[inline(always)]
+    fn device_keys(&self) -> KeySet {
+        self.keys()
+    }
+}
+
+impl NamesDevice for Option<Device> {
+    #[inline(always)]
+    fn device_keys(&self) -> KeySet {
+        self.unwrap_or(Device::CPU).keys()
+    }
+}
+
+/// The keys that a device adds to a boxed call.
+#[must_use]
+pub fn device_keys(device: &Value) -> KeySet {
+    operator::device_keys(device)
 }
 
 /// The keys of a call that is to land on `key`.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::key::{BACKENDS, DENSE, Key, Slot, backend_name};
+use crate::key::{BACKENDS, DENSE, Key, Slot, backend_name, layer_bit};
+use crate::key_set::KeySet;
 
 /// A backend and, where it has several devices, which one.
 ///
@@ -59,6 +60,13 @@ impl Device {
         Key::of_slot(Slot::on_backend(DENSE, self.backend))
     }
 
+    /// The keys that naming this device adds to a call which has no tensors.
+    #[inline]
+    pub(crate) const fn keys(self) -> KeySet {
+        KeySet::from_bits(layer_bit(DENSE) | 1 << self.backend)
+    }
+
+    #[inline]
     pub(crate) const fn backend(self) -> u8 {
         self.backend
     }

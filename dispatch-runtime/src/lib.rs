@@ -68,6 +68,7 @@ mod registry;
 mod rule;
 mod rust_operator;
 mod scalar;
+mod shape;
 mod spec;
 mod stack;
 mod sync;
@@ -105,6 +106,7 @@ pub use registration::{Registration, Scoped, listen};
 pub use registry::assemble;
 pub use rule::Provenance;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
+pub use shape::{Shape, reduced_dims, reduced_sizes};
 pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
 pub use tensor::{
@@ -228,6 +230,7 @@ pub mod __private {
     pub use crate::operator::{Definition, Typed};
     pub use crate::record::Record;
     pub use crate::rust_operator::{Claim, RustOperator};
+    pub use crate::shape::{form, meta};
     pub use crate::table::{Code, Head};
     pub use dispatch_macros::{__call, __kernel};
     #[cfg(feature = "inventory")]

@@ -1,6 +1,7 @@
 //! What the compiler knows about an operator.
 
 use crate::operator::Operator;
+use crate::shape::Shape;
 
 /// The types of one operator: `#[op_def]` implements it for the empty enum that shares the operator's name.
 ///
@@ -11,6 +12,9 @@ pub trait Operation: 'static {
 
     /// A pointer to a function that looks at the operator's arguments and says yes or no.
     type Predicate: Copy + Send + Sync + 'static;
+
+    /// What the operator's results look like, where a word says it.
+    const SHAPE: Option<Shape> = None;
 
     /// The operator itself.
     fn operator() -> &'static Operator;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicPtr;
 use dispatch_schema::Schema;
 
 use crate::boxed::BoxedKernel;
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::Key;
@@ -15,6 +16,7 @@ use crate::key_set::KeySet;
 use crate::location::Location;
 use crate::name::Name;
 use crate::registry;
+use crate::shape::Shape;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
 use crate::table::{Choice, Code, Entry, Head, Table, TableRef};
@@ -55,6 +57,14 @@ pub struct Definition {
     pub arguments: usize,
     /// Which arguments carry keys: one bit each.
     pub carriers: u64,
+    /// The device that stands for the keys of tensors where there are none.
+    pub device: Option<usize>,
+    /// What its results look like.
+    pub shape: Option<Shape>,
+    /// What its results look like depends on the elements of its arguments.
+    pub data_dependent: bool,
+    /// The operator that this is another form of.
+    pub functional: Option<fn() -> &'static Operator>,
     pub typed: Option<Typed>,
 }
 
@@ -227,7 +237,38 @@ impl Operator {
                 keys |= value.keys();
             }
         }
-        keys
+        match self.definition.device.and_then(|device| arguments.get(device)) {
+            Some(device) => keys | device_keys(device),
+            None => keys,
+        }
+    }
+
+    /// What its results look like, where a word says it.
+    #[must_use]
+    pub const fn shape(&self) -> Option<Shape> {
+        self.definition.shape
+    }
+
+    /// Whether the shapes of its results depend on the elements of its arguments.
+    #[must_use]
+    pub const fn is_data_dependent(&self) -> bool {
+        self.definition.data_dependent
+    }
+
+    /// The operator that this is the in-place or the `out=` form of.
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    ///
+    /// #[op_def("half(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+    /// pub fn half(this: &Tensor) -> Result<Tensor>;
+    ///
+    /// assert_eq!(half_::operator().functional(), Some(half::operator()));
+    /// assert_eq!(half_out::operator().schema().to_string(), "rust_out::half.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+    /// ```
+    #[must_use]
+    pub fn functional(&self) -> Option<&'static Self> {
+        self.definition.functional.map(|functional| functional())
     }
 
     pub(crate) const fn typed(&self) -> Option<Typed> {
@@ -339,6 +380,14 @@ impl Operator {
     #[inline]
     pub(crate) const fn carries(&self, argument: usize) -> bool {
         argument < 64 && self.definition.carriers & 1 << argument != 0
+    }
+}
+
+/// The keys of a `Device?`: without one, a tensor is made on the CPU.
+pub(crate) fn device_keys(device: &Value) -> KeySet {
+    match device {
+        Value::Device(device) => device.keys(),
+        _ => Device::CPU.keys(),
     }
 }
 

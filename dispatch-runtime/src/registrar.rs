@@ -239,6 +239,10 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         location,
         arguments: schema.arguments.len(),
         carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
+        device: schema.device_argument(),
+        shape: None,
+        data_dependent: false,
+        functional: None,
         typed: None,
     };
     Box::leak(Box::new(Operator::new(&UNBOUND, definition).with_schema(schema)))

@@ -26,6 +26,8 @@ pub enum RustOperator {
     Shr,
     Neg,
     Not,
+    /// `*a = b`, of elements: what the framework copies with.
+    Assign,
 }
 
 /// An operator that stands for one of Rust's.
@@ -41,6 +43,7 @@ pub struct Claim {
 enum Call {
     Unary(fn(&Tensor) -> Result<Tensor>),
     Binary(fn(&Tensor, &Tensor) -> Result<Tensor>),
+    Assign(fn(&mut Tensor, &Tensor) -> Result<()>),
 }
 
 impl Claim {
@@ -59,9 +62,27 @@ impl Claim {
     ) -> Self {
         Self { of, call: Call::Binary(call), operator }
     }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn assign(
+        of: RustOperator,
+        call: fn(&mut Tensor, &Tensor) -> Result<()>,
+        operator: &'static Operator,
+    ) -> Self {
+        Self { of, call: Call::Assign(call), operator }
+    }
 }
 
-static CLAIMS: [OnceLock<&'static Claim>; 12] = [const { OnceLock::new() }; 12];
+/// Copies elements, converting them, with the operator that claimed that.
+pub(crate) fn assign(to: &mut Tensor, from: &Tensor) -> Result<()> {
+    match granted(RustOperator::Assign).map(|claim| claim.call) {
+        Some(Call::Assign(call)) => call(to, from),
+        _ => Err(ErrorKind::Unclaimed { of: RustOperator::Assign }.into()),
+    }
+}
+
+static CLAIMS: [OnceLock<&'static Claim>; 13] = [const { OnceLock::new() }; 13];
 
 /// Gives a Rust operator to a claim. The first one in the order of names gets it; `verify` reports the rest.
 pub(crate) fn grant(claims: &mut [&'static Claim]) {

@@ -250,7 +250,19 @@ fn late_definition(name: Name<'static>) -> Operator {
     static UNBOUND: Head = Head::unbound(code::<Late>(|| ()));
     Operator::new(
         &UNBOUND,
-        Definition { name, signature: "() -> int", docs: "", location: HERE, arguments: 0, carriers: 0, typed: None },
+        Definition {
+            name,
+            signature: "() -> int",
+            docs: "",
+            location: HERE,
+            arguments: 0,
+            carriers: 0,
+            device: None,
+            shape: None,
+            data_dependent: false,
+            functional: None,
+            typed: None,
+        },
     )
 }
 

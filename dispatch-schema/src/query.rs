@@ -89,6 +89,23 @@ impl Argument {
 }
 
 impl Schema {
+    /// The argument that says where a call goes, of an operator that takes no tensors which could: its `Device`.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let factory = Schema::parse("ones(int[] size, *, Device? device=None) -> Tensor").unwrap();
+    /// assert_eq!(factory.device_argument(), Some(1));
+    /// let like = Schema::parse("ones_like(Tensor self, *, Device? device=None) -> Tensor").unwrap();
+    /// assert_eq!(like.device_argument(), None);
+    /// ```
+    #[must_use]
+    pub fn device_argument(&self) -> Option<usize> {
+        let takes_tensors = self.arguments.iter().any(|argument| argument.ty.is_tensor_like());
+        let device = || self.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
+        if takes_tensors { None } else { device() }
+    }
+
     /// How the operator gives its result.
     ///
     /// ```

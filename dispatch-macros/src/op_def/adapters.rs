@@ -54,6 +54,8 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
     let before: Vec<Ident> = unreturned.iter().map(|i| format_ident!("__before{i}")).collect();
     let returned = schema.returns.len();
     let carriers = carriers(definition);
+    let device =
+        schema.device_argument().map(|device| quote!(| #runtime::__private::device_keys(&__arguments[#device])));
     quote! {
         fn __boxed(#(#names: #parameters,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
             let mut __stack = #runtime::Stack::new();
@@ -73,7 +75,7 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
             let (__kernel, __keys) = match __kernel {
                 ::core::option::Option::Some(__kernel) => (__kernel, __keys),
                 ::core::option::Option::None => {
-                    let __keys = #runtime::__private::keys(#runtime::__private::carried_by::<#count, #carriers>(__arguments));
+                    let __keys = #runtime::__private::keys(#runtime::__private::carried_by::<#count, #carriers>(__arguments) #device);
                     match #runtime::__private::typed_kernel::<#name>(__keys) {
                         ::core::option::Option::Some(__kernel) => (__kernel, __keys),
                         ::core::option::Option::None => return #runtime::__private::run_otherwise::<#name>(__keys, __stack),

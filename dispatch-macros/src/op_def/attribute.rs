@@ -1,8 +1,9 @@
 //! The arguments of `#[op_def(..)]`.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::parse::{Parse, Parser};
-use syn::{Ident, LitStr};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Ident, LitStr, Token, parenthesized};
 
 use crate::errors::Errors;
 use crate::schema_source::Source;
@@ -12,26 +13,108 @@ pub(super) struct Attribute {
     /// None where the schema is to be inferred.
     pub(super) schema: Option<Source>,
     pub(super) claim: Option<Ident>,
+    pub(super) shape: Option<ShapeWord>,
+    pub(super) dtype: Option<Ident>,
+    pub(super) data_dependent: Option<Ident>,
+    pub(super) inplace: Option<Ident>,
+    /// The overload name of the `out=` form.
+    pub(super) out: Option<LitStr>,
 }
+
+/// What the results look like.
+pub(super) enum ShapeWord {
+    /// `pointwise`, or `pointwise(a, b)` where not all tensors count.
+    Pointwise { operands: Vec<Ident> },
+    /// `reduce`, or `reduce(dim)`.
+    Reduce { dims: Option<Ident> },
+    /// `"mk,kn->mn"`.
+    Product(LitStr),
+}
+
+impl Parse for ShapeWord {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(LitStr) {
+            return Ok(Self::Product(input.parse()?));
+        }
+        let word: Ident = input.parse()?;
+        let mut arguments = Vec::new();
+        if !input.is_empty() {
+            let inside;
+            parenthesized!(inside in input);
+            arguments = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?.into_iter().collect();
+        }
+        match (word.to_string().as_str(), arguments.len()) {
+            ("pointwise", _) => Ok(Self::Pointwise { operands: arguments }),
+            ("reduce", 0 | 1) => Ok(Self::Reduce { dims: arguments.pop() }),
+            ("reduce", _) => {
+                Err(syn::Error::new(word.span(), "`reduce` names one argument, which lists the dimensions"))
+            }
+            (unknown, _) => {
+                let hint = match dispatch_schema::suggest(unknown, ["pointwise", "reduce"]) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => SHAPES.to_owned(),
+                };
+                Err(syn::Error::new(word.span(), format!("`{unknown}` is not a shape word; {hint}")))
+            }
+        }
+    }
+}
+
+const SHAPES: &str = "they are `pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
+const OPTIONS: [&str; 6] = ["operator", "shape", "dtype", "out", "inplace", "data_dependent"];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut attribute = Self::default();
         for (i, part) in split_at_commas(tokens).into_iter().enumerate() {
             match option(&part) {
-                Some((name, value)) if name == "operator" => match Ident::parse.parse2(value) {
-                    Ok(_) if attribute.claim.is_some() => errors.at(name, "`operator` is given twice; leave one out"),
-                    Ok(claim) => attribute.claim = Some(claim),
-                    Err(_) => errors.at(name, "name one of Rust's operators: `operator = Add`"),
-                },
-                Some((name, _)) => {
-                    errors.at(&name, format!("`#[op_def]` has no option `{name}`; the only one is `operator = Add`"));
-                }
+                Some((name, value)) => attribute.set(&name, value, errors),
                 None if i == 0 => attribute.schema = Some(source(part)),
-                None => errors.at(part, "after its schema, `#[op_def]` takes only `operator = Add`"),
+                None => errors.at(part, "after its schema, `#[op_def]` takes options, such as `shape = pointwise`"),
             }
         }
         attribute
+    }
+
+    fn set(&mut self, name: &Ident, value: TokenStream, errors: &mut Errors) {
+        let twice = match name.to_string().as_str() {
+            "operator" => match Ident::parse.parse2(value) {
+                Ok(claim) => self.claim.replace(claim).is_some(),
+                Err(_) => return errors.at(name, "name one of Rust's operators: `operator = Add`"),
+            },
+            "shape" => match ShapeWord::parse.parse2(value.clone()) {
+                Ok(shape) => self.shape.replace(shape).is_some(),
+                Err(_) if value.is_empty() => {
+                    return errors.at(name, format!("say what the results look like; the words: {SHAPES}"));
+                }
+                Err(error) => return errors.add(error),
+            },
+            "dtype" => match Ident::parse.parse2(value) {
+                Ok(dtype) => self.dtype.replace(dtype).is_some(),
+                Err(_) => return errors.at(name, "say how the dtype comes about: `dtype = float`"),
+            },
+            "out" => match <LitStr as Parse>::parse.parse2(value) {
+                Ok(overload) => self.out.replace(overload).is_some(),
+                Err(_) => {
+                    return errors.at(name, "name the overload of the form that writes into a tensor: `out = \"out\"`");
+                }
+            },
+            "inplace" if value.is_empty() => self.inplace.replace(name.clone()).is_some(),
+            "data_dependent" if value.is_empty() => self.data_dependent.replace(name.clone()).is_some(),
+            flag @ ("inplace" | "data_dependent") => {
+                return errors.at(name, format!("`{flag}` stands alone; leave the value out"));
+            }
+            unknown => {
+                let hint = match dispatch_schema::suggest(unknown, OPTIONS) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("they are {}", OPTIONS.map(|option| format!("`{option}`")).join(", ")),
+                };
+                return errors.at(name, format!("`#[op_def]` has no option `{unknown}`; {hint}"));
+            }
+        };
+        if twice {
+            errors.at(name, format!("`{name}` is given twice; leave one out"));
+        }
     }
 }
 
@@ -42,13 +125,14 @@ fn source(part: TokenStream) -> Source {
     }
 }
 
-/// `name = value`.
+/// `name = value`, or a single name that is an option.
 fn option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut trees = part.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(equals))) if equals.as_char() == '=' => {
             Some((name, trees.collect()))
         }
+        (Some(TokenTree::Ident(name)), None) => Some((name, TokenStream::new())),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
-use super::{Definition, adapters, records};
+use super::{Definition, Form, adapters, records};
 use crate::function::signature_lints;
 use crate::identity;
 use crate::rust_type::RustType;
@@ -16,7 +16,8 @@ pub(super) fn definition(definition: &Definition) -> TokenStream {
     let types = types(definition);
     let named = named_form(definition);
     let body = records::body(definition);
-    quote!(#function #body #types #named)
+    let forms = definition.forms.iter().map(|schema| self::definition(&definition.form(schema.clone())));
+    quote!(#function #body #types #named #(#forms)*)
 }
 
 /// The function: unite keys, find the kernel, jump.
@@ -63,6 +64,8 @@ fn types(definition: &Definition) -> TokenStream {
         let name = &names[i];
         if carries(definition, i) {
             quote!(#runtime::__private::carried(&#name))
+        } else if definition.schema.device_argument() == Some(i) {
+            quote!(#runtime::__private::NamesDevice::device_keys(&#name))
         } else {
             quote!(#runtime::KeySet::EMPTY)
         }
@@ -72,6 +75,7 @@ fn types(definition: &Definition) -> TokenStream {
     let static_definition = static_definition(definition);
     let composite = records::composite(definition, &parameters, &output);
     let claim = records::claim(definition);
+    let (shape, derived) = (definition.shape_tokens(), definition.derived_kernels());
     let identity = identity::of_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]
@@ -83,6 +87,8 @@ fn types(definition: &Definition) -> TokenStream {
             impl #runtime::Operation for #name {
                 type Kernel = fn(#(#parameters,)* #runtime::KeySet) -> #runtime::Result<#output>;
                 type Predicate = fn(#(#shared),*) -> bool;
+
+                const SHAPE: ::core::option::Option<#runtime::Shape> = #shape;
 
                 #[inline(always)]
                 fn operator() -> &'static #runtime::Operator {
@@ -134,6 +140,7 @@ fn types(definition: &Definition) -> TokenStream {
             #static_definition
             #composite
             #claim
+            #derived
         };
     }
 }
@@ -151,6 +158,15 @@ fn static_definition(definition: &Definition) -> TokenStream {
     let docs = docs(&function.attributes);
     let arguments = schema.arguments.len();
     let carriers = carriers(definition);
+    let device = match schema.device_argument() {
+        Some(device) => quote!(::core::option::Option::Some(#device)),
+        None => quote!(::core::option::Option::None),
+    };
+    let data_dependent = definition.data_dependent;
+    let functional = match &definition.form {
+        Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
+        None => quote!(::core::option::Option::None),
+    };
     quote! {
         static __OPERATOR: #runtime::Operator = #runtime::Operator::new(&__UNBOUND, #runtime::__private::Definition {
             name: #runtime::Name { namespace: #namespace, base: #base, overload: #overload },
@@ -159,6 +175,10 @@ fn static_definition(definition: &Definition) -> TokenStream {
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
             arguments: #arguments,
             carriers: #carriers,
+            device: #device,
+            shape: <#name as #runtime::Operation>::SHAPE,
+            data_dependent: #data_dependent,
+            functional: #functional,
             typed: ::core::option::Option::Some(#runtime::__private::Typed {
                 slow: #runtime::__private::code::<#name>(__slow),
                 boxed: #runtime::__private::code::<#name>(__boxed),
@@ -207,7 +227,11 @@ fn carries(definition: &Definition, i: usize) -> bool {
 fn carried(definition: &Definition, names: &[Ident]) -> TokenStream {
     let runtime = &definition.runtime;
     let each = names.iter().enumerate().filter(|(i, _)| carries(definition, *i));
-    let each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::carried(&#name))).collect();
+    let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::carried(&#name))).collect();
+    if let Some(device) = definition.schema.device_argument() {
+        let name = &names[device];
+        each.push(quote!(#runtime::__private::NamesDevice::device_keys(&#name)));
+    }
     if each.is_empty() { quote!(#runtime::KeySet::EMPTY) } else { quote!(#(#each)|*) }
 }
 

@@ -7,6 +7,7 @@ use syn::Attribute;
 use super::Definition;
 use crate::default;
 use crate::function::signature_lints;
+use crate::rust_type::RustType;
 
 /// The name of a composite's body. It is beside the operator and not inside, where generated names would come before the user's.
 fn body_name(definition: &Definition) -> Ident {
@@ -68,9 +69,15 @@ pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
     let rest = schema.arguments.iter().zip(types).skip(tensors);
     let rest =
         rest.filter_map(|(argument, ty)| default::expression(argument.default.as_ref()?, &argument.ty, ty, runtime));
-    let arity = if tensors == 1 { format_ident!("unary") } else { format_ident!("binary") };
+    let parameters = types[..tensors].iter().map(|ty| ty.tokens(runtime));
+    let output = RustType::of_returns(schema).tokens(runtime);
+    let arity = match tensors {
+        _ if claim == "Assign" => format_ident!("assign"),
+        1 => format_ident!("unary"),
+        _ => format_ident!("binary"),
+    };
     Some(quote! {
-        fn __claimed(#(#names: &#runtime::Tensor),*) -> #runtime::Result<#runtime::Tensor> {
+        fn __claimed(#(#names: #parameters),*) -> #runtime::Result<#output> {
             #name(#(#names,)* #(#rest),*)
         }
 

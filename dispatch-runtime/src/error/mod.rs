@@ -184,6 +184,16 @@ pub enum ErrorKind {
         /// The operator.
         operator: Name<'static>,
     },
+    /// What the results look like depends on elements, and Meta tensors have none.
+    DataDependent {
+        /// The operator.
+        operator: Name<'static>,
+    },
+    /// Nobody said what the results look like.
+    NoShape {
+        /// The operator.
+        operator: Name<'static>,
+    },
     /// No crate of the program gives a device memory.
     NoBackend {
         /// The device.

@@ -97,6 +97,18 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::KernelRemoved { operator } => {
             write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")
         }
+        ErrorKind::DataDependent { operator } => {
+            write!(
+                f,
+                "what `{operator}` gives depends on the elements of its arguments, which Meta tensors do not have; call it on a device"
+            )
+        }
+        ErrorKind::NoShape { operator } => {
+            write!(
+                f,
+                "nothing says what the results of `{operator}` look like; give it a shape word, or an `#[op_meta]` kernel"
+            )
+        }
         ErrorKind::NoBackend { device, linked } => {
             let linked: Vec<String> = linked.iter().map(ToString::to_string).collect();
             write!(f, "nothing in this program can allocate memory on {device}; linked are {}", linked.join(", "))?;

@@ -1,0 +1,141 @@
+//! The forms of an operator that write: in place, and into a tensor that the caller brings.
+//!
+//! Both follow from the functional definition. Each is an operator of its own, whose kernel, wherever a backend has none, calls the
+//! functional operator and copies.
+
+use dispatch_schema::{Alias, Argument, Return, Schema, Type, TypeKind};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::{Ident, LitStr, parse_quote};
+
+use super::attribute::Attribute;
+use super::{Definition, Form};
+use crate::errors::Errors;
+use crate::function::Function;
+use crate::rust_type::RustType;
+use crate::signature::rust_name;
+
+/// The schemas of the forms that the attribute asks for, the functional operator's being `schema`.
+pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Vec<Schema> {
+    let mut forms = Vec::new();
+    let operator = &schema.name;
+    let gives_tensors = !schema.returns.is_empty()
+        && schema.returns.iter().all(|ret| ret.ty.kind == TypeKind::Tensor && !ret.ty.is_written());
+    if let Some(word) = &attribute.inplace {
+        match &schema.arguments[..] {
+            [first, ..] if first.ty.kind == TypeKind::Tensor && !first.is_written() && gives_tensors && schema.returns.len() == 1 => forms.push(in_place(schema)),
+            _ => errors.at(word, format!("operator `{operator}` has no in-place form: that takes one tensor first and gives one; leave `inplace` out")),
+        }
+    }
+    if let Some(word) = &attribute.out {
+        if gives_tensors {
+            forms.push(out(schema, word));
+        } else {
+            errors.at(
+                word,
+                format!("operator `{operator}` has no `out=` form, as it does not give tensors; leave `out` out"),
+            );
+        }
+    }
+    forms
+}
+
+fn written(alias: char) -> Type {
+    Type { alias: Some(Alias::written(&alias.to_string())), kind: TypeKind::Tensor }
+}
+
+fn in_place(schema: &Schema) -> Schema {
+    let mut form = schema.clone();
+    form.name.base.push('_');
+    form.arguments[0].ty = written('a');
+    form.returns = vec![Return { name: None, ty: written('a') }];
+    form
+}
+
+fn out(schema: &Schema, overload: &LitStr) -> Schema {
+    let mut form = schema.clone();
+    form.name.overload = overload.value();
+    let single = form.returns.len() == 1;
+    for (i, (ret, alias)) in form.returns.iter_mut().zip('a'..).enumerate() {
+        let name = match (&ret.name, single) {
+            (Some(name), _) => name.clone(),
+            (None, true) => "out".to_owned(),
+            (None, false) => format!("out{i}"),
+        };
+        ret.ty = written(alias);
+        let argument = Argument { name, ty: written(alias), default: None, keyword_only: true };
+        form.arguments.push(argument);
+    }
+    form
+}
+
+impl Definition {
+    /// The definition of one form.
+    pub(super) fn form(&self, schema: Schema) -> Self {
+        let functional = &self.function.signature.ident;
+        let span = functional.span();
+        let dropped = schema.name.overload == "Tensor" && functional.to_string() == self.schema.name.base;
+        let name = if dropped { schema.name.base.clone() } else { schema.name.rust_name() };
+        let name = Ident::new(&name, span);
+        let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+        let names: Vec<Ident> = schema
+            .arguments
+            .iter()
+            .map(|argument| {
+                let mut name = rust_name(&argument.name);
+                name.set_span(Span::mixed_site());
+                name
+            })
+            .collect();
+        let runtime = &self.runtime;
+        let parameters = types.iter().map(|ty| ty.tokens(runtime));
+        let what = if schema.name.base == self.schema.name.base { "into a tensor of the caller's" } else { "in place" };
+        let docs = format!("[`{functional}`], {what}.");
+        let visibility = self.function.visibility.clone();
+        let function = Function {
+            attributes: vec![parse_quote!(#[doc = #docs])],
+            visibility,
+            signature: parse_quote!(fn #name(#(#names: #parameters),*) -> #runtime::Result<()>),
+            body: None,
+        };
+        Self {
+            function,
+            schema,
+            types,
+            names,
+            claim: None,
+            shape: None,
+            form: Some(Form { functional: functional.clone() }),
+            forms: Vec::new(),
+            spells_namespace: self.spells_namespace,
+            data_dependent: self.data_dependent,
+            runtime: self.runtime.clone(),
+        }
+    }
+
+    /// Kernels that come with the definition: Meta's, from the shape word, and a form's.
+    pub(super) fn derived_kernels(&self) -> TokenStream {
+        let meta = (self.shape.is_some() || self.form.is_some() || self.data_dependent)
+            .then(|| self.boxed_kernel("meta", "Meta"));
+        let form = self.form.as_ref().map(|_| self.boxed_kernel("form", "CompositeExplicitAutograd"));
+        quote!(#meta #form)
+    }
+
+    fn boxed_kernel(&self, kernel: &str, key: &str) -> TokenStream {
+        let runtime = &self.runtime;
+        let name = &self.function.signature.ident;
+        let (kernel, key) = (Ident::new(kernel, Span::call_site()), Ident::new(key, Span::call_site()));
+        quote! {
+            const _: () = {
+                static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::#key];
+                static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#name>(
+                    #runtime::__private::#kernel,
+                    &__KEYS,
+                    ::core::stringify!(#kernel),
+                    #runtime::Location::new(::core::file!(), ::core::line!()),
+                );
+                #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+            };
+        }
+    }
+}

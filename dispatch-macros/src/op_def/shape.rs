@@ -1,0 +1,160 @@
+//! The shape word of a definition: checked against the schema, and as data on the operator.
+
+use dispatch_schema::{Argument, Schema, TypeKind};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+
+use super::Definition;
+use super::attribute::{Attribute, ShapeWord};
+use crate::errors::Errors;
+use crate::signature::rust_name;
+
+/// The words for dtypes, and the variant of `Promotion` for each.
+const DTYPES: [(&str, &str); 6] = [
+    ("common", "Common"),
+    ("float", "Float"),
+    ("first", "First"),
+    ("sum", "Sum"),
+    ("bool", "Bool"),
+    ("index", "Index"),
+];
+
+/// A shape word without mistakes.
+#[derive(Clone)]
+pub(super) enum Shape {
+    Pointwise { operands: Vec<usize>, dtype: &'static str },
+    Reduce { dims: Option<usize>, keepdim: Option<usize>, dtype: &'static str },
+    Product(String),
+}
+
+pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Option<Shape> {
+    let dtype = match &attribute.dtype {
+        None => "Common",
+        Some(word) => match DTYPES.iter().find(|(name, _)| word == name) {
+            Some((_, variant)) => variant,
+            None => {
+                let known = DTYPES.map(|(name, _)| name);
+                let hint = match dispatch_schema::suggest(&word.to_string(), known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("they are {}", known.join(", ")),
+                };
+                errors.at(word, format!("`{word}` does not say how a dtype comes about; {hint}"));
+                return None;
+            }
+        },
+    };
+    let Some(shape) = &attribute.shape else {
+        if let Some(word) = &attribute.dtype {
+            errors.at(word, "`dtype` belongs to a shape word; write `shape = pointwise` too");
+        }
+        return None;
+    };
+    if let [ret] = &schema.returns[..]
+        && ret.ty.kind == TypeKind::Tensor
+    {
+    } else {
+        let operator = &schema.name;
+        errors.at(word(shape), format!("a shape word describes one tensor, but operator `{operator}` returns something else; write an `#[op_meta]` kernel"));
+        return None;
+    }
+    Some(match shape {
+        ShapeWord::Pointwise { operands } if operands.is_empty() => {
+            let tensors = (0..schema.arguments.len()).filter(|&i| is_tensor(&schema.arguments[i]));
+            Shape::Pointwise { operands: tensors.collect(), dtype }
+        }
+        ShapeWord::Pointwise { operands } => {
+            let operands: Option<Vec<usize>> = operands.iter().map(|name| position(name, schema, errors)).collect();
+            Shape::Pointwise { operands: operands?, dtype }
+        }
+        ShapeWord::Reduce { dims } => {
+            let keepdim = schema.arguments.iter().position(|argument| argument.name == "keepdim");
+            let dims = match dims {
+                Some(dims) => Some(position(dims, schema, errors)?),
+                None => None,
+            };
+            Shape::Reduce { dims, keepdim, dtype }
+        }
+        ShapeWord::Product(letters) => {
+            let text = letters.value();
+            check_letters(letters, &text, schema, errors)?;
+            Shape::Product(text)
+        }
+    })
+}
+
+fn word(shape: &ShapeWord) -> TokenStream {
+    match shape {
+        ShapeWord::Pointwise { operands } => quote!(#(#operands)*),
+        ShapeWord::Reduce { dims } => dims.to_token_stream(),
+        ShapeWord::Product(letters) => letters.to_token_stream(),
+    }
+}
+
+fn is_tensor(argument: &Argument) -> bool {
+    argument.ty.required().kind == TypeKind::Tensor && !argument.is_written()
+}
+
+fn position(name: &Ident, schema: &Schema, errors: &mut Errors) -> Option<usize> {
+    let found =
+        schema.arguments.iter().position(|argument| *name == argument.name || *name == rust_name(&argument.name));
+    if found.is_none() {
+        let names: Vec<&str> = schema.arguments.iter().map(|argument| argument.name.as_str()).collect();
+        let hint = match dispatch_schema::suggest(&name.to_string(), names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("they are {}", names.join(", ")),
+        };
+        errors.at(name, format!("operator `{}` has no argument `{name}`; {hint}", schema.name));
+    }
+    found
+}
+
+fn check_letters(at: impl ToTokens, text: &str, schema: &Schema, errors: &mut Errors) -> Option<()> {
+    let tensors = schema.arguments.iter().take_while(|argument| is_tensor(argument)).count();
+    let Some((inputs, output)) = text.split_once("->") else {
+        errors.at(at, format!("`{text}` does not say what comes out; write `->` and the letters of the result"));
+        return None;
+    };
+    let words: Vec<&str> = inputs.split(',').collect();
+    if let Some(odd) = text.replace("->", "").chars().find(|c| *c != ',' && !c.is_ascii_lowercase()) {
+        errors.at(at, format!("`{odd}` in `{text}` is not a small letter; a dimension is one letter"));
+    } else if words.len() != tensors {
+        let operator = &schema.name;
+        errors.at(
+            at,
+            format!("`{text}` speaks of {} tensors, but operator `{operator}` begins with {tensors}", words.len()),
+        );
+    } else if let Some(new) = output.chars().find(|c| !inputs.contains(*c)) {
+        errors.at(at, format!("dimension `{new}` of the result of `{text}` is in no argument, so its size is unknown"));
+    } else {
+        return Some(());
+    }
+    None
+}
+
+impl Definition {
+    /// `Option<Shape>`, as data.
+    pub(super) fn shape_tokens(&self) -> TokenStream {
+        let runtime = &self.runtime;
+        let option = |position: &Option<usize>| match position {
+            Some(position) => quote!(::core::option::Option::Some(#position)),
+            None => quote!(::core::option::Option::None),
+        };
+        let promotion = |dtype: &str| {
+            let dtype = Ident::new(dtype, Span::call_site());
+            quote!(#runtime::Promotion::#dtype)
+        };
+        let shape = match &self.shape {
+            None => return quote!(::core::option::Option::None),
+            Some(Shape::Pointwise { operands, dtype }) => {
+                let dtype = promotion(dtype);
+                quote!(Pointwise { operands: &[#(#operands),*], dtype: #dtype })
+            }
+            Some(Shape::Reduce { dims, keepdim, dtype }) => {
+                let (dims, keepdim, dtype) = (option(dims), option(keepdim), promotion(dtype));
+                quote!(Reduce { dims: #dims, keepdim: #keepdim, dtype: #dtype })
+            }
+            Some(Shape::Product(letters)) => quote!(Product { letters: #letters }),
+        };
+        quote!(::core::option::Option::Some(#runtime::Shape::#shape))
+    }
+}
