@@ -6,31 +6,66 @@
 //!
 //! On a concrete type the standard library's methods win over a trait's: write `Real::exp(x)`, not `x.exp()`.
 
+mod arc;
+mod circular;
 mod error_function;
 mod exponential;
 mod float;
 mod hyperbolic;
 mod logarithm;
+mod power;
+mod rare;
 #[cfg(test)]
 mod testing;
 
+use arc::Arc as Inverse;
+use circular::Circular;
 use error_function::ErrorFunction;
+use power::Power;
 use pulp::Arch;
+use rare::Rare;
 
 /// Runs `work` compiled for the widest instruction set of this machine.
 ///
 /// What is to be wide must be inlined into `work`: a function that it calls keeps the instructions it was compiled
-/// with. Write the loop in the closure itself, and mark the closure `#[inline(always)]` where it is long.
+/// with. Write the loop in the closure itself and mark the closure `#[inline(always)]`: a long one is not inlined
+/// otherwise.
 ///
 /// ```
 /// use kernels_cpu::math::{Real, vectorised};
 ///
 /// let mut values = [0.0_f32, 1.0, 2.0];
-/// vectorised(|| values.iter_mut().for_each(|x| *x = Real::exp2(*x)));
+/// vectorised(#[inline(always)] || values.iter_mut().for_each(|x| *x = Real::exp2(*x)));
 /// assert_eq!(values, [1.0, 2.0, 4.0]);
 /// ```
+#[inline]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)
+}
+
+/// Applies a circular function to a block: `near`, its packed form, if every element allows it, `exact` otherwise.
+///
+/// Nothing but the block is looked at first, so blocks should fit a cache.
+///
+/// ```
+/// use kernels_cpu::math::{Real, map_circular};
+///
+/// let mut block = [0.0, 1e300];
+/// map_circular(&mut block, Real::sin_near, Real::sin);
+/// assert_eq!(block, [0.0, 1e300_f64.sin()]);
+/// ```
+#[inline(always)]
+pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
+    let limit = T::of(circular::NEAR);
+    let far = block.iter().fold(false, |far, x| far | !(x.magnitude() < limit));
+    if far {
+        block.iter_mut().for_each(|x| *x = exact(*x));
+    } else {
+        vectorised(
+            #[inline(always)]
+            || block.iter_mut().for_each(|x| *x = near(*x)),
+        );
+    }
 }
 
 macro_rules! reals {
@@ -93,4 +128,56 @@ reals! {
     erf() = ErrorFunction::erf;
     /// `1 - erf(self)`, without its loss for large arguments.
     erfc() = ErrorFunction::erfc;
+    /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].
+    sin() = Circular::sin;
+    /// The cosine of any argument; as [`sin`](Self::sin).
+    cos() = Circular::cos;
+    /// The tangent of any argument; as [`sin`](Self::sin).
+    tan() = Circular::tan;
+    /// The sine of an argument up to 2^20.
+    sin_near() = Circular::sin_near;
+    /// The cosine of an argument up to 2^20.
+    cos_near() = Circular::cos_near;
+    /// The tangent of an argument up to 2^20.
+    tan_near() = Circular::tan_near;
+    /// The inverse of [`sin`](Self::sin), NaN beyond one.
+    asin() = Inverse::asin;
+    /// The inverse of [`cos`](Self::cos), NaN beyond one.
+    acos() = Inverse::acos;
+    /// The inverse of [`tan`](Self::tan).
+    atan() = Inverse::atan;
+    /// The angle of the point `(x, self)`.
+    atan2(x) = Inverse::atan2;
+    /// `self` to a power. Packed in `f32` alone.
+    pow(exponent) = Power::pow;
+    /// `sqrt(self^2 + other^2)`, without overflow on the way.
+    hypot(other) = Power::hypot;
+    /// The remainder with the sign of `self`, one element at a time: exact, so it takes as many steps as it takes.
+    fmod(divisor) = Power::fmod;
+    /// The remainder with the sign of the divisor; as [`fmod`](Self::fmod).
+    remainder(divisor) = power::remainder;
+    /// `sqrt(self)`
+    sqrt() = Self::sqrt;
+    /// `1 / sqrt(self)`
+    rsqrt() = float::reciprocal_root;
+    /// `1 / self`
+    reciprocal() = Self::recip;
+    /// The absolute value.
+    abs() = Self::abs;
+    /// The magnitude of `self` with the sign of another number.
+    copysign(sign) = Self::copysign;
+    /// The largest integer that is not above.
+    floor() = Self::floor;
+    /// The smallest integer that is not below.
+    ceil() = Self::ceil;
+    /// The integer part.
+    trunc() = Self::trunc;
+    /// The nearest integer, and the even one of two.
+    round() = Self::round_ties_even;
+    /// The inverse of [`erf`](Self::erf), one element at a time.
+    erfinv() = Rare::erfinv;
+    /// The logarithm of the magnitude of the gamma function, one element at a time.
+    lgamma() = Rare::lgamma;
+    /// The derivative of [`lgamma`](Self::lgamma), one element at a time.
+    digamma() = Rare::digamma;
 }

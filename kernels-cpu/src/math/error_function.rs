@@ -123,7 +123,7 @@ fn complement(a: f64) -> f64 {
     );
     let high = f64::from_bits(a.to_bits() & !0x07ff_ffff);
     let low = (a - high) * (a + high);
-    exp(-high * high) * (slow - slow * low * (1.0 - 0.5 * low))
+    exp(-high * high) * (slow - slow * low * (1.0 - low * (0.5 - low * (1.0 / 6.0))))
 }
 
 #[cfg(test)]

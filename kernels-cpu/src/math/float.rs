@@ -119,3 +119,8 @@ macro_rules! float {
 
 float!(f32, u32, mantissa: 23, bias: 127.0, sqrt_half: 0x3f35_04f3);
 float!(f64, u64, mantissa: 52, bias: 1023.0, sqrt_half: 0x3fe6_a09e_667f_3bcd);
+
+#[inline(always)]
+pub(super) fn reciprocal_root<T: Float>(x: T) -> T {
+    T::of(1.0) / x.root()
+}

@@ -136,3 +136,21 @@ pub(super) fn check<T: Sample>(
     }
     println!("{}: {:.2} units at {:e}", std::any::type_name::<T>(), worst.0, worst.1);
 }
+
+/// As [`check`], for two arguments: each special one with each, and pairs from the range.
+pub(super) fn check_pairs<T: Sample>(
+    range: (f64, f64),
+    bound: f64,
+    function: impl Fn(T, T) -> T,
+    reference: impl Fn(f64, f64) -> f64,
+) {
+    let all = arguments::<T>(range.0, range.1);
+    let special = &all[..2 * (SPECIAL.len() + 5)];
+    let crossed = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
+    let shifted = all.iter().zip(all.iter().skip(7)).map(|(&a, &b)| (a, b));
+    for (a, b) in crossed.chain(shifted) {
+        let (result, expected) = (function(a, b), reference(a.widen(), b.widen()));
+        let error = result.distance(expected);
+        assert!(error <= bound, "{error} units at ({a:?}, {b:?}): {result:?}, not {expected:e}");
+    }
+}
