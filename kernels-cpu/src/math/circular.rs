@@ -10,7 +10,8 @@ use super::float::{Float, poly};
 pub(super) const NEAR: f64 = 1_048_576.0;
 
 /// A quarter turn in parts of 33 bits, and what they lack.
-const QUARTER: [f64; 4] = [1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32];
+const QUARTER: [f64; 4] =
+    [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_711_166_5e-21, 8.478_427_660_368_9e-32];
 
 pub(super) trait Circular: Float {
     fn sin_near(self) -> Self;
@@ -44,17 +45,17 @@ impl Circular for f32 {
 
     #[inline(always)]
     fn sin(self) -> Self {
-        if f64::from(self.abs()) < NEAR { self.sin_near() } else { f32::sin(self) }
+        if f64::from(self.abs()) < NEAR { self.sin_near() } else { Self::sin(self) }
     }
 
     #[inline(always)]
     fn cos(self) -> Self {
-        if f64::from(self.abs()) < NEAR { self.cos_near() } else { f32::cos(self) }
+        if f64::from(self.abs()) < NEAR { self.cos_near() } else { Self::cos(self) }
     }
 
     #[inline(always)]
     fn tan(self) -> Self {
-        if f64::from(self.abs()) < NEAR { self.tan_near() } else { f32::tan(self) }
+        if f64::from(self.abs()) < NEAR { self.tan_near() } else { Self::tan(self) }
     }
 }
 
@@ -83,17 +84,17 @@ impl Circular for f64 {
 
     #[inline(always)]
     fn sin(self) -> Self {
-        if self.abs() < NEAR { self.sin_near() } else { f64::sin(self) }
+        if self.abs() < NEAR { self.sin_near() } else { Self::sin(self) }
     }
 
     #[inline(always)]
     fn cos(self) -> Self {
-        if self.abs() < NEAR { self.cos_near() } else { f64::cos(self) }
+        if self.abs() < NEAR { self.cos_near() } else { Self::cos(self) }
     }
 
     #[inline(always)]
     fn tan(self) -> Self {
-        if self.abs() < NEAR { self.tan_near() } else { f64::tan(self) }
+        if self.abs() < NEAR { self.tan_near() } else { Self::tan(self) }
     }
 }
 
@@ -156,7 +157,7 @@ fn sine(r: f64, low: f64) -> f64 {
             -0.000_198_412_698_298_982_55,
             2.755_731_371_864_144e-6,
             -2.505_076_178_543_945_8e-8,
-            1.589_698_612_387_103_1e-10,
+            1.589_698_612_387_103e-10,
         );
     r + (cube + (low - 0.5 * z * low))
 }

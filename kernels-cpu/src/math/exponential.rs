@@ -18,7 +18,7 @@ pub(super) trait Exponential: Float {
 }
 
 impl Exponential for f32 {
-    const LN2_HIGH: Self = 0.693_359_375;
+    const LN2_HIGH: Self = 0.693_359_4;
     const LN2_LOW: Self = -2.121_944_4e-4;
     const LOWEST: Self = -105.0;
     const HIGHEST: Self = 89.0;
@@ -30,7 +30,7 @@ impl Exponential for f32 {
 }
 
 impl Exponential for f64 {
-    const LN2_HIGH: Self = f64::from_bits(0x3fe6_2e42_fee0_0000);
+    const LN2_HIGH: Self = Self::from_bits(0x3fe6_2e42_fee0_0000);
     const LN2_LOW: Self = 1.908_214_929_270_587_7e-10;
     const LOWEST: Self = -746.0;
     const HIGHEST: Self = 710.0;
@@ -45,7 +45,7 @@ impl Exponential for f64 {
             0.008_333_333_333_315_433,
             0.001_388_888_893_039_687_6,
             0.000_198_412_699_014_032_4,
-            2.480_150_639_701_340_3e-5,
+            2.480_150_639_701_34e-5,
             2.755_722_924_369_472e-6,
             2.762_566_983_728_847e-7,
             2.511_411_138_903_368_8e-8,

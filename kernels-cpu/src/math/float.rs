@@ -107,6 +107,7 @@ macro_rules! float {
             fn exponent_and_mantissa(self) -> (Self, Self) {
                 const ONE: $bits = (1.0 as $float).to_bits();
                 const BELOW_POINT: $bits = (1 << $mantissa) - 1;
+                #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
                 const INTEGERS: $float = (1_u64 << $mantissa) as $float;
                 let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
                 // An integer written into the low bits of 2^mantissa counts in units of one.

@@ -74,6 +74,7 @@ pub(super) fn remainder<T: Power>(x: T, divisor: T) -> T {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use crate::math::Real;
     use crate::math::testing::check_pairs;

@@ -91,6 +91,7 @@ impl Sample for f64 {
 }
 
 /// Equal, signs of zero included, or both NaN.
+#[expect(clippy::float_cmp, reason = "equality is what is asked")]
 fn same<T: Sample>(a: T, b: T) -> bool {
     let (a, b) = (a.widen(), b.widen());
     (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
