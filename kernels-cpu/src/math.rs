@@ -57,9 +57,11 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 #[inline(always)]
 pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
     let limit = T::of(circular::NEAR);
-    let far = block.iter().fold(false, |far, x| far | !(x.magnitude() < limit));
+    let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
-        block.iter_mut().for_each(|x| *x = exact(*x));
+        for x in block {
+            *x = exact(*x);
+        }
     } else {
         vectorised(
             #[inline(always)]

@@ -63,7 +63,7 @@ impl Arc for f64 {
         // Sums and products of the scaled sides neither overflow nor leave the normal numbers.
         let factor = if larger > 1e300 { 1e-10 } else { 1.0 };
         let factor = if larger < 1e-250 { 1e50 } else { factor };
-        let both_infinite = a == b && a == Self::INFINITY;
+        let both_infinite = a.is_infinite() && b.is_infinite();
         let both_zero = larger == 0.0;
         let a = if both_infinite { 1.0 } else { a * factor };
         let b = if both_infinite || both_zero { 1.0 } else { b * factor };

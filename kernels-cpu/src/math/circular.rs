@@ -221,7 +221,7 @@ mod tests {
         let expected = block.map(|x: f64| Real::sin(x));
         map_circular(&mut block, Real::sin_near, Real::sin);
         for (x, y) in block.into_iter().zip(expected) {
-            assert!(x == y || (x.is_nan() && y.is_nan()));
+            assert!(x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()), "{x} {y}");
         }
     }
 }

@@ -75,6 +75,7 @@ impl Sample for f64 {
         Self::from_bits(random)
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "a distance that large is wrong however it is rounded")]
     fn distance(self, reference: f64) -> f64 {
         if same(self, reference) {
             return 0.0;
