@@ -1,0 +1,127 @@
+//! `exp` and its family, by way of `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
+//!
+//! The power of two is applied in two halves: `2^n` alone leaves the range of normal numbers long before the product
+//! does, and a denormal result must be rounded once.
+
+use super::float::{Float, poly};
+
+pub(super) trait Exponential: Float {
+    /// `ln(2)` with enough zeros at its end for `n LN2_HIGH` to be exact, and what it lacks.
+    const LN2_HIGH: Self;
+    const LN2_LOW: Self;
+    /// `e^x` is zero below the first and infinite above the second.
+    const LOWEST: Self;
+    const HIGHEST: Self;
+
+    /// `(e^r - 1 - r) / r^2`
+    fn remainder_term(r: Self) -> Self;
+}
+
+impl Exponential for f32 {
+    const LN2_HIGH: Self = 0.693_359_4;
+    const LN2_LOW: Self = -2.121_944_4e-4;
+    const LOWEST: Self = -105.0;
+    const HIGHEST: Self = 89.0;
+
+    #[inline(always)]
+    fn remainder_term(r: Self) -> Self {
+        poly!(r; 0.5, 0.166_665_45, 0.041_666_288, 8.366_407e-3, 1.394_619_5e-3)
+    }
+}
+
+impl Exponential for f64 {
+    const LN2_HIGH: Self = Self::from_bits(0x3fe6_2e42_fee0_0000);
+    const LN2_LOW: Self = 1.908_214_929_270_587_7e-10;
+    const LOWEST: Self = -746.0;
+    const HIGHEST: Self = 710.0;
+
+    #[inline(always)]
+    fn remainder_term(r: Self) -> Self {
+        poly!(
+            r;
+            0.500_000_000_000_000_4,
+            0.166_666_666_666_666_85,
+            0.041_666_666_666_581_45,
+            0.008_333_333_333_315_433,
+            0.001_388_888_893_039_687_6,
+            0.000_198_412_699_014_032_4,
+            2.480_150_639_701_34e-5,
+            2.755_722_924_369_472e-6,
+            2.762_566_983_728_847e-7,
+            2.511_411_138_903_368_8e-8,
+        )
+    }
+}
+
+#[inline(always)]
+pub(super) fn exp<T: Exponential>(x: T) -> T {
+    exp_scaled(x, T::of(0.0))
+}
+
+/// `2^power e^x`, which may be finite where `e^x` is not. The power is a small integer.
+#[inline(always)]
+pub(super) fn exp_scaled<T: Exponential>(x: T, power: T) -> T {
+    let (n, r) = reduce(x.at_least(T::LOWEST).at_most(T::HIGHEST - power));
+    scale(T::of(1.0) + (r + r * r * T::remainder_term(r)), n + power)
+}
+
+#[inline(always)]
+pub(super) fn exp2<T: Exponential>(x: T) -> T {
+    let limit = T::of(std::f64::consts::LOG2_E);
+    let x = x.at_least(T::LOWEST * limit).at_most(T::HIGHEST * limit);
+    let n = x.nearest();
+    let r = (x - n) * T::of(std::f64::consts::LN_2);
+    scale(T::of(1.0) + (r + r * r * T::remainder_term(r)), n)
+}
+
+#[inline(always)]
+pub(super) fn expm1<T: Exponential>(x: T) -> T {
+    // e^-40 is lost beside one in either type.
+    expm1_below_overflow(x.at_least(T::of(-40.0)).at_most(T::HIGHEST))
+}
+
+/// [`expm1`] without its limits, for `-40 <= x <= HIGHEST`.
+#[inline(always)]
+pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
+    let (n, r) = reduce(x);
+    let near = r + r * r * T::remainder_term(r);
+    // Half of 2^n is finite for the largest n. Both it and its distance from a half are exact where they matter.
+    let half = (n - T::of(1.0)).two_to();
+    let result = T::of(2.0) * (half * near + (half - T::of(0.5)));
+    // Halving would lose the last bit of a denormal, and adding would lose the sign of zero.
+    if x.magnitude() < T::EPSILON * T::of(0.5) { x } else { result }
+}
+
+#[inline(always)]
+fn reduce<T: Exponential>(x: T) -> (T, T) {
+    let n = (x * T::of(std::f64::consts::LOG2_E)).nearest();
+    (n, (x - n * T::LN2_HIGH) - n * T::LN2_LOW)
+}
+
+#[inline(always)]
+fn scale<T: Float>(value: T, power: T) -> T {
+    let half = (power * T::of(0.5)).nearest();
+    value * half.two_to() * (power - half).two_to()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::math::Real;
+    use crate::math::testing::check;
+
+    #[test]
+    fn exponentials_are_right_to_the_last_places() {
+        check::<f32>((-110.0, 90.0), 1.5, Real::exp, f64::exp);
+        check::<f64>((-750.0, 711.0), 2.0, Real::exp, f64::exp);
+        check::<f32>((-155.0, 130.0), 1.5, Real::exp2, f64::exp2);
+        check::<f64>((-1080.0, 1025.0), 2.0, Real::exp2, f64::exp2);
+    }
+
+    #[test]
+    fn exponentials_minus_one_are_right_near_zero() {
+        for range in [(-2.0, 2.0), (-1e-4, 1e-4), (-50.0, 90.0)] {
+            check::<f32>(range, 2.0, Real::expm1, f64::exp_m1);
+            check::<f64>(range, 4.0, Real::expm1, f64::exp_m1);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the formulas need to know about a floating-point type: its constants and the layout of its bits.
+//!
+//! Rounding to an integer and building a power of two are done with ordinary additions on purpose. The conversions
+//! between integers and floats that would be the obvious way do not exist as packed instructions for 64 bits below
+//! AVX-512, and Rust's saturating `as` adds comparisons to the others.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// Evaluates a polynomial, lowest coefficient first.
+///
+/// It is a macro so that the evaluation is straight-line code before the loop vectoriser looks at it.
+macro_rules! poly {
+    ($x:expr; $last:expr $(,)?) => { $last };
+    ($x:expr; $first:expr, $($rest:expr),+ $(,)?) => { $first + $x * poly!($x; $($rest),+) };
+}
+pub(super) use poly;
+
+/// `f32` or `f64`, as seen by the formulas of this module.
+///
+/// No operation here is fused: a product and a sum round separately on every machine. That is what makes a result the
+/// same under AVX-512, AVX2 and the baseline, and keeps a call outside of [`vectorised`](super::vectorised) from
+/// becoming a call of the C library's `fma`.
+pub(super) trait Float:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    const INFINITY: Self;
+    const NAN: Self;
+    /// Below this the relative spacing grows.
+    const MIN_POSITIVE: Self;
+    /// The distance between one and the next number.
+    const EPSILON: Self;
+    /// Adding this leaves no bits after the point, and the integer in the lowest bits of the sum.
+    const SHIFT: Self;
+
+    /// The nearest value of this type. Folds to a constant.
+    fn of(value: f64) -> Self;
+    fn magnitude(self) -> Self;
+    fn with_sign_of(self, sign: Self) -> Self;
+    fn root(self) -> Self;
+    /// The nearest integer, for magnitudes below a quarter of `1 / EPSILON`; NaN stays NaN.
+    fn nearest(self) -> Self;
+    /// `2^self` for an integer `self` whose power is a normal number.
+    fn two_to(self) -> Self;
+    /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
+    fn exponent_and_mantissa(self) -> (Self, Self);
+
+    /// The smaller, and `self` where it is NaN.
+    #[inline(always)]
+    fn at_most(self, limit: Self) -> Self {
+        if self > limit { limit } else { self }
+    }
+
+    /// The larger, and `self` where it is NaN.
+    #[inline(always)]
+    fn at_least(self, limit: Self) -> Self {
+        if self < limit { limit } else { self }
+    }
+}
+
+macro_rules! float {
+    ($float:ty, $bits:ty, mantissa: $mantissa:literal, bias: $bias:literal, sqrt_half: $sqrt_half:literal) => {
+        impl Float for $float {
+            const INFINITY: Self = Self::INFINITY;
+            const NAN: Self = Self::NAN;
+            const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
+            const EPSILON: Self = Self::EPSILON;
+            const SHIFT: Self = 1.5 / Self::EPSILON;
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+            fn of(value: f64) -> Self {
+                value as Self
+            }
+
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+
+            #[inline(always)]
+            fn with_sign_of(self, sign: Self) -> Self {
+                self.copysign(sign)
+            }
+
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+
+            #[inline(always)]
+            fn nearest(self) -> Self {
+                (self + Self::SHIFT) - Self::SHIFT
+            }
+
+            #[inline(always)]
+            fn two_to(self) -> Self {
+                Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa)
+            }
+
+            #[inline(always)]
+            fn exponent_and_mantissa(self) -> (Self, Self) {
+                const ONE: $bits = (1.0 as $float).to_bits();
+                const BELOW_POINT: $bits = (1 << $mantissa) - 1;
+                #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
+                const INTEGERS: $float = (1_u64 << $mantissa) as $float;
+                let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
+                // An integer written into the low bits of 2^mantissa counts in units of one.
+                let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
+                (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
+            }
+        }
+    };
+}
+
+float!(f32, u32, mantissa: 23, bias: 127.0, sqrt_half: 0x3f35_04f3);
+float!(f64, u64, mantissa: 52, bias: 1023.0, sqrt_half: 0x3fe6_a09e_667f_3bcd);
+
+#[inline(always)]
+pub(super) fn reciprocal_root<T: Float>(x: T) -> T {
+    T::of(1.0) / x.root()
+}

@@ -1,0 +1,120 @@
+//! The hyperbolic functions, their inverses and the logistic function, in terms of exponentials and logarithms.
+
+use super::exponential::{Exponential, exp, exp_scaled, expm1, expm1_below_overflow};
+use super::logarithm::{Logarithm, log1p};
+
+#[inline(always)]
+pub(super) fn sigmoid<T: Exponential>(x: T) -> T {
+    // An exponential that cannot overflow keeps the denormal results of large negative arguments.
+    let e = exp(-x.magnitude());
+    (if x < T::of(0.0) { e } else { T::of(1.0) }) / (T::of(1.0) + e)
+}
+
+#[inline(always)]
+pub(super) fn tanh<T: Exponential>(x: T) -> T {
+    // From 20 on the quotient rounds to one.
+    let t = expm1_below_overflow(T::of(2.0) * x.magnitude().at_most(T::of(20.0)));
+    let result = (t / (t + T::of(2.0))).with_sign_of(x);
+    // Doubling and halving would round a denormal, and NaN comes back with its own sign.
+    if x.magnitude() < T::EPSILON { x } else { result }
+}
+
+#[inline(always)]
+pub(super) fn sinh<T: Exponential>(x: T) -> T {
+    let a = x.magnitude();
+    let t = expm1(a);
+    let small = T::of(0.5) * (t + t / (t + T::of(1.0)));
+    let half = exp_scaled(a, T::of(-1.0));
+    let large = half - T::of(0.25) / half;
+    let result = if a < T::of(1.0) { small } else { large };
+    if a < T::EPSILON { x } else { result.with_sign_of(x) }
+}
+
+#[inline(always)]
+pub(super) fn cosh<T: Exponential>(x: T) -> T {
+    let half = exp_scaled(x.magnitude(), T::of(-1.0));
+    half + T::of(0.25) / half
+}
+
+#[inline(always)]
+pub(super) fn asinh<T: Logarithm>(x: T) -> T {
+    let a = x.magnitude();
+    let one = T::of(1.0);
+    let near = a + a * a / (one + (a * a + one).root());
+    log1p_or_twice(a, near).with_sign_of(x)
+}
+
+#[inline(always)]
+pub(super) fn acosh<T: Logarithm>(x: T) -> T {
+    let above = x - T::of(1.0);
+    let near = above + (above * (above + T::of(2.0))).root();
+    let result = log1p_or_twice(x, near);
+    if x < T::of(1.0) { T::NAN } else { result }
+}
+
+#[inline(always)]
+pub(super) fn atanh<T: Logarithm>(x: T) -> T {
+    let a = x.magnitude();
+    let quotient = T::of(2.0) * a / (T::of(1.0) - a);
+    let result = T::of(0.5) * log1p(quotient);
+    if a < T::EPSILON { x } else { result.with_sign_of(x) }
+}
+
+/// `ln(1 + near)`, and `ln(2 a)` where `a` is so large that both are the same and `near` may have overflowed.
+#[inline(always)]
+fn log1p_or_twice<T: Logarithm>(a: T, near: T) -> T {
+    let large = a > T::of(1e17);
+    let log = log1p(if large { a } else { near });
+    if large { log + T::of(std::f64::consts::LN_2) } else { log }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::math::Real;
+    use crate::math::testing::check;
+
+    fn logistic(x: f64) -> f64 {
+        if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
+    }
+
+    /// The reference is not defined below one.
+    fn inverse_cosh(x: f64) -> f64 {
+        if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+    }
+
+    #[test]
+    fn bounded_functions_are_right_to_the_last_places() {
+        for range in [(-1.0, 1.0), (-25.0, 25.0), (-1e-3, 1e-3)] {
+            check::<f32>(range, 2.5, Real::tanh, f64::tanh);
+            check::<f64>(range, 4.0, Real::tanh, f64::tanh);
+        }
+        for range in [(-110.0, 100.0), (-5.0, 5.0)] {
+            check::<f32>(range, 2.5, Real::sigmoid, logistic);
+            check::<f64>(range, 3.0, Real::sigmoid, logistic);
+        }
+    }
+
+    #[test]
+    fn growing_functions_are_right_up_to_their_overflow() {
+        for range in [(-3.0, 3.0), (-90.0, 90.0), (-711.0, 711.0)] {
+            check::<f32>(range, 3.0, Real::sinh, f64::sinh);
+            check::<f64>(range, 4.0, Real::sinh, f64::sinh);
+            check::<f32>(range, 3.0, Real::cosh, f64::cosh);
+            check::<f64>(range, 4.0, Real::cosh, f64::cosh);
+        }
+    }
+
+    #[test]
+    fn inverses_are_right_over_their_domains() {
+        for range in [(-1.0, 1.0), (-1e-3, 1e-3), (-1e4, 1e4)] {
+            check::<f32>(range, 4.0, Real::asinh, libm::asinh);
+            check::<f64>(range, 4.0, Real::asinh, libm::asinh);
+            check::<f32>(range, 4.0, Real::atanh, libm::atanh);
+            check::<f64>(range, 4.0, Real::atanh, libm::atanh);
+        }
+        for range in [(1.0, 1.001), (1.0, 3.0), (1.0, 1e4)] {
+            check::<f32>(range, 4.0, Real::acosh, inverse_cosh);
+            check::<f64>(range, 4.0, Real::acosh, inverse_cosh);
+        }
+    }
+}

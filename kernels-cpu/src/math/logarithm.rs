@@ -1,0 +1,150 @@
+//! `log` and its family, by way of `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
+
+use super::float::{Float, poly};
+
+pub(super) trait Logarithm: Float {
+    /// A power of two that makes every denormal normal.
+    const LIFT: f64;
+    /// `log10(2)` with enough zeros at its end for `e LOG10_2_HIGH` to be exact.
+    const LOG10_2_HIGH: f64;
+
+    /// `e ln(2) + ln(1 + f)` for an exponent `e` and `sqrt(1/2) - 1 <= f < sqrt(2) - 1`.
+    fn sum(e: Self, f: Self) -> Self;
+}
+
+impl Logarithm for f32 {
+    const LIFT: f64 = 32.0;
+    const LOG10_2_HIGH: f64 = 0.301_025_390_625;
+
+    #[inline(always)]
+    fn sum(e: Self, f: Self) -> Self {
+        let square = f * f;
+        let cube = f
+            * square
+            * poly!(
+                f;
+                0.333_333_1,
+                -0.249_999_87,
+                0.200_021_46,
+                -0.166_692_14,
+                0.142_200_26,
+                -0.123_855_93,
+                0.118_651_4,
+                -0.117_804_684,
+                0.069_207_6,
+            );
+        (f + ((cube - 2.121_944_4e-4 * e) - 0.5 * square)) + 0.693_359_4 * e
+    }
+}
+
+impl Logarithm for f64 {
+    const LIFT: Self = 64.0;
+    const LOG10_2_HIGH: Self = Self::from_bits(0x3fd3_4413_5080_0000);
+
+    /// With `s = f / (2 + f)`, `ln(1 + f)` is `2 s` plus a short series in `s^2`, and `2 s` is `f - s f`. What is
+    /// subtracted from `f` is written so that its largest part, `f^2 / 2`, is rounded once.
+    #[inline(always)]
+    fn sum(e: Self, f: Self) -> Self {
+        let s = f / (2.0 + f);
+        let z = s * s;
+        let series = z * poly!(
+            z;
+            0.666_666_666_666_666_6,
+            0.400_000_000_000_056_37,
+            0.285_714_285_692_390_93,
+            0.222_222_226_278_410_93,
+            0.181_817_769_522_470_36,
+            0.153_870_419_218_116_7,
+            0.132_510_905_187_063_7,
+            0.132_434_161_590_943_84,
+        );
+        let half_square = 0.5 * f * f;
+        let low = 1.908_214_929_270_587_7e-10 * e;
+        Self::from_bits(0x3fe6_2e42_fee0_0000) * e - ((half_square - (s * (half_square + series) + low)) - f)
+    }
+}
+
+#[inline(always)]
+pub(super) fn log<T: Logarithm>(x: T) -> T {
+    let (e, f) = split(x);
+    at_the_edges(x, T::sum(e, f))
+}
+
+#[inline(always)]
+pub(super) fn log2<T: Logarithm>(x: T) -> T {
+    let (e, f) = split(x);
+    at_the_edges(x, e + T::sum(T::of(0.0), f) * T::of(std::f64::consts::LOG2_E))
+}
+
+#[inline(always)]
+pub(super) fn log10<T: Logarithm>(x: T) -> T {
+    let (e, f) = split(x);
+    let low = e * T::of(std::f64::consts::LOG10_2 - T::LOG10_2_HIGH);
+    let near = low + T::sum(T::of(0.0), f) * T::of(std::f64::consts::LOG10_E);
+    at_the_edges(x, e * T::of(T::LOG10_2_HIGH) + near)
+}
+
+#[inline(always)]
+pub(super) fn log1p<T: Logarithm>(x: T) -> T {
+    let one = T::of(1.0);
+    let sum = one + x;
+    // What the sum lost, exactly; its share of the logarithm is its share of the sum.
+    let taken = sum - x;
+    let lost = (x - (sum - taken)) + (one - taken);
+    let result = log(sum) + lost / sum;
+    // Infinity has lost NaN, minus one divides by zero, and zero has a sign.
+    let result = if sum > T::of(0.0) && x < T::INFINITY { result } else { log(sum) };
+    if x == T::of(0.0) { x } else { result }
+}
+
+#[inline(always)]
+fn split<T: Logarithm>(x: T) -> (T, T) {
+    let denormal = x < T::MIN_POSITIVE;
+    let lift = T::of(T::LIFT);
+    let (e, m) = (if denormal { x * lift.two_to() } else { x }).exponent_and_mantissa();
+    (if denormal { e - lift } else { e }, m - T::of(1.0))
+}
+
+#[inline(always)]
+fn at_the_edges<T: Float>(x: T, result: T) -> T {
+    let result = if x < T::INFINITY { result } else { x };
+    let below = if x == T::of(0.0) { -T::INFINITY } else { T::NAN };
+    if x > T::of(0.0) { result } else { below }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
+mod tests {
+    use crate::math::Real;
+    use crate::math::testing::check;
+
+    #[test]
+    fn logarithms_are_right_to_the_last_places() {
+        for range in [(0.0, 3.0), (0.99, 1.01), (0.0, 1e9)] {
+            check::<f32>(range, 1.5, Real::log, f64::ln);
+            check::<f64>(range, 2.0, Real::log, f64::ln);
+            check::<f32>(range, 2.0, Real::log2, f64::log2);
+            check::<f64>(range, 3.0, Real::log2, f64::log2);
+            check::<f32>(range, 2.0, Real::log10, f64::log10);
+            check::<f64>(range, 3.0, Real::log10, f64::log10);
+        }
+    }
+
+    #[test]
+    fn logarithms_of_one_and_more_are_right_near_zero() {
+        for range in [(-1.0, 1.0), (-1e-3, 1e-3), (-1.0, 1e4)] {
+            check::<f32>(range, 2.0, Real::log1p, f64::ln_1p);
+            check::<f64>(range, 3.0, Real::log1p, f64::ln_1p);
+        }
+    }
+
+    #[test]
+    fn logarithms_of_powers_are_whole() {
+        for power in -1074..1024 {
+            assert_eq!(Real::log2(libm::scalbn(1.0_f64, power)), f64::from(power));
+        }
+        for power in 0..22 {
+            assert_eq!(Real::log10(10_f64.powi(power)), f64::from(power));
+        }
+    }
+}

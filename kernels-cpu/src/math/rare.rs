@@ -1,0 +1,105 @@
+//! Functions that nobody calls in a loop that matters: one element at a time, computed in `f64`.
+
+use super::float::Float;
+
+pub(super) trait Rare: Float {
+    fn lgamma(self) -> Self;
+    fn digamma(self) -> Self;
+    fn erfinv(self) -> Self;
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the wider functions are rounded")]
+impl Rare for f32 {
+    fn lgamma(self) -> Self {
+        libm::lgamma(f64::from(self)) as Self
+    }
+
+    fn digamma(self) -> Self {
+        Rare::digamma(f64::from(self)) as Self
+    }
+
+    fn erfinv(self) -> Self {
+        Rare::erfinv(f64::from(self)) as Self
+    }
+}
+
+impl Rare for f64 {
+    /// The standard library's is unstable.
+    fn lgamma(self) -> Self {
+        libm::lgamma(self)
+    }
+
+    /// Climbs to where the asymptotic series holds; negative arguments are reflected first.
+    fn digamma(self) -> Self {
+        if self == 0.0 {
+            return Self::INFINITY.copysign(-self);
+        }
+        if self < 0.0 {
+            let fraction = self % 1.0;
+            let turn = std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
+            return if fraction == 0.0 || self.is_infinite() { Self::NAN } else { Rare::digamma(1.0 - self) - turn };
+        }
+        let (mut x, mut climbed) = (self, 0.0);
+        while x < 12.0 {
+            climbed -= 1.0 / x;
+            x += 1.0;
+        }
+        let z = 1.0 / (x * x);
+        let series = z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z * (1.0 / 132.0)))));
+        climbed + x.ln() - 0.5 / x - series
+    }
+
+    /// A closed form good to three digits, and steps that triple them.
+    #[expect(clippy::float_cmp, reason = "the poles are exact")]
+    fn erfinv(self) -> Self {
+        let a = self.abs();
+        if !(1e-300..1.0).contains(&a) {
+            let pole = if a == 1.0 { Self::INFINITY.copysign(self) } else { Self::NAN };
+            return if a < 1.0 { self * 0.5 * std::f64::consts::PI.sqrt() } else { pole };
+        }
+        let log = (-a * a).ln_1p();
+        let half = 2.0 / (std::f64::consts::PI * 0.147) + 0.5 * log;
+        let product = log / 0.147;
+        // The plain difference of the root and its larger part cancels for small arguments.
+        let mut x = (-product / (half + (half * half - product).sqrt())).sqrt();
+        for _ in 0..3 {
+            let above = if a < 0.5 { libm::erf(x) - a } else { (1.0 - a) - libm::erfc(x) };
+            let step = above * 0.5 * std::f64::consts::PI.sqrt() * (x * x).exp();
+            x -= step / (1.0 + x * step);
+        }
+        x.copysign(self)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
+mod tests {
+    use crate::math::Real;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn erfinv_undoes_erf(x in -4.0_f64..4.0) {
+            let y = libm::erf(x);
+            // What one unit of the argument is worth.
+            let slope = 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp();
+            prop_assert!((Real::erfinv(y) - x).abs() <= 4e-16 * (1.0 + x.abs() + 1.0 / slope));
+        }
+
+        #[test]
+        fn digamma_steps_by_the_reciprocal(x in -20.0_f64..20.0) {
+            let (here, next) = (Real::digamma(x), Real::digamma(x + 1.0));
+            prop_assert!((next - here - 1.0 / x).abs() <= 1e-12 * (1.0 + here.abs() + next.abs() + (x.round() - x).powi(-2)));
+        }
+    }
+
+    #[test]
+    fn known_values() {
+        assert!((Real::digamma(1.0_f64) + 0.577_215_664_901_532_9).abs() < 4e-15);
+        assert_eq!(Real::digamma(0.0_f64), f64::NEG_INFINITY);
+        assert!(Real::digamma(-3.0_f64).is_nan());
+        assert_eq!(Real::lgamma(3.0_f32), std::f32::consts::LN_2);
+        assert_eq!(Real::erfinv(1.0_f32), f32::INFINITY);
+        assert!(Real::erfinv(1.5_f64).is_nan());
+    }
+}

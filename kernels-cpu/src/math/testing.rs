@@ -1,0 +1,158 @@
+//! Measures a function's error in units of its result's last place.
+
+use super::{Real, vectorised};
+
+/// Arguments at which formulas go wrong.
+const SPECIAL: [f64; 34] = [
+    0.0,
+    1.0,
+    0.5,
+    2.0,
+    0.25,
+    0.75,
+    0.92,
+    1.5,
+    3.0,
+    4.0,
+    8.0,
+    10.0,
+    16.0,
+    20.0,
+    40.0,
+    87.3,
+    88.72,
+    88.73,
+    89.0,
+    100.0,
+    103.9,
+    104.0,
+    105.0,
+    709.78,
+    709.79,
+    710.47,
+    710.48,
+    745.1,
+    745.2,
+    1e3,
+    1e10,
+    1e-10,
+    f64::MAX,
+    f64::INFINITY,
+];
+
+/// A type whose results can be compared with a reference.
+pub(super) trait Sample: Real + std::fmt::Debug {
+    fn of_bits(random: u64) -> Self;
+    /// How many representable values lie between a result and the reference, the latter unrounded if it is wider.
+    fn distance(self, reference: f64) -> f64;
+    fn widen(self) -> f64;
+}
+
+impl Sample for f32 {
+    fn of_bits(random: u64) -> Self {
+        Self::from_bits((random >> 32) as u32)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "an overflow is right where rounding overflows")]
+    fn distance(self, reference: f64) -> f64 {
+        let rounded = reference as Self;
+        if same(self, rounded) {
+            return 0.0;
+        }
+        // Spacing around the reference; near overflow the one below infinity.
+        let near = rounded.abs().min(Self::MAX);
+        let spacing = f64::from(near) - f64::from(near.next_down().max(0.0));
+        (f64::from(self) - reference).abs() / spacing.max(f64::from(Self::from_bits(1)))
+    }
+
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Sample for f64 {
+    fn of_bits(random: u64) -> Self {
+        Self::from_bits(random)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a distance that large is wrong however it is rounded")]
+    fn distance(self, reference: f64) -> f64 {
+        if same(self, reference) {
+            return 0.0;
+        }
+        if self.is_nan() || reference.is_nan() || self.is_sign_negative() != reference.is_sign_negative() {
+            return Self::INFINITY;
+        }
+        self.to_bits().abs_diff(reference.to_bits()) as Self
+    }
+
+    fn widen(self) -> f64 {
+        self
+    }
+}
+
+/// Equal, signs of zero included, or both NaN.
+#[expect(clippy::float_cmp, reason = "equality is what is asked")]
+fn same<T: Sample>(a: T, b: T) -> bool {
+    let (a, b) = (a.widen(), b.widen());
+    (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
+}
+
+/// Numbers that look random and are the same in every run (Weyl's sequence, mixed).
+pub(super) fn noise() -> impl Iterator<Item = u64> {
+    (1_u64..).map(|i| {
+        let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x ^ (x >> 29)
+    })
+}
+
+/// Special arguments, arguments of any bit pattern, and arguments from `[low, high]`.
+#[expect(clippy::cast_precision_loss, reason = "the bits that are lost are noise")]
+pub(super) fn arguments<T: Sample>(low: f64, high: f64) -> Vec<T> {
+    let count = 20_000;
+    let special = SPECIAL.into_iter().chain([f64::NAN, 1e-40, 5e-324, f64::MIN_POSITIVE, 1.2e-38]);
+    let special = special.flat_map(|x| [T::of(x), T::of(-x)]);
+    let unit = |random: u64| (random >> 11) as f64 * f64::EPSILON / 2.0;
+    let inside = noise().skip(count).map(|random| T::of(low + (high - low) * unit(random)));
+    special.chain(noise().take(count).map(T::of_bits)).chain(inside.take(2 * count)).collect()
+}
+
+/// Checks that `function` is within `bound` units of `reference`, and the same however it is compiled.
+pub(super) fn check<T: Sample>(
+    (low, high): (f64, f64),
+    bound: f64,
+    function: impl Fn(T) -> T,
+    reference: impl Fn(f64) -> f64,
+) {
+    let arguments = arguments::<T>(low, high);
+    let results: Vec<T> = vectorised(|| arguments.iter().map(|&x| function(x)).collect());
+    let mut worst = (0.0, 0.0);
+    for (&x, &result) in arguments.iter().zip(&results) {
+        assert!(same(result, function(x)), "compiled differently at {x:?}: {result:?}");
+        let error = result.distance(reference(x.widen()));
+        if error.is_nan() || error > worst.0 {
+            worst = (error, x.widen());
+        }
+        assert!(error <= bound, "{error} units at {x:?}: {result:?}, not {:e}", reference(x.widen()));
+    }
+    println!("{}: {:.2} units at {:e}", std::any::type_name::<T>(), worst.0, worst.1);
+}
+
+/// As [`check`], for two arguments: each special one with each, and pairs from the range.
+pub(super) fn check_pairs<T: Sample>(
+    range: (f64, f64),
+    bound: f64,
+    function: impl Fn(T, T) -> T,
+    reference: impl Fn(f64, f64) -> f64,
+) {
+    let all = arguments::<T>(range.0, range.1);
+    let special = &all[..2 * (SPECIAL.len() + 5)];
+    let crossed = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
+    let shifted = all.iter().zip(all.iter().skip(7)).map(|(&a, &b)| (a, b));
+    for (a, b) in crossed.chain(shifted) {
+        let (result, expected) = (function(a, b), reference(a.widen(), b.widen()));
+        let error = result.distance(expected);
+        assert!(error <= bound, "{error} units at ({a:?}, {b:?}): {result:?}, not {expected:e}");
+    }
+}
