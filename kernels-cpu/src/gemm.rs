@@ -46,7 +46,7 @@ const GRAIN: usize = 1 << 18;
 pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
     let work = agree(a.sizes(), b.sizes(), c.sizes());
     if work <= PLAIN {
-        plain::product(alpha, a, b, beta, c);
+        plain::product(alpha, a, b, beta, &c);
     } else {
         large(alpha, a, b, beta, c);
     }
@@ -67,6 +67,7 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 /// # Panics
 ///
 /// Where the batches are not of one length, or as [`gemm`] does.
+#[expect(clippy::needless_pass_by_value, reason = "the batch is lent for this product, as `gemm` has it")]
 pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
     let count = c.len();
     assert!(a.len() == count && b.len() == count, "batches of {}, {} and {count} products", a.len(), b.len());
@@ -104,9 +105,9 @@ fn agree(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
 #[inline(never)]
 fn large<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
     if c.columns == 1 {
-        vector::product(alpha, a, b, beta, c);
+        vector::product(alpha, a, b, beta, &c);
     } else if c.rows == 1 {
-        vector::product(alpha, b.transposed(), a.transposed(), beta, c.transposed());
+        vector::product(alpha, b.transposed(), a.transposed(), beta, &c.transposed());
     } else {
         T::large(alpha, a, b, beta, c);
     }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 const ROWS: usize = 4;
 const COLUMNS: usize = 128;
 
+#[expect(clippy::needless_pass_by_value, reason = "whoever gives a `MatrixMut` away does not use it again")]
 pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
     let lines: Vec<Cow<'_, [T]>> = (0..b.rows)
         .map(|row| {
@@ -26,7 +27,10 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
             let height = ROWS.min(rows.end - row);
             for column in (0..c.columns).step_by(COLUMNS) {
                 let width = COLUMNS.min(c.columns - column);
-                let sums = Arch::new().dispatch(|| block(a.rows(row, height), &lines, column, width));
+                let sums = Arch::new().dispatch(
+                    #[inline(always)]
+                    || block(a.rows(row, height), &lines, column, width),
+                );
                 for (down, sums) in sums[..height].iter().enumerate() {
                     for (right, &sum) in sums[..width].iter().enumerate() {
                         // SAFETY: the indices are below the sizes, and every row is in one piece.

@@ -7,7 +7,7 @@ use super::{
 };
 
 #[inline]
-pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
+pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: &MatrixMut<'_, T>) {
     for row in 0..c.rows {
         for column in 0..c.columns {
             let mut sum = T::Sum::ZERO;

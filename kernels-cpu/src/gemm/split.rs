@@ -10,23 +10,43 @@ use gemm::Parallelism;
 /// A piece is a multiple of this: the micro-kernels' longest side, for the smallest entries.
 const STEP: usize = 64;
 
+/// Per thread, so that one that is late or held up is helped.
+const PIECES: usize = 4;
+
+/// What stays in the second cache when every piece reads it, in bytes.
+const NEAR: usize = 1 << 20;
+
+/// The least rows of a piece where what every piece reads does not stay near.
+const WIDE: usize = 256;
+
+/// The least columns of a piece that is cut along them: a multiple of the micro-kernels' shorter sides.
+const COLUMNS: usize = 48;
+
 pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
     if c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs() {
-        upright(alpha, b.transposed(), a.transposed(), beta, c.transposed());
+        upright(alpha, b.transposed(), a.transposed(), beta, &c.transposed());
     } else {
-        upright(alpha, a, b, beta, c);
+        upright(alpha, a, b, beta, &c);
     }
 }
 
 /// `C`'s columns are what is contiguous.
-fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
+fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     let inner = a.columns;
     let threads = pool::num_threads();
     let worth = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
-    let pieces = threads.min(worth.max(1));
-    let by_rows = c.rows >= pieces * STEP || c.rows >= c.columns;
-    let (length, step) = if by_rows { (c.rows, STEP) } else { (c.columns, 6) };
-    let step = if pieces == 1 { length } else { length.div_ceil(pieces).next_multiple_of(step) };
+    // Every piece reads all of `b`, and packs it unless its columns are contiguous.
+    let again = if b.row_stride == 1 { PIECES } else { 1 };
+    let pieces = if threads == 1 { 1 } else { (threads * again).min(worth.max(1)) };
+    let near = b.columns.saturating_mul(inner).saturating_mul(size_of::<T>()) <= NEAR;
+    let by_rows = c.rows >= threads * STEP || c.rows >= c.columns;
+    let (length, least) = match (by_rows, near) {
+        (true, true) => (c.rows, STEP),
+        (true, false) => (c.rows, WIDE),
+        (false, _) => (c.columns, COLUMNS),
+    };
+    let step = length.div_ceil(pieces).max(least.min(length.div_ceil(threads))).next_multiple_of(STEP.min(least));
+    let step = if pieces == 1 { length } else { step };
     pool::each(length.div_ceil(step), |piece| {
         let start = piece * step;
         let length = step.min(length - start);

@@ -126,6 +126,7 @@ fn numbers(seed: i64, length: usize) -> Vec<i64> {
         .collect()
 }
 
+#[expect(clippy::many_single_char_names, reason = "the names that products go by")]
 fn check<T: Whole>(case: &Case) {
     let Case { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
     set_num_threads(threads);

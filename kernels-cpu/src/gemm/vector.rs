@@ -13,13 +13,16 @@ use std::borrow::Cow;
 const GRAIN: usize = 1 << 15;
 
 /// Rows of which the sums are held at once.
-const BLOCK: usize = 256;
+const BLOCK: usize = 1024;
+
+/// Rows of a column that a thread reads on end, at least.
+const STRIPE: usize = 512;
 
 /// Sums per row that do not wait for each other.
 const LANES: usize = 16;
 
 /// `c` has one column, and so has `b`.
-pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
+pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: &MatrixMut<'_, T>) {
     let vector = if b.row_stride == 1 {
         // SAFETY: the entries are valid, and with this stride contiguous.
         T::as_sums(unsafe { std::slice::from_raw_parts(b.data, b.rows) })
@@ -31,16 +34,23 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
         || (0..b.rows).map(|row| unsafe { *b.at(row, 0) }.widen()).collect(),
         Cow::Borrowed,
     );
-    pool::over(0..c.rows, GRAIN.div_ceil(a.columns.max(1)), |rows| {
+    let grain = GRAIN.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { STRIPE });
+    pool::over(0..c.rows, grain, |rows| {
         for row in rows.clone().step_by(BLOCK) {
             let height = BLOCK.min(rows.end - row);
             let mut sums = [T::Sum::ZERO; BLOCK];
             let sums = &mut sums[..height];
             let a = a.rows(row, height);
             if a.column_stride == 1 {
-                Arch::new().dispatch(|| along_rows(a, &vector, sums));
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || along_rows(a, &vector, sums),
+                );
             } else {
-                Arch::new().dispatch(|| along_columns(a, &vector, sums));
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || along_columns(a, &vector, sums),
+                );
             }
             for (down, &sum) in sums.iter().enumerate() {
                 // SAFETY: the index is below the size, and every row is in one piece.
@@ -52,7 +62,7 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
 
 #[inline(always)]
 fn along_rows<T: Kind>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
-    const ROWS: usize = 4;
+    const ROWS: usize = 8;
     // SAFETY: a row's entries are valid, and the caller found them to be contiguous.
     let line = |row| unsafe { std::slice::from_raw_parts(a.at(row, 0), vector.len()) };
     let (groups, rest) = sums.as_chunks_mut::<ROWS>();
@@ -66,49 +76,47 @@ fn along_rows<T: Kind>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum])
 
 #[inline(always)]
 fn dots<T: Kind, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [T::Sum; ROWS] {
-    let mut lanes = [[T::Sum::ZERO; LANES]; ROWS];
+    let mut partial = [[T::Sum::ZERO; LANES]; ROWS];
     let (chunks, rest) = vector.as_chunks::<LANES>();
-    let heads = lines.map(|line| line.as_chunks::<LANES>().0);
+    let heads = lines.map(|line| &line.as_chunks::<LANES>().0[..chunks.len()]);
     for (index, chunk) in chunks.iter().enumerate() {
-        for (lanes, head) in lanes.iter_mut().zip(heads) {
-            let entries = &head[index];
+        for row in 0..ROWS {
             for lane in 0..LANES {
-                lanes[lane] = lanes[lane].plus(entries[lane].widen().times(chunk[lane]));
+                partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen().times(chunk[lane]));
             }
         }
     }
-    let mut row = 0;
-    lines.map(|line| {
-        let tail = &line[line.len() - rest.len()..];
-        let sum = lanes[row].into_iter().reduce(Sum::plus).unwrap_or(T::Sum::ZERO);
-        row += 1;
-        tail.iter().zip(rest).fold(sum, |sum, (entry, &x)| sum.plus(entry.widen().times(x)))
-    })
+    let mut sums = [T::Sum::ZERO; ROWS];
+    for row in 0..ROWS {
+        let tail = &lines[row][chunks.len() * LANES..];
+        sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Sum::plus);
+        for (entry, &x) in tail.iter().zip(rest) {
+            sums[row] = sums[row].plus(entry.widen().times(x));
+        }
+    }
+    sums
 }
 
 #[inline(always)]
-fn along_columns<T: Kind>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
-    if a.row_stride != 1 {
+fn along_columns<T: Kind>(matrix: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
+    if matrix.row_stride != 1 {
         for (inner, &x) in vector.iter().enumerate() {
             for (row, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: the indices are below the sizes.
-                *sum = sum.plus(unsafe { *a.at(row, inner) }.widen().times(x));
+                *sum = sum.plus(unsafe { *matrix.at(row, inner) }.widen().times(x));
             }
         }
         return;
     }
     let height = sums.len();
     // SAFETY: a column's entries are valid, and with this stride contiguous.
-    let line = |inner| unsafe { std::slice::from_raw_parts(a.at(0, inner), height) };
+    let line = |inner| unsafe { std::slice::from_raw_parts(matrix.at(0, inner), height) };
     let (groups, rest) = vector.as_chunks::<4>();
-    for (group, &[x, y, z, w]) in groups.iter().enumerate() {
-        let [p, q, r, s] = std::array::from_fn(|inner| line(group * 4 + inner));
-        for row in 0..height {
-            let (left, right) = (
-                p[row].widen().times(x).plus(q[row].widen().times(y)),
-                r[row].widen().times(z).plus(s[row].widen().times(w)),
-            );
-            sums[row] = sums[row].plus(left.plus(right));
+    for (group, factors) in groups.iter().enumerate() {
+        let lines: [_; 4] = std::array::from_fn(|inner| line(group * 4 + inner));
+        for (row, sum) in sums.iter_mut().enumerate() {
+            let term = |inner: usize| lines[inner][row].widen().times(factors[inner]);
+            *sum = sum.plus(term(0).plus(term(1)).plus(term(2).plus(term(3))));
         }
     }
     for (inner, &x) in rest.iter().enumerate() {

@@ -364,7 +364,7 @@ impl<'a, T> MatrixMut<'a, T> {
     /// # Safety
     ///
     /// Nobody else has one of its entries at the same time.
-    pub(super) const unsafe fn block(&self, row: usize, column: usize, sizes: [usize; 2]) -> MatrixMut<'a, T> {
-        MatrixMut { data: self.at(row, column), rows: sizes[0], columns: sizes[1], ..*self }
+    pub(super) const unsafe fn block(&self, row: usize, column: usize, sizes: [usize; 2]) -> Self {
+        Self { data: self.at(row, column), rows: sizes[0], columns: sizes[1], ..*self }
     }
 }

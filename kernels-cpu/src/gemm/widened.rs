@@ -57,7 +57,10 @@ fn widen<T: Kind<Sum = f32>>(matrix: Matrix<'_, T>) -> (Vec<f32>, bool) {
             if lines.column_stride == 1 {
                 // SAFETY: the entries of a line are valid, and with this stride contiguous.
                 let line = unsafe { std::slice::from_raw_parts(lines.at(row, 0), lines.columns) };
-                Arch::new().dispatch(|| into.iter_mut().zip(line).for_each(|(sum, entry)| *sum = entry.widen()));
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || into.iter_mut().zip(line).for_each(|(sum, entry)| *sum = entry.widen()),
+                );
             } else {
                 for (column, sum) in into.iter_mut().enumerate() {
                     // SAFETY: the indices are below the sizes.

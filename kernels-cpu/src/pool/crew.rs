@@ -21,7 +21,7 @@ use std::{
 
 /// How long a thread looks for work, or for the end of others' work, before it sleeps: longer than the pause between
 /// two kernels, shorter than anyone would notice on an idle machine.
-const SPIN: Duration = Duration::from_micros(40);
+const SPIN: Duration = Duration::from_micros(50);
 
 /// Who holds the lock has the workers.
 pub(super) static CREW: Mutex<Crew> = Mutex::new(Crew { workers: Vec::new(), shares: Vec::new() });
@@ -116,14 +116,11 @@ impl Slot {
                 return offer;
             }
             self.asleep.store(true, SeqCst);
-            let offer = loop {
-                if let Some(offer) = self.offered() {
-                    break offer;
-                }
+            if self.offered().is_none() {
                 thread::park();
-            };
+            }
+            // Woken, even if too late: the next region is likely to follow, and is looked out for.
             self.asleep.store(false, Release);
-            return offer;
         }
     }
 
