@@ -358,7 +358,7 @@ impl<'a, T> BatchMut<'a, T> {
     }
 }
 
-impl<'a, T> MatrixMut<'a, T> {
+impl<T> MatrixMut<'_, T> {
     /// The block of `sizes` whose first entry is at `row` and `column`.
     ///
     /// # Safety
