@@ -18,10 +18,10 @@ use crate::error::{BadArgument, Problem, Result};
 /// # fn main() -> dispatch_runtime::Result<()> {
 /// let (a, mut out) = (Tensor::from_slice(&[1.0_f32, 2.0]), Tensor::from_slice(&[0.0_f32; 2]));
 /// let mut operands = operands!(write out; read a)?;
-/// let ([out], [a]) = operands.slices::<f32>()?;
-/// match a {
-///     Some(a) => out.iter_mut().zip(a).for_each(|(out, a)| *out = 2.0 * a),
-///     None => out.iter_mut().for_each(|out| *out *= 2.0),       // `a` is `out`
+/// let ([to], [from]) = operands.slices::<f32>()?;
+/// match from {
+///     Some(from) => to.iter_mut().zip(from).for_each(|(to, from)| *to = 2.0 * from),
+///     None => to.iter_mut().for_each(|to| *to *= 2.0),       // `a` is `out`
 /// }
 /// drop(operands);
 /// assert_eq!(&*out.read::<f32>()?, [2.0, 4.0]);

@@ -1,0 +1,59 @@
+//! Products of integers: a few rows of `C` at a time, a block of columns wide, in registers and the nearest cache.
+
+use super::{GRAIN, Matrix, MatrixMut, entry::Sum, store};
+use crate::pool;
+use pulp::Arch;
+use std::borrow::Cow;
+
+const ROWS: usize = 4;
+const COLUMNS: usize = 128;
+
+#[expect(clippy::needless_pass_by_value, reason = "whoever gives a `MatrixMut` away does not use it again")]
+pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
+    let lines: Vec<Cow<'_, [T]>> = (0..b.rows)
+        .map(|row| {
+            if b.column_stride == 1 {
+                // SAFETY: a row's entries are valid, and with this stride contiguous.
+                Cow::Borrowed(unsafe { std::slice::from_raw_parts(b.at(row, 0), b.columns) })
+            } else {
+                // SAFETY: the indices are below the sizes.
+                (0..b.columns).map(|column| unsafe { *b.at(row, column) }).collect()
+            }
+        })
+        .collect();
+    let grain = GRAIN.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(ROWS);
+    pool::over(0..c.rows, grain, |rows| {
+        for row in rows.clone().step_by(ROWS) {
+            let height = ROWS.min(rows.end - row);
+            for column in (0..c.columns).step_by(COLUMNS) {
+                let width = COLUMNS.min(c.columns - column);
+                let sums = Arch::new().dispatch(
+                    #[inline(always)]
+                    || block(a.rows(row, height), &lines, column, width),
+                );
+                for (down, sums) in sums[..height].iter().enumerate() {
+                    for (right, &sum) in sums[..width].iter().enumerate() {
+                        // SAFETY: the indices are below the sizes, and every row is in one piece.
+                        unsafe { store(c.at(row + down, column + right), alpha, sum, beta) };
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[inline(always)]
+fn block<T: Sum>(a: Matrix<'_, T>, lines: &[Cow<'_, [T]>], column: usize, width: usize) -> [[T; COLUMNS]; ROWS] {
+    let mut sums = [[T::ZERO; COLUMNS]; ROWS];
+    for (inner, line) in lines.iter().enumerate() {
+        let line = &line[column..column + width];
+        for (row, sums) in sums[..a.rows].iter_mut().enumerate() {
+            // SAFETY: the indices are below the sizes.
+            let factor = unsafe { *a.at(row, inner) };
+            for (sum, &entry) in sums.iter_mut().zip(line) {
+                *sum = sum.plus(factor.times(entry));
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,140 @@
+//! What a matrix may hold, and what its products are added up in.
+
+use super::{Matrix, MatrixMut, blocked, split, widened};
+use dispatch_runtime::{Complex32, Complex64, Element, bf16, f16};
+
+/// An entry of a matrix: the floating and complex dtypes and the integers.
+///
+/// Its `Sum` is what products are added up in and scaled by: `f32` for the two halves, else the type itself.
+///
+/// ```
+/// use dispatch_runtime::bf16;
+/// use kernels_cpu::gemm::{Matrix, MatrixMut, gemm};
+/// let (a, mut c) = ([bf16::from_f32(1.5)], [bf16::ZERO]);
+/// let a = Matrix::new(&a, [1, 1], [1, 1]).unwrap();
+/// gemm(2.0_f32, a, a, 0.0, MatrixMut::new(&mut c, [1, 1], [1, 1]).unwrap());
+/// assert_eq!(c, [bf16::from_f32(4.5)]);
+/// ```
+pub trait Entry: Kind {}
+
+impl<T: Kind> Entry for T {}
+
+/// Not public API: the module is private, so nobody else can be an entry.
+pub trait Kind: Element {
+    type Sum: Sum;
+
+    fn widen(self) -> Self::Sum;
+    fn narrow(sum: Self::Sum) -> Self;
+
+    /// The same memory as sums, where that is what it holds.
+    fn as_sums(_: &[Self]) -> Option<&[Self::Sum]> {
+        None
+    }
+
+    /// The product of matrices that are neither small nor vectors.
+    fn large(alpha: Self::Sum, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self::Sum, c: MatrixMut<'_, Self>);
+}
+
+pub trait Sum: Kind<Sum = Self> {
+    const ZERO: Self;
+
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! sums {
+    ($($T:ty: $zero:expr, $plus:expr, $times:expr, $large:path;)*) => {$(
+        impl Kind for $T {
+            type Sum = Self;
+
+            #[inline(always)]
+            fn widen(self) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn narrow(sum: Self) -> Self {
+                sum
+            }
+
+            fn as_sums(entries: &[Self]) -> Option<&[Self]> {
+                Some(entries)
+            }
+
+            fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) {
+                $large(alpha, a, b, beta, c);
+            }
+        }
+
+        impl Sum for $T {
+            const ZERO: Self = $zero;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                $plus(self, other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                $times(self, other)
+            }
+        }
+    )*};
+}
+
+sums! {
+    f32: 0.0, |x, y| x + y, |x, y| x * y, split::product;
+    f64: 0.0, |x, y| x + y, |x, y| x * y, split::product;
+    Complex32: Self::new(0.0, 0.0), |x, y| x + y, |x, y| x * y, split::product;
+    Complex64: Self::new(0.0, 0.0), |x, y| x + y, |x, y| x * y, split::product;
+    u8: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
+    i8: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
+    i16: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
+    i32: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
+    i64: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
+}
+
+/// The conversions to `f32` are written out in integer and float steps without a branch, which vectorise.
+impl Kind for bf16 {
+    type Sum = f32;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+
+    #[inline(always)]
+    fn narrow(sum: f32) -> Self {
+        Self::from_f32(sum)
+    }
+
+    fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) {
+        widened::product(alpha, a, b, beta, c);
+    }
+}
+
+impl Kind for f16 {
+    type Sum = f32;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        /// 2 to the 112th, which is how far apart the exponents' zeros are: subnormals come out right by themselves.
+        const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+        const INFINITY: u32 = 0x7c00 << 13;
+        const EXPONENT: u32 = 0xff << 23;
+        let bits = u32::from(self.to_bits());
+        let magnitude = (bits & 0x7fff) << 13;
+        let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
+        let magnitude = if magnitude >= INFINITY { magnitude | EXPONENT } else { finite };
+        f32::from_bits(magnitude | (bits & 0x8000) << 16)
+    }
+
+    #[inline(always)]
+    fn narrow(sum: f32) -> Self {
+        Self::from_f32(sum)
+    }
+
+    fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) {
+        widened::product(alpha, a, b, beta, c);
+    }
+}

@@ -1,0 +1,267 @@
+//! Every product against its definition in the widest type at hand.
+
+use super::*;
+use crate::pool::set_num_threads;
+use dispatch_runtime::{Complex32, Complex64, bf16, f16};
+use proptest::prelude::*;
+
+/// What a test needs of an entry: to be made from a small whole number, and to be compared as one.
+trait Whole: Entry {
+    fn of(value: i64) -> Self;
+    fn sum(value: i64) -> Self::Sum;
+    /// What nobody may read.
+    fn poison() -> Self;
+}
+
+macro_rules! whole {
+    ($($T:ty: $of:expr, $poison:expr;)*) => {$(
+        impl Whole for $T {
+            fn of(value: i64) -> Self {
+                Self::narrow(Self::sum(value))
+            }
+
+            fn sum(value: i64) -> Self::Sum {
+                $of(value)
+            }
+
+            fn poison() -> Self {
+                $poison
+            }
+        }
+    )*};
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
+fn float(value: i64) -> f64 {
+    value as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "integers are to wrap, and floats are small")]
+mod of {
+    use super::*;
+    whole! {
+        f32: |x| float(x) as f32, Self::NAN;
+        f64: float, Self::NAN;
+        f16: |x| float(x) as f32, Self::NAN;
+        bf16: |x| float(x) as f32, Self::NAN;
+        Complex32: |x| Self::new(float(x) as f32, 0.0), Self::new(f32::NAN, 0.0);
+        Complex64: |x| Self::new(float(x), 0.0), Self::new(f64::NAN, 0.0);
+        u8: |x: i64| x.cast_unsigned() as Self, 77;
+        i8: |x| x as Self, 77;
+        i16: |x| x as Self, 777;
+        i32: |x| x as Self, 777;
+        i64: |x| x, 777;
+    }
+}
+
+/// How a matrix lies in memory.
+#[derive(Clone, Copy, Debug)]
+enum Layout {
+    Rows,
+    Columns,
+    /// Every other column, with a gap between rows.
+    Sliced,
+    /// One row for all.
+    Repeated,
+}
+
+impl Layout {
+    fn strides(self, [rows, columns]: [usize; 2]) -> [usize; 2] {
+        match self {
+            Self::Rows => [columns, 1],
+            Self::Columns => [1, rows],
+            Self::Sliced => [2 * columns + 3, 2],
+            Self::Repeated => [0, 1],
+        }
+    }
+}
+
+fn length(sizes: [usize; 2], strides: [usize; 2]) -> usize {
+    sizes.iter().zip(strides).map(|(size, stride)| size * stride).sum::<usize>() + 1
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    sizes: [usize; 3],
+    layouts: [Layout; 3],
+    alpha: i64,
+    beta: i64,
+    threads: usize,
+    seed: i64,
+}
+
+fn written() -> impl Strategy<Value = Layout> {
+    prop_oneof![Just(Layout::Rows), Just(Layout::Columns), Just(Layout::Sliced)]
+}
+
+fn read() -> impl Strategy<Value = Layout> {
+    prop_oneof![3 => written(), 1 => Just(Layout::Repeated)]
+}
+
+fn size() -> impl Strategy<Value = usize> {
+    prop_oneof![1 => 0..2_usize, 4 => 1..20_usize, 4 => 20..140_usize]
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    (([size(), size(), size()], (read(), read(), written())), (-2..3_i64, -2..3_i64, 1..4_usize, 0..1000_i64)).prop_map(
+        |((sizes, (a, b, c)), (alpha, beta, threads, seed))| Case {
+            sizes,
+            layouts: [a, b, c],
+            alpha,
+            beta,
+            threads,
+            seed,
+        },
+    )
+}
+
+/// Numbers from -1 to 1: in every dtype, sums of a hundred products are exact (halves: see `exact`).
+fn numbers(seed: i64, length: usize) -> Vec<i64> {
+    let mut state = seed * 7919 + 13;
+    (0..length)
+        .map(|_| {
+            state = (state * 1_103_515_245 + 12345) & 0x7fff_ffff;
+            (state >> 16) % 3 - 1
+        })
+        .collect()
+}
+
+#[expect(clippy::many_single_char_names, reason = "the names that products go by")]
+fn check<T: Whole>(case: &Case) {
+    let Case { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
+    set_num_threads(threads);
+    let sizes = [[m, k], [k, n], [m, n]];
+    let strides: [_; 3] = std::array::from_fn(|index| layouts[index].strides(sizes[index]));
+    let [a, b, mut c] = std::array::from_fn(|index| {
+        numbers(seed + i64::try_from(index).unwrap(), length(sizes[index], strides[index]))
+    });
+
+    let entries = |numbers: &[i64]| numbers.iter().map(|&x| T::of(x)).collect::<Vec<T>>();
+    let (left, right) = (entries(&a), entries(&b));
+    let mut found = if beta == 0 { vec![T::poison(); c.len()] } else { entries(&c) };
+    gemm(
+        T::sum(alpha),
+        Matrix::new(&left, sizes[0], strides[0]).unwrap(),
+        Matrix::new(&right, sizes[1], strides[1]).unwrap(),
+        T::sum(beta),
+        MatrixMut::new(&mut found, sizes[2], strides[2]).unwrap(),
+    );
+
+    let mut is_entry = vec![false; c.len()];
+    for row in 0..m {
+        for column in 0..n {
+            let at = |index: usize, row, column| row * strides[index][0] + column * strides[index][1];
+            let sum: i64 = (0..k).map(|inner| a[at(0, row, inner)] * b[at(1, inner, column)]).sum();
+            let entry = at(2, row, column);
+            c[entry] = alpha * sum + beta * c[entry];
+            is_entry[entry] = true;
+            assert!(
+                found[entry] == T::of(c[entry]),
+                "{} at {row}, {column}: {:?} and not {}",
+                T::DTYPE,
+                found[entry],
+                c[entry]
+            );
+        }
+    }
+    for (index, &found) in found.iter().enumerate().filter(|&(index, _)| !is_entry[index] && beta != 0) {
+        assert!(found == T::of(c[index]), "{} wrote outside, at {index}", T::DTYPE);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn products_are_by_definition(case in case()) {
+        check::<f32>(&case);
+        check::<f64>(&case);
+        check::<f16>(&case);
+        check::<bf16>(&case);
+        check::<Complex32>(&case);
+        check::<Complex64>(&case);
+        check::<u8>(&case);
+        check::<i8>(&case);
+        check::<i16>(&case);
+        check::<i32>(&case);
+        check::<i64>(&case);
+    }
+
+    #[test]
+    fn a_batch_is_its_products(count in 0..9_usize, sizes in [0..40_usize, 0..40_usize, 0..40_usize], threads in 1..4_usize, shared in any::<bool>()) {
+        set_num_threads(threads);
+        let [m, n, k] = sizes;
+        let numbers = |seed, length| numbers(seed, length).into_iter().map(f32::sum).collect::<Vec<_>>();
+        let (a, b) = (numbers(1, count * m * k + 1), numbers(2, count * k * n + 1));
+        let (mut together, mut alone) = (vec![f32::NAN; count * m * n + 1], vec![f32::NAN; count * m * n + 1]);
+        let step = if shared { 0 } else { k * n };
+        batched(
+            1.0,
+            Batch::new(&a, [count, m, k], [m * k, k, 1]).unwrap(),
+            Batch::new(&b, [count, k, n], [step, n, 1]).unwrap(),
+            0.0,
+            BatchMut::new(&mut together, [count, m, n], [m * n, n, 1]).unwrap(),
+        );
+        for index in 0..count {
+            gemm(
+                1.0,
+                Matrix::new(&a[index * m * k..], [m, k], [k, 1]).unwrap(),
+                Matrix::new(&b[index * step..], [k, n], [n, 1]).unwrap(),
+                0.0,
+                MatrixMut::new(&mut alone[index * m * n..], [m, n], [n, 1]).unwrap(),
+            );
+        }
+        let bits = |entries: Vec<f32>| entries.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        prop_assert_eq!(bits(together), bits(alone));
+    }
+}
+
+#[test]
+fn halves_widen_exactly() {
+    for bits in 0..=u16::MAX {
+        let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+        assert!(
+            half.widen().to_bits() == half.to_f32().to_bits() || half.is_nan() && half.widen().is_nan(),
+            "{bits:x}"
+        );
+        assert!(
+            brain.widen().to_bits() == brain.to_f32().to_bits() || brain.is_nan() && brain.widen().is_nan(),
+            "{bits:x}"
+        );
+    }
+}
+
+#[test]
+fn halves_are_rounded_once() {
+    // Each term is lost when added to 2048 in f16; together they are not.
+    let terms = 3000;
+    let (a, b) = (vec![f16::ONE; 8 * terms], vec![f16::ONE; 8 * terms]);
+    let mut c = [f16::ZERO; 64];
+    gemm(
+        1.0,
+        Matrix::new(&a, [8, terms], [terms, 1]).unwrap(),
+        Matrix::new(&b, [terms, 8], [8, 1]).unwrap(),
+        0.0,
+        MatrixMut::new(&mut c, [8, 8], [8, 1]).unwrap(),
+    );
+    assert_eq!(c, [f16::from_f32(3000.0); 64]);
+}
+
+#[test]
+#[should_panic(expected = "2x3 times 2x3 is no 2x3")]
+fn sizes_that_disagree_are_refused() {
+    let a = [0; 6];
+    let a = Matrix::new(&a, [2, 3], [3, 1]).unwrap();
+    gemm(1, a, a, 0, MatrixMut::new(&mut [0; 6], [2, 3], [3, 1]).unwrap());
+}
+
+#[test]
+fn views_that_leave_their_memory_are_refused() {
+    assert!(Matrix::new(&[0; 5], [2, 3], [3, 1]).is_none());
+    assert!(Matrix::new(&[0; 5], [2, usize::MAX], [3, usize::MAX]).is_none());
+    assert!(Matrix::new(&[0; 0], [0, 3], [3, 1]).is_some());
+    assert!(MatrixMut::new(&mut [0; 9], [3, 3], [1, 1]).is_none());
+    assert!(MatrixMut::new(&mut [0; 9], [2, 3], [2, 1]).is_none());
+    assert!(BatchMut::new(&mut [0; 9], [2, 2, 2], [1, 4, 2]).is_some());
+    assert!(BatchMut::new(&mut [0; 9], [2, 2, 2], [3, 4, 2]).is_none());
+}

@@ -1,0 +1,127 @@
+//! A matrix times a vector. Each entry of the matrix is used once, so the loops follow the way it lies in memory.
+
+use super::{
+    Matrix, MatrixMut,
+    entry::{Kind, Sum},
+    store,
+};
+use crate::pool;
+use pulp::Arch;
+use std::borrow::Cow;
+
+/// Entries of the matrix that are worth a thread.
+const GRAIN: usize = 1 << 15;
+
+/// Rows of which the sums are held at once.
+const BLOCK: usize = 1024;
+
+/// Rows of a column that a thread reads on end, at least.
+const STRIPE: usize = 512;
+
+/// Sums per row that do not wait for each other.
+const LANES: usize = 16;
+
+/// `c` has one column, and so has `b`.
+pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: &MatrixMut<'_, T>) {
+    let vector = if b.row_stride == 1 {
+        // SAFETY: the entries are valid, and with this stride contiguous.
+        T::as_sums(unsafe { std::slice::from_raw_parts(b.data, b.rows) })
+    } else {
+        None
+    };
+    let vector = vector.map_or_else(
+        // SAFETY: the index is below the size.
+        || (0..b.rows).map(|row| unsafe { *b.at(row, 0) }.widen()).collect(),
+        Cow::Borrowed,
+    );
+    let grain = GRAIN.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { STRIPE });
+    pool::over(0..c.rows, grain, |rows| {
+        for row in rows.clone().step_by(BLOCK) {
+            let height = BLOCK.min(rows.end - row);
+            let mut sums = [T::Sum::ZERO; BLOCK];
+            let sums = &mut sums[..height];
+            let a = a.rows(row, height);
+            if a.column_stride == 1 {
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || along_rows(a, &vector, sums),
+                );
+            } else {
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || along_columns(a, &vector, sums),
+                );
+            }
+            for (down, &sum) in sums.iter().enumerate() {
+                // SAFETY: the index is below the size, and every row is in one piece.
+                unsafe { store(c.at(row + down, 0), alpha, sum, beta) };
+            }
+        }
+    });
+}
+
+#[inline(always)]
+fn along_rows<T: Kind>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
+    const ROWS: usize = 8;
+    // SAFETY: a row's entries are valid, and the caller found them to be contiguous.
+    let line = |row| unsafe { std::slice::from_raw_parts(a.at(row, 0), vector.len()) };
+    let (groups, rest) = sums.as_chunks_mut::<ROWS>();
+    for (group, sums) in groups.iter_mut().enumerate() {
+        *sums = dots(std::array::from_fn::<_, ROWS, _>(|row| line(group * ROWS + row)), vector);
+    }
+    for (row, sum) in rest.iter_mut().enumerate() {
+        [*sum] = dots([line(groups.len() * ROWS + row)], vector);
+    }
+}
+
+#[inline(always)]
+fn dots<T: Kind, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [T::Sum; ROWS] {
+    let mut partial = [[T::Sum::ZERO; LANES]; ROWS];
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    let heads = lines.map(|line| &line.as_chunks::<LANES>().0[..chunks.len()]);
+    for (index, chunk) in chunks.iter().enumerate() {
+        for row in 0..ROWS {
+            for lane in 0..LANES {
+                partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen().times(chunk[lane]));
+            }
+        }
+    }
+    let mut sums = [T::Sum::ZERO; ROWS];
+    for row in 0..ROWS {
+        let tail = &lines[row][chunks.len() * LANES..];
+        sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Sum::plus);
+        for (entry, &x) in tail.iter().zip(rest) {
+            sums[row] = sums[row].plus(entry.widen().times(x));
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn along_columns<T: Kind>(matrix: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
+    if matrix.row_stride != 1 {
+        for (inner, &x) in vector.iter().enumerate() {
+            for (row, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: the indices are below the sizes.
+                *sum = sum.plus(unsafe { *matrix.at(row, inner) }.widen().times(x));
+            }
+        }
+        return;
+    }
+    let height = sums.len();
+    // SAFETY: a column's entries are valid, and with this stride contiguous.
+    let line = |inner| unsafe { std::slice::from_raw_parts(matrix.at(0, inner), height) };
+    let (groups, rest) = vector.as_chunks::<4>();
+    for (group, factors) in groups.iter().enumerate() {
+        let lines: [_; 4] = std::array::from_fn(|inner| line(group * 4 + inner));
+        for (row, sum) in sums.iter_mut().enumerate() {
+            let term = |inner: usize| lines[inner][row].widen().times(factors[inner]);
+            *sum = sum.plus(term(0).plus(term(1)).plus(term(2).plus(term(3))));
+        }
+    }
+    for (inner, &x) in rest.iter().enumerate() {
+        for (sum, entry) in sums.iter_mut().zip(line(groups.len() * 4 + inner)) {
+            *sum = sum.plus(entry.widen().times(x));
+        }
+    }
+}

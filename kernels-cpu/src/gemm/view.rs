@@ -1,0 +1,370 @@
+//! Strided matrices: where an entry is, and that it is inside of what was lent.
+
+use std::marker::PhantomData;
+
+/// A matrix somewhere in memory that is not written while this lives. Copying it copies the view.
+pub struct Matrix<'a, T> {
+    pub(super) data: *const T,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) row_stride: isize,
+    pub(super) column_stride: isize,
+    lent: PhantomData<&'a [T]>,
+}
+
+/// A matrix that this alone reads and writes; no two of its entries share memory.
+pub struct MatrixMut<'a, T> {
+    pub(super) data: *mut T,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) row_stride: isize,
+    pub(super) column_stride: isize,
+    lent: PhantomData<&'a mut [T]>,
+}
+
+/// Matrices of one shape at equal distances.
+pub struct Batch<'a, T> {
+    first: Matrix<'a, T>,
+    count: usize,
+    stride: isize,
+}
+
+/// Matrices of one shape at equal distances that this alone reads and writes.
+pub struct BatchMut<'a, T> {
+    first: MatrixMut<'a, T>,
+    count: usize,
+    stride: isize,
+}
+
+impl<T> Clone for Matrix<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Matrix<'_, T> {}
+
+impl<T> Clone for Batch<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Batch<'_, T> {}
+
+// SAFETY: it stands for a shared borrow of entries.
+unsafe impl<T: Sync> Send for Matrix<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Matrix<'_, T> {}
+// SAFETY: it stands for a unique borrow of entries.
+unsafe impl<T: Send> Send for MatrixMut<'_, T> {}
+// SAFETY: what is shared gives entries away through `unsafe` functions only.
+unsafe impl<T: Send + Sync> Sync for MatrixMut<'_, T> {}
+
+/// Whether entries at these strides from the first of `length` are all inside.
+fn inside<const D: usize>(length: usize, sizes: [usize; D], strides: [usize; D]) -> bool {
+    sizes.contains(&0)
+        || sizes
+            .iter()
+            .zip(strides)
+            .try_fold(0_usize, |last, (size, stride)| last.checked_add((size - 1).checked_mul(stride)?))
+            .is_some_and(|last| last < length && isize::try_from(last).is_ok())
+}
+
+/// Whether no two entries share memory: by rising strides, each dimension steps over all of the one before.
+fn apart<const D: usize>(sizes: [usize; D], strides: [usize; D]) -> bool {
+    let mut order: [usize; D] = std::array::from_fn(|dim| dim);
+    order.sort_unstable_by_key(|&dim| (strides[dim], sizes[dim]));
+    let mut last = 0;
+    order.into_iter().filter(|&dim| sizes[dim] > 1).all(|dim| {
+        let over = strides[dim] > last;
+        last += (sizes[dim] - 1) * strides[dim];
+        over
+    })
+}
+
+/// The strides of checked views: those of dimensions with one entry or none are never stepped, and may be anything.
+fn signed(stride: usize) -> isize {
+    isize::try_from(stride).unwrap_or(0)
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// A view of `[rows, columns]` that starts at the first element of `data`, or none where it would leave `data`.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::Matrix;
+    /// let data = [0.0_f64; 6];
+    /// assert!(Matrix::new(&data, [2, 3], [3, 1]).is_some());
+    /// assert!(Matrix::new(&data, [5, 6], [0, 1]).is_some(), "a repeated row");
+    /// assert!(Matrix::new(&data, [3, 3], [3, 1]).is_none());
+    /// ```
+    #[must_use]
+    pub fn new(data: &'a [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
+        // SAFETY: every entry is inside of the borrowed slice.
+        inside(data.len(), sizes, strides).then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
+    }
+
+    /// A view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::Matrix;
+    /// let data = [1, 2, 3];
+    /// // SAFETY: the three entries are those of `data`, last to first.
+    /// let backwards = unsafe { Matrix::from_raw(&data[2], [1, 3], [0, -1]) };
+    /// assert_eq!(backwards.sizes(), [1, 3]);
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Every entry can be read, and nobody writes one, during `'a`.
+    #[must_use]
+    #[inline]
+    pub const unsafe fn from_raw(data: *const T, sizes: [usize; 2], strides: [isize; 2]) -> Self {
+        let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
+        Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
+    }
+
+    /// How many rows and columns it has.
+    ///
+    /// ```
+    /// # use kernels_cpu::gemm::Matrix;
+    /// assert_eq!(Matrix::new(&[0; 6], [2, 3], [3, 1]).unwrap().sizes(), [2, 3]);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn sizes(&self) -> [usize; 2] {
+        [self.rows, self.columns]
+    }
+
+    /// The same entries with rows for columns.
+    ///
+    /// ```
+    /// # use kernels_cpu::gemm::Matrix;
+    /// assert_eq!(Matrix::new(&[0; 6], [2, 3], [3, 1]).unwrap().transposed().sizes(), [3, 2]);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn transposed(self) -> Self {
+        let Self { data, rows, columns, row_stride, column_stride, lent } = self;
+        Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
+    }
+
+    /// Where an entry is. Wrapping, as the address may be past the end before the other index is counted in.
+    #[inline(always)]
+    pub(super) const fn at(&self, row: usize, column: usize) -> *const T {
+        self.data.wrapping_offset(
+            row.cast_signed()
+                .wrapping_mul(self.row_stride)
+                .wrapping_add(column.cast_signed().wrapping_mul(self.column_stride)),
+        )
+    }
+
+    /// `rows` of its rows from `row` on.
+    pub(super) const fn rows(self, row: usize, rows: usize) -> Self {
+        Self { data: self.at(row, 0), rows, ..self }
+    }
+}
+
+impl<'a, T> MatrixMut<'a, T> {
+    /// A view of `[rows, columns]` that starts at the first element of `data`, or none where it would leave `data` or
+    /// two entries might share an element.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::MatrixMut;
+    /// let mut data = [0.0_f64; 6];
+    /// assert!(MatrixMut::new(&mut data, [2, 3], [3, 1]).is_some());
+    /// assert!(MatrixMut::new(&mut data, [5, 6], [0, 1]).is_none(), "a repeated row");
+    /// ```
+    #[must_use]
+    pub fn new(data: &'a mut [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
+        (inside(data.len(), sizes, strides) && (sizes.contains(&0) || apart(sizes, strides)))
+            // SAFETY: every entry is inside of the uniquely borrowed slice, and has an element of its own.
+            .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
+    }
+
+    /// A view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::{Matrix, MatrixMut, gemm};
+    /// let mut data = [1, 2, 3];
+    /// // SAFETY: the entry is the last element, which nothing else uses.
+    /// let last = unsafe { MatrixMut::from_raw(&mut data[2], [1, 1], [0, 0]) };
+    /// let two = Matrix::new(&[2], [1, 1], [1, 1]).unwrap();
+    /// gemm(1, two, two, 1, last);
+    /// assert_eq!(data, [1, 2, 7]);
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Every entry can be read and written, no two share memory, and nobody else uses one, during `'a`.
+    #[must_use]
+    #[inline]
+    pub const unsafe fn from_raw(data: *mut T, sizes: [usize; 2], strides: [isize; 2]) -> Self {
+        let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
+        Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
+    }
+
+    /// How many rows and columns it has.
+    ///
+    /// ```
+    /// # use kernels_cpu::gemm::MatrixMut;
+    /// assert_eq!(MatrixMut::new(&mut [0; 6], [2, 3], [3, 1]).unwrap().sizes(), [2, 3]);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn sizes(&self) -> [usize; 2] {
+        [self.rows, self.columns]
+    }
+
+    /// The same entries with rows for columns.
+    ///
+    /// ```
+    /// # use kernels_cpu::gemm::MatrixMut;
+    /// assert_eq!(MatrixMut::new(&mut [0; 6], [2, 3], [3, 1]).unwrap().transposed().sizes(), [3, 2]);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn transposed(self) -> Self {
+        let Self { data, rows, columns, row_stride, column_stride, lent } = self;
+        Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
+    }
+
+    /// Where an entry is.
+    #[inline(always)]
+    pub(super) const fn at(&self, row: usize, column: usize) -> *mut T {
+        self.data.wrapping_offset(
+            row.cast_signed()
+                .wrapping_mul(self.row_stride)
+                .wrapping_add(column.cast_signed().wrapping_mul(self.column_stride)),
+        )
+    }
+}
+
+impl<'a, T> Batch<'a, T> {
+    /// A view of `[matrices, rows, columns]` that starts at the first element of `data`, or none where it would leave
+    /// `data`.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::Batch;
+    /// let data = [0.0_f64; 6];
+    /// assert!(Batch::new(&data, [7, 2, 3], [0, 3, 1]).is_some(), "one matrix, seven times");
+    /// assert!(Batch::new(&data, [2, 2, 3], [6, 3, 1]).is_none());
+    /// ```
+    #[must_use]
+    pub fn new(data: &'a [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
+        // SAFETY: every entry is inside of the borrowed slice.
+        inside(data.len(), sizes, strides).then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
+    }
+
+    /// A view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::Batch;
+    /// let data = [1, 2, 3];
+    /// // SAFETY: the three matrices are the elements of `data`.
+    /// assert_eq!(unsafe { Batch::from_raw(data.as_ptr(), [3, 1, 1], [1, 0, 0]) }.len(), 3);
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Every entry can be read, and nobody writes one, during `'a`.
+    #[must_use]
+    #[inline]
+    pub const unsafe fn from_raw(data: *const T, sizes: [usize; 3], strides: [isize; 3]) -> Self {
+        let ([count, rows, columns], [stride, row_stride, column_stride]) = (sizes, strides);
+        // SAFETY: the caller's promise.
+        let first = unsafe { Matrix::from_raw(data, [rows, columns], [row_stride, column_stride]) };
+        Self { first, count, stride }
+    }
+
+    /// How many matrices it has.
+    ///
+    /// ```
+    /// # use kernels_cpu::gemm::Batch;
+    /// assert_eq!(Batch::new(&[0; 6], [6, 1, 1], [1, 1, 1]).unwrap().len(), 6);
+    /// ```
+    #[must_use]
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a batch is walked, and never asked whether it is empty")]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) const fn get(&self, index: usize) -> Matrix<'a, T> {
+        Matrix { data: self.first.data.wrapping_offset(index.cast_signed() * self.stride), ..self.first }
+    }
+}
+
+impl<'a, T> BatchMut<'a, T> {
+    /// A view of `[matrices, rows, columns]` that starts at the first element of `data`, or none where it would leave
+    /// `data` or two entries might share an element.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::BatchMut;
+    /// let mut data = [0.0_f64; 6];
+    /// assert!(BatchMut::new(&mut data, [2, 1, 3], [3, 3, 1]).is_some());
+    /// assert!(BatchMut::new(&mut data, [2, 1, 3], [0, 3, 1]).is_none());
+    /// ```
+    #[must_use]
+    pub fn new(data: &'a mut [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
+        (inside(data.len(), sizes, strides) && (sizes.contains(&0) || apart(sizes, strides)))
+            // SAFETY: every entry is inside of the uniquely borrowed slice, and has an element of its own.
+            .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
+    }
+
+    /// A view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`.
+    ///
+    /// ```
+    /// use kernels_cpu::gemm::BatchMut;
+    /// let mut data = [1, 2, 3];
+    /// // SAFETY: the three matrices are the elements of `data`.
+    /// assert_eq!(unsafe { BatchMut::from_raw(data.as_mut_ptr(), [3, 1, 1], [1, 0, 0]) }.len(), 3);
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Every entry can be read and written, no two share memory, and nobody else uses one, during `'a`.
+    #[must_use]
+    #[inline]
+    pub const unsafe fn from_raw(data: *mut T, sizes: [usize; 3], strides: [isize; 3]) -> Self {
+        let ([count, rows, columns], [stride, row_stride, column_stride]) = (sizes, strides);
+        // SAFETY: the caller's promise.
+        let first = unsafe { MatrixMut::from_raw(data, [rows, columns], [row_stride, column_stride]) };
+        Self { first, count, stride }
+    }
+
+    /// How many matrices it has.
+    ///
+    /// ```
+    /// # use kernels_cpu::gemm::BatchMut;
+    /// assert_eq!(BatchMut::new(&mut [0; 6], [6, 1, 1], [1, 1, 1]).unwrap().len(), 6);
+    /// ```
+    #[must_use]
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a batch is walked, and never asked whether it is empty")]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) const fn sizes(&self) -> [usize; 2] {
+        self.first.sizes()
+    }
+
+    /// # Safety
+    ///
+    /// Nobody else has this matrix at the same time.
+    pub(super) const unsafe fn get(&self, index: usize) -> MatrixMut<'a, T> {
+        MatrixMut { data: self.first.data.wrapping_offset(index.cast_signed() * self.stride), ..self.first }
+    }
+}
+
+impl<T> MatrixMut<'_, T> {
+    /// The block of `sizes` whose first entry is at `row` and `column`.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else has one of its entries at the same time.
+    pub(super) const unsafe fn block(&self, row: usize, column: usize, sizes: [usize; 2]) -> Self {
+        Self { data: self.at(row, column), rows: sizes[0], columns: sizes[1], ..*self }
+    }
+}

@@ -1,0 +1,72 @@
+//! A region: one job, and how far each participant is with its share of the pieces.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+/// The next piece of a share. Alone on its cache lines: it is written once per piece.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Next(AtomicUsize);
+
+pub(super) struct Region<'a> {
+    job: &'a (dyn Fn(usize) + Sync),
+    count: usize,
+    shares: &'a [Next],
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<'a> Region<'a> {
+    /// Deals `count` pieces out, one run of neighbours per share: a thread that gets the same share of the next
+    /// region finds its data in its cache.
+    pub(super) fn new(job: &'a (dyn Fn(usize) + Sync), count: usize, shares: &'a [Next]) -> Self {
+        let region = Self { job, count, shares, panic: Mutex::new(None) };
+        for (share, next) in shares.iter().enumerate() {
+            next.0.store(region.start(share), Relaxed);
+        }
+        region
+    }
+
+    fn start(&self, share: usize) -> usize {
+        let (each, rest) = (self.count / self.shares.len(), self.count % self.shares.len());
+        share * each + share.min(rest)
+    }
+
+    /// Runs the pieces of one's own share, then what the others have not begun.
+    pub(super) fn work(&self, own: usize) {
+        let pieces = || {
+            let (before, from) = self.shares.split_at(own);
+            let (from, before) = (from.iter().zip(own..), before.iter().zip(0..));
+            for (next, share) in from.chain(before) {
+                let end = self.start(share + 1);
+                loop {
+                    let piece = next.0.fetch_add(1, Relaxed);
+                    if piece >= end {
+                        break;
+                    }
+                    (self.job)(piece);
+                }
+            }
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(pieces)) {
+            for (share, next) in self.shares.iter().enumerate() {
+                next.0.store(self.start(share + 1), Relaxed);
+            }
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            match *first {
+                None => *first = Some(payload),
+                // Dropping it could panic once more, here where nobody would catch it.
+                Some(_) => std::mem::forget(payload),
+            }
+        }
+    }
+
+    pub(super) fn into_panic(self) -> Option<Box<dyn Any + Send>> {
+        self.panic.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
