@@ -1,5 +1,8 @@
 //! The CPU backend: the standard operators as a few engines, and one short item per operator.
 
+mod arithmetic;
+mod convert;
+mod elementwise;
 pub mod gemm;
 pub mod math;
 pub mod pool;

@@ -85,6 +85,14 @@ impl Geometry {
         Self { sizes: Dims::from_slice(sizes), strides: Dims::from_slice(strides), offset, count, contiguous }
     }
 
+    /// The same walk from another element.
+    #[must_use]
+    #[inline]
+    pub fn at(mut self, offset: i64) -> Self {
+        self.offset = offset;
+        self
+    }
+
     /// How many elements there are in each dimension.
     #[must_use]
     #[inline]
