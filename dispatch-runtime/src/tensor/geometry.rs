@@ -2,6 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::scalar::MemoryFormat;
+
 /// One number per dimension, without allocation for the tensors people use.
 pub type Dims = SmallVec<[i64; 5]>;
 
@@ -19,66 +21,153 @@ pub struct Geometry {
     sizes: Dims,
     strides: Dims,
     offset: i64,
+    /// Asked for by every kernel, so found out once.
+    count: i64,
+    contiguous: bool,
 }
 
 impl Geometry {
     /// Elements side by side, the last dimension innermost.
     #[must_use]
+    #[inline]
     pub fn contiguous(sizes: &[i64]) -> Self {
-        let mut strides = Dims::from_elem(1, sizes.len());
-        for dim in (1..sizes.len()).rev() {
-            strides[dim - 1] = strides[dim].saturating_mul(sizes[dim].max(1));
+        let mut strides = Dims::from_slice(sizes);
+        let (mut stride, mut count): (i64, i64) = (1, 1);
+        for (at, &size) in strides.iter_mut().zip(sizes).rev() {
+            *at = stride;
+            stride = stride.saturating_mul(size.max(1));
+            count = count.saturating_mul(size.max(0));
         }
-        Self { sizes: sizes.into(), strides, offset: 0 }
+        Self { sizes: Dims::from_slice(sizes), strides, offset: 0, count, contiguous: true }
+    }
+
+    /// Elements side by side in the order that a memory format says. None where the format wants another number of dimensions.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, MemoryFormat};
+    /// let images = Geometry::in_format(&[2, 3, 4, 5], MemoryFormat::ChannelsLast).unwrap();
+    /// assert_eq!(images.strides(), [60, 1, 15, 3]);
+    /// ```
+    #[must_use]
+    pub fn in_format(sizes: &[i64], format: MemoryFormat) -> Option<Self> {
+        let inner_to_outer: &[usize] = match (format, sizes.len()) {
+            (MemoryFormat::Contiguous | MemoryFormat::Preserve, _) => return Some(Self::contiguous(sizes)),
+            (MemoryFormat::ChannelsLast, 4) => &[1, 3, 2, 0],
+            (MemoryFormat::ChannelsLast3d, 5) => &[1, 4, 3, 2, 0],
+            _ => return None,
+        };
+        Some(Self::dense(sizes, inner_to_outer.iter().copied()))
+    }
+
+    /// Elements side by side, with the dimensions nested in this order, the innermost first.
+    #[must_use]
+    pub fn dense(sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Self {
+        let mut strides = Dims::from_elem(1, sizes.len());
+        let mut stride: i64 = 1;
+        for dim in inner_to_outer {
+            strides[dim] = stride;
+            stride = stride.saturating_mul(sizes[dim].max(1));
+        }
+        Self::of(sizes, &strides, 0)
     }
 
     /// Any walk through memory. None where there is not one stride per size.
     #[must_use]
+    #[inline]
     pub fn strided(sizes: &[i64], strides: &[i64], offset: i64) -> Option<Self> {
-        (sizes.len() == strides.len()).then(|| Self { sizes: sizes.into(), strides: strides.into(), offset })
+        (sizes.len() == strides.len()).then(|| Self::of(sizes, strides, offset))
+    }
+
+    /// The same for as many strides as sizes.
+    fn of(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
+        let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
+        let contiguous = count == 0 || are_contiguous(sizes, strides);
+        Self { sizes: Dims::from_slice(sizes), strides: Dims::from_slice(strides), offset, count, contiguous }
     }
 
     /// How many elements there are in each dimension.
     #[must_use]
+    #[inline]
     pub fn sizes(&self) -> &[i64] {
         &self.sizes
     }
 
     /// How far apart neighbours are in each dimension.
     #[must_use]
+    #[inline]
     pub fn strides(&self) -> &[i64] {
         &self.strides
     }
 
     /// Where the first element is.
     #[must_use]
+    #[inline]
     pub const fn offset(&self) -> i64 {
         self.offset
     }
 
+    /// How many dimensions there are.
+    #[must_use]
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
     /// How many elements there are in all, or as many as can be counted; none where a size is negative.
     #[must_use]
-    pub fn count(&self) -> i64 {
-        self.sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)))
+    #[inline]
+    pub const fn count(&self) -> i64 {
+        self.count
     }
 
     /// Whether the elements lie side by side, the last dimension innermost.
     #[must_use]
-    pub fn is_contiguous(&self) -> bool {
-        if self.count() == 0 {
+    #[inline]
+    pub const fn is_contiguous(&self) -> bool {
+        self.contiguous
+    }
+
+    /// Whether the elements lie side by side as this format says.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, MemoryFormat::*};
+    /// let images = Geometry::in_format(&[2, 3, 4, 5], ChannelsLast).unwrap();
+    /// assert!(images.is_in_format(ChannelsLast) && !images.is_in_format(Contiguous));
+    /// ```
+    #[must_use]
+    pub fn is_in_format(&self, format: MemoryFormat) -> bool {
+        let dense = Self::in_format(&self.sizes, format);
+        dense.is_some_and(|dense| {
+            let matter = self.sizes.iter().zip(self.strides.iter().zip(dense.strides())).filter(|(size, _)| **size != 1);
+            self.count == 0 || matter.into_iter().all(|(_, (own, dense))| own == dense)
+        })
+    }
+
+    /// Whether the elements lie side by side in any order of the dimensions, and none twice.
+    ///
+    /// ```
+    /// use dispatch_runtime::Geometry;
+    /// assert!(Geometry::strided(&[2, 3], &[1, 2], 0).unwrap().is_dense());
+    /// assert!(!Geometry::strided(&[2, 3], &[0, 1], 0).unwrap().is_dense());
+    /// ```
+    #[must_use]
+    pub fn is_dense(&self) -> bool {
+        if self.contiguous {
             return true;
         }
+        let mut steps: SmallVec<[(i64, i64); 5]> =
+            self.strides.iter().copied().zip(self.sizes.iter().copied()).filter(|&(_, size)| size != 1).collect();
+        steps.sort_unstable();
         let mut expected: i64 = 1;
-        for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
-            if size != 1 && stride != expected {
-                return false;
-            }
+        steps.into_iter().all(|(stride, size)| {
+            let fits = stride == expected;
             expected = expected.saturating_mul(size);
-        }
-        true
+            fits
+        })
     }
 
     /// The first element behind all that can be reached; none where a size or a place is negative or overflows.
+    #[inline]
     pub(super) fn end(&self) -> Option<i64> {
         if self.offset < 0 || self.sizes.iter().any(|&size| size < 0) || self.strides.iter().any(|&stride| stride < 0) {
             return None;
@@ -92,6 +181,15 @@ impl Geometry {
             .try_fold(self.offset, |at, step| at.checked_add(step?));
         last?.checked_add(1)
     }
+}
+
+fn are_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut expected: i64 = 1;
+    sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
+        let fits = size == 1 || stride == expected;
+        expected = expected.saturating_mul(size);
+        fits
+    })
 }
 
 #[cfg(test)]

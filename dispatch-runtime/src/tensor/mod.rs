@@ -7,6 +7,7 @@
 mod access;
 mod extension;
 mod geometry;
+mod memory;
 mod storage;
 
 use std::any::Any;
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use access::{AccessError, Read, Write};
 pub use geometry::{Dims, Geometry};
-pub use storage::{Buffer, OutOfMemory, Storage};
+pub use memory::OutOfMemory;
+pub use storage::{Buffer, Storage};
 
 use crate::device::Device;
 use crate::dtype::{DType, Element};
@@ -145,7 +147,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Where the geometry reaches outside the storage.
-    pub fn view(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
+    pub fn restride(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let flags = self.0.flags.load(Ordering::Relaxed) & INFERENCE;
         Self::with_flags(self.0.storage.clone(), self.0.dtype, geometry, self.0.keys, flags)
     }
@@ -307,11 +309,11 @@ mod tests {
     #[test]
     fn views_share_storage_and_version() {
         let mut base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
-        let view = base.view(Geometry::strided(&[2], &[1], 2).unwrap()).unwrap();
+        let view = base.restride(Geometry::strided(&[2], &[1], 2).unwrap()).unwrap();
         base.write::<i32>().unwrap()[3] = 7;
         assert_eq!(&*view.read::<i32>().unwrap(), [3, 7]);
         assert_eq!(view.storage().version(), base.storage().version());
-        assert!(base.view(Geometry::contiguous(&[5])).is_err());
+        assert!(base.restride(Geometry::contiguous(&[5])).is_err());
     }
 
     #[test]

@@ -3,13 +3,12 @@
 //! A [`Storage`] is shared by all views of the same memory. It carries what they must agree on: the version, which counts writes,
 //! and who is reading or writing just now. What the memory *is*, only the backend knows: it implements [`Buffer`].
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::fmt;
-use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering, fence};
 
+use super::memory::{HostMemory, OutOfMemory};
 use crate::device::Device;
 
 /// A block of some backend's memory.
@@ -36,71 +35,6 @@ pub trait Buffer: Any + Send + Sync {
     fn size(&self) -> usize;
 }
 
-/// The system has no block of memory of this size.
-///
-/// ```
-/// use dispatch_runtime::{OutOfMemory, Storage};
-/// let error = Storage::try_host(usize::MAX).unwrap_err();
-/// assert_eq!(error, OutOfMemory { size: usize::MAX });
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OutOfMemory {
-    /// How many bytes were asked for.
-    pub size: usize,
-}
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no block of {} bytes of memory", self.size)
-    }
-}
-
-impl std::error::Error for OutOfMemory {}
-
-/// Memory that the CPU can address: aligned for any vector instruction, and zero at first.
-///
-/// A storage owns it alone, so nobody reaches the bytes except through that storage's guards.
-pub(super) struct HostMemory {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-/// A cache line, and the widest vector register there is.
-const ALIGNMENT: usize = 64;
-
-impl HostMemory {
-    /// `size` bytes of zeros.
-    fn zeroed(size: usize) -> Result<Self, OutOfMemory> {
-        let out_of_memory = OutOfMemory { size };
-        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| out_of_memory)?;
-        let at_least_one = Layout::from_size_align(size.max(1), ALIGNMENT).map_err(|_| out_of_memory)?;
-        // SAFETY: the layout has at least one byte.
-        let start = NonNull::new(unsafe { alloc_zeroed(at_least_one) }).ok_or(out_of_memory)?;
-        Ok(Self { start, layout })
-    }
-
-    pub(super) const fn size(&self) -> usize {
-        self.layout.size()
-    }
-
-    pub(super) const fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-}
-
-impl Drop for HostMemory {
-    fn drop(&mut self) {
-        let size = self.layout.size().max(1);
-        // SAFETY: `zeroed` allocated `start` with this size and alignment.
-        unsafe { dealloc(self.start.as_ptr(), Layout::from_size_align_unchecked(size, ALIGNMENT)) }
-    }
-}
-
-// SAFETY: the bytes are reached through the guards of a `Storage` only, which allow many readers or one writer.
-unsafe impl Send for HostMemory {}
-// SAFETY: as above.
-unsafe impl Sync for HostMemory {}
-
 /// Memory with its version and its readers and writer. Cloning a storage shares it.
 ///
 /// ```
@@ -121,6 +55,8 @@ struct Body {
 enum Memory {
     Host(HostMemory),
     Backend(Box<dyn Buffer>),
+    /// A shape's: it has a size, a version and an identity, and no bytes.
+    Meta(usize),
 }
 
 const WRITING: i32 = -1;
@@ -151,6 +87,32 @@ impl Storage {
         HostMemory::zeroed(size).map(|memory| Self::over(Memory::Host(memory)))
     }
 
+    /// `size` bytes on the CPU, whatever they hold: the fastest way to memory that is written before it is read.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such block.
+    ///
+    /// ```
+    /// assert_eq!(dispatch_runtime::Storage::recycled(100).unwrap().size(), 100);
+    /// ```
+    #[inline]
+    pub fn recycled(size: usize) -> Result<Self, OutOfMemory> {
+        HostMemory::recycled(size).map(|memory| Self::over(Memory::Host(memory)))
+    }
+
+    /// What `size` bytes of memory would be, for tensors that only have a shape.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Storage};
+    /// assert_eq!(Storage::meta(1 << 50).device(), Device::META);
+    /// ```
+    #[must_use]
+    pub fn meta(size: usize) -> Self {
+        Self::over(Memory::Meta(size))
+    }
+
+    #[inline]
     fn over(memory: Memory) -> Self {
         Self(Arc::new(Body { version: AtomicU64::new(0), users: AtomicI32::new(0), memory }))
     }
@@ -161,6 +123,7 @@ impl Storage {
         match &self.0.memory {
             Memory::Host(_) => Device::CPU,
             Memory::Backend(buffer) => buffer.device(),
+            Memory::Meta(_) => Device::META,
         }
     }
 
@@ -170,6 +133,7 @@ impl Storage {
         match &self.0.memory {
             Memory::Host(memory) => memory.size(),
             Memory::Backend(buffer) => buffer.size(),
+            Memory::Meta(size) => *size,
         }
     }
 
@@ -183,7 +147,7 @@ impl Storage {
     #[must_use]
     pub fn buffer<B: Buffer>(&self) -> Option<&B> {
         match &self.0.memory {
-            Memory::Host(_) => None,
+            Memory::Host(_) | Memory::Meta(_) => None,
             Memory::Backend(buffer) => {
                 let buffer: &dyn Any = &**buffer;
                 buffer.downcast_ref()
@@ -202,14 +166,31 @@ impl Storage {
         self.0.version.fetch_add(1, Ordering::Release);
     }
 
+    #[inline]
     pub(super) fn memory(&self) -> Option<&HostMemory> {
         match &self.0.memory {
             Memory::Host(memory) => Some(memory),
-            Memory::Backend(_) => None,
+            Memory::Backend(_) | Memory::Meta(_) => None,
         }
     }
 
+    /// Whether there is no other handle to this memory. Nobody else can then make one but through this one.
+    #[inline]
+    pub(super) fn is_unique(&self) -> bool {
+        let unique = Arc::strong_count(&self.0) == 1;
+        // What the last of the other handles did comes before what this one does next.
+        fence(Ordering::Acquire);
+        unique
+    }
+
+    /// Counts a write through the only handle.
+    #[inline]
+    pub(super) fn write_alone(&self) {
+        self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
     /// Enters as a reader, unless somebody writes.
+    #[inline]
     pub(super) fn enter_read(&self) -> bool {
         self.0
             .users
@@ -217,11 +198,13 @@ impl Storage {
             .is_ok()
     }
 
+    #[inline]
     pub(super) fn leave_read(&self) {
         self.0.users.fetch_sub(1, Ordering::Release);
     }
 
     /// Enters as the writer, unless somebody reads or writes, and counts the write.
+    #[inline]
     pub(super) fn enter_write(&self) -> bool {
         let entered = self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
         if entered {
@@ -231,6 +214,7 @@ impl Storage {
         entered
     }
 
+    #[inline]
     pub(super) fn leave_write(&self) {
         self.0.users.store(0, Ordering::Release);
     }

@@ -1,0 +1,315 @@
+//! Blocks of memory that the CPU can address.
+//!
+//! Asking the system for a block is slow, and its first use slower still, because the system hands out pages one fault at a time. So a
+//! block that is given back is kept and lent again: a small one by the thread that gave it back, without a lock; a large one by a
+//! shelf that all threads share. Blocks come in sizes a quarter of a doubling apart, start zeroed, and are aligned for any vector
+//! instruction. One that was lent before holds whatever its last tensor held: arbitrary, but never uninitialised.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::Cell;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// The system has no block of memory of this size.
+///
+/// ```
+/// use dispatch_runtime::{OutOfMemory, Storage};
+/// let error = Storage::try_host(usize::MAX).unwrap_err();
+/// assert_eq!(error, OutOfMemory { size: usize::MAX });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutOfMemory {
+    /// How many bytes were asked for.
+    pub size: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no block of {} bytes of memory", self.size)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// Memory that the CPU can address.
+///
+/// A storage owns it alone, so nobody reaches the bytes except through that storage's guards.
+pub(super) struct HostMemory {
+    start: NonNull<u8>,
+    size: usize,
+    class: Class,
+}
+
+// SAFETY: the bytes are reached through the guards of a `Storage` only, which allow many readers or one writer.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    /// `size` bytes, whatever they hold.
+    #[inline]
+    pub(super) fn recycled(size: usize) -> Result<Self, OutOfMemory> {
+        let class = Class::of(size).ok_or(OutOfMemory { size })?;
+        let start = match class.thread_list().and_then(|list| THREAD.try_with(|cache| cache.take(list)).ok().flatten()) {
+            Some(block) => block,
+            None => class.from_shelf_or_system().ok_or(OutOfMemory { size })?,
+        };
+        Ok(Self { start, size, class })
+    }
+
+    /// `size` bytes of zeros.
+    pub(super) fn zeroed(size: usize) -> Result<Self, OutOfMemory> {
+        let memory = Self::recycled(size)?;
+        // SAFETY: the block has that many bytes, and nobody else reaches them yet.
+        unsafe { memory.start.write_bytes(0, size) };
+        Ok(memory)
+    }
+
+    #[inline]
+    pub(super) const fn size(&self) -> usize {
+        self.size
+    }
+
+    #[inline]
+    pub(super) const fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+impl Drop for HostMemory {
+    #[inline]
+    fn drop(&mut self) {
+        let (block, class) = (self.start, self.class);
+        let kept = class.thread_list().is_some_and(|list| THREAD.try_with(|cache| cache.keep(list, block)).unwrap_or(false));
+        if !kept {
+            class.to_shelf_or_system(block);
+        }
+    }
+}
+
+/// A cache line, and the widest vector register there is.
+const ALIGNMENT: usize = 64;
+/// Sizes up to 64 KiB: what a thread keeps for itself.
+const THREAD_CLASSES: usize = 37;
+/// How many blocks of one size a thread keeps.
+const KEPT: u32 = 32;
+/// How many idle bytes the shelf keeps.
+const SHELF: usize = 512 << 20;
+
+/// A size of block: a power of two of cache lines, and up to three quarters more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Class(u8);
+
+impl Class {
+    /// The smallest one that holds `size` bytes.
+    #[inline]
+    fn of(size: usize) -> Option<Self> {
+        let lines = size.checked_add(ALIGNMENT - 1)? / ALIGNMENT;
+        if lines <= 4 {
+            // At most 4, so it fits.
+            #[expect(clippy::cast_possible_truncation, reason = "at most 4")]
+            return Some(Self(lines as u8));
+        }
+        let double = (lines - 1).ilog2();
+        let quarter = (lines - 1) >> (double - 2) & 3;
+        let class = Self(u8::try_from(double as usize * 4 - 4 + quarter + 1).ok()?);
+        (class.capacity() <= isize::MAX as usize - ALIGNMENT).then_some(class)
+    }
+
+    /// How many bytes a block has.
+    fn capacity(self) -> usize {
+        match usize::from(self.0) {
+            0 => ALIGNMENT,
+            class @ 1..=4 => class * ALIGNMENT,
+            class => {
+                let (double, quarter) = ((class - 1) / 4 + 1, (class - 1) % 4);
+                (1_usize << double).saturating_add((quarter + 1) << (double - 2)).saturating_mul(ALIGNMENT)
+            }
+        }
+    }
+
+    #[inline]
+    fn thread_list(self) -> Option<usize> {
+        let list = usize::from(self.0);
+        (list < THREAD_CLASSES).then_some(list)
+    }
+
+    fn layout(self) -> Option<Layout> {
+        Layout::from_size_align(self.capacity(), ALIGNMENT).ok()
+    }
+
+    #[cold]
+    fn from_shelf_or_system(self) -> Option<NonNull<u8>> {
+        let shelved = SHELVED.lock().unwrap_or_else(PoisonError::into_inner).take(self);
+        shelved.or_else(|| {
+            // SAFETY: the layout has at least one line.
+            NonNull::new(unsafe { alloc_zeroed(self.layout()?) })
+        })
+    }
+
+    #[cold]
+    fn to_shelf_or_system(self, block: NonNull<u8>) {
+        if self.thread_list().is_none() && SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
+            return;
+        }
+        if let Some(layout) = self.layout() {
+            // SAFETY: blocks of this class were allocated with this layout.
+            unsafe { dealloc(block.as_ptr(), layout) }
+        }
+    }
+}
+
+/// What one thread keeps: for each class a chain of blocks, linked through their first bytes.
+struct ThreadCache([Cell<Chain>; THREAD_CLASSES]);
+
+#[derive(Clone, Copy)]
+struct Chain {
+    first: Option<NonNull<u8>>,
+    length: u32,
+}
+
+thread_local! {
+    static THREAD: ThreadCache = const { ThreadCache([const { Cell::new(Chain { first: None, length: 0 }) }; THREAD_CLASSES]) };
+}
+
+impl ThreadCache {
+    #[inline]
+    fn take(&self, list: usize) -> Option<NonNull<u8>> {
+        let chain = self.0[list].get();
+        let block = chain.first?;
+        // SAFETY: `keep` put the next block's address at the start of this one, which is nobody else's.
+        let first = unsafe { block.cast::<Option<NonNull<u8>>>().read() };
+        self.0[list].set(Chain { first, length: chain.length - 1 });
+        Some(block)
+    }
+
+    #[inline]
+    fn keep(&self, list: usize, block: NonNull<u8>) -> bool {
+        let chain = self.0[list].get();
+        if chain.length >= KEPT {
+            return false;
+        }
+        // SAFETY: the block was given back, so it is nobody else's, and it has at least one line.
+        unsafe { block.cast::<Option<NonNull<u8>>>().write(chain.first) };
+        self.0[list].set(Chain { first: Some(block), length: chain.length + 1 });
+        true
+    }
+}
+
+impl Drop for ThreadCache {
+    fn drop(&mut self) {
+        for (list, class) in (0..THREAD_CLASSES).zip(0_u8..) {
+            while let Some(block) = self.take(list) {
+                Class(class).to_shelf_or_system(block);
+            }
+        }
+    }
+}
+
+/// Large blocks that nobody uses.
+static SHELVED: Mutex<Shelf> = Mutex::new(Shelf { blocks: Vec::new(), idle: 0 });
+
+struct Shelf {
+    blocks: Vec<(Class, Block)>,
+    idle: usize,
+}
+
+struct Block(NonNull<u8>);
+
+// SAFETY: a block on the shelf is nobody's.
+unsafe impl Send for Block {}
+
+impl Shelf {
+    /// The block that was used last is the one that the processor's caches still know.
+    fn take(&mut self, class: Class) -> Option<NonNull<u8>> {
+        let at = self.blocks.iter().rposition(|(kept, _)| *kept == class)?;
+        self.idle -= class.capacity();
+        Some(self.blocks.remove(at).1.0)
+    }
+
+    /// Makes room by giving up the blocks that were idle longest.
+    fn keep(&mut self, class: Class, block: NonNull<u8>) -> bool {
+        if class.capacity() > SHELF {
+            return false;
+        }
+        self.idle += class.capacity();
+        self.blocks.push((class, Block(block)));
+        let mut over = 0;
+        while self.idle > SHELF {
+            self.idle -= self.blocks[over].0.capacity();
+            over += 1;
+        }
+        for (class, block) in self.blocks.drain(..over) {
+            if let Some(layout) = class.layout() {
+                // SAFETY: as in `to_shelf_or_system`.
+                unsafe { dealloc(block.0.as_ptr(), layout) }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_block_that_was_given_back_is_lent_again() {
+        let first = HostMemory::recycled(1000).unwrap();
+        let address = first.start();
+        drop(first);
+        assert_eq!(HostMemory::recycled(900).unwrap().start(), address);
+        for size in [100 << 10, 1 << 20] {
+            let address = HostMemory::recycled(size).unwrap().start();
+            let again = HostMemory::recycled(size).unwrap();
+            let other = HostMemory::recycled(size).unwrap();
+            assert!(again.start() == address && other.start() != address);
+        }
+    }
+
+    #[test]
+    fn zeroed_blocks_are_zero_even_if_they_were_used() {
+        for size in [8, 5000, 200_000] {
+            let memory = HostMemory::recycled(size).unwrap();
+            // SAFETY: the block has that many bytes, and is nobody else's.
+            unsafe { memory.start().write_bytes(0xff, size) };
+            drop(memory);
+            let memory = HostMemory::zeroed(size).unwrap();
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(memory.start().as_ptr(), size) };
+            assert!(bytes.iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn blocks_wander_between_threads_and_survive_the_end_of_theirs() {
+        let lent: Vec<HostMemory> = (0..200).map(|i| HostMemory::zeroed(i * 40 + 1).unwrap()).collect();
+        std::thread::spawn(move || drop(lent)).join().unwrap();
+        let of_another = std::thread::spawn(|| HostMemory::zeroed(640).unwrap()).join().unwrap();
+        assert_eq!(of_another.size(), 640);
+    }
+
+    proptest! {
+        #[test]
+        fn a_class_holds_its_sizes_and_wastes_less_than_a_third(size in 0_usize..1 << 40) {
+            let class = Class::of(size).unwrap();
+            prop_assert!(class.capacity() >= size);
+            prop_assert!(size <= 4 * ALIGNMENT || class.capacity() <= size / 4 * 5 + 2 * ALIGNMENT, "{size} {class:?} {}", class.capacity());
+            prop_assert_eq!(Class::of(class.capacity()), Some(if size == 0 { Class(1) } else { class }));
+        }
+    }
+
+    #[test]
+    fn threads_keep_blocks_of_up_to_64_kib() {
+        assert_eq!(Class::of(64 << 10).unwrap().thread_list(), Some(THREAD_CLASSES - 1));
+        assert_eq!(Class::of((64 << 10) + 1).unwrap().thread_list(), None);
+    }
+
+    #[test]
+    fn what_no_address_space_holds_has_no_class() {
+        assert_eq!(Class::of(usize::MAX), None);
+        assert_eq!(Class::of(isize::MAX as usize), None);
+    }
+}
