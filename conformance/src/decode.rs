@@ -3,7 +3,7 @@
 //! The tag of a recorded value says how Python spelt it and not what it is: `{"int": 2}` is also how a float or a list of one
 //! integer is written. So the schema decides, and a tag only has to be convertible.
 
-use dispatch_runtime::schema::{DefaultValue, Schema, Type, TypeKind};
+use dispatch_runtime::schema::{Argument, DefaultValue, Schema, Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Value};
 use serde_json::{Map, Value as Json};
 
@@ -41,7 +41,34 @@ pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
             },
         }
     });
-    decoded.collect()
+    let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
+    let is_number = |i: usize, argument: &Argument| {
+        let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
+        argument.ty.required().kind == TypeKind::Tensor && json.and_then(number).is_some()
+    };
+    for (i, argument) in schema.arguments.iter().enumerate() {
+        if is_number(i, argument) {
+            let dtype = wrapped_dtype(&arguments, i);
+            arguments[i] = arguments[i].map(|array| array.cast(dtype));
+        }
+    }
+    Ok(arguments)
+}
+
+/// The dtype for a number that was given for a tensor: it must not decide the dtype of the result where tensors of its kind do.
+///
+/// Beside tensors with dimensions, one without any never decides; beside others, the number has to be what they are.
+fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
+    let others = arguments.iter().enumerate().filter(|&(i, _)| i != number).flat_map(|(_, datum)| datum.arrays());
+    let Some(own) = arguments[number].as_array().map(|array| array.dtype) else { return DType::F64 };
+    let of_its_kind = |dtype: DType| if own.is_floating() { dtype.is_floating() } else { dtype.is_integral() };
+    let mut of_its_kind = others.filter(|array| of_its_kind(array.dtype)).peekable();
+    match of_its_kind.peek() {
+        None if own.is_floating() => DType::F32,
+        None => own,
+        Some(other) if other.sizes.is_empty() => other.dtype,
+        Some(_) => own,
+    }
 }
 
 /// The recorded results of a call.
@@ -88,7 +115,10 @@ fn decode(json: &Json, ty: &Type) -> Result<Datum> {
         return Ok(Datum::Plain(Value::None));
     }
     match &ty.required().kind {
-        TypeKind::Tensor => tensor(json).map(Datum::Array),
+        TypeKind::Tensor => match number(json) {
+            Some(number) => Ok(Datum::Array(wrapped(number))),
+            None => tensor(json).map(Datum::Array),
+        },
         TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
             items(content).ok_or_else(unfit)?.iter().map(tensor).collect::<Result<_>>().map(Datum::Arrays)
         }
@@ -174,6 +204,17 @@ const fn default_number(default: &DefaultValue) -> Option<Scalar> {
         DefaultValue::Complex(re, im) => Scalar::Complex(Complex64::new(*re, *im)),
         _ => return None,
     })
+}
+
+/// A tensor without dimensions that holds a number.
+fn wrapped(number: Scalar) -> Array {
+    let dtype = match number {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::Float(_) => DType::F64,
+        Scalar::Complex(_) => DType::C128,
+    };
+    Array::new(dtype, &[], vec![number])
 }
 
 fn tensor(json: &Json) -> Result<Array> {
