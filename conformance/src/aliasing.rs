@@ -46,10 +46,12 @@ pub(crate) fn check(
 ) -> Result<(), Failure> {
     let schema = operator.schema();
     let base = operator.name().base;
+    let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
     for (i, value) in given.iter().enumerate() {
-        let argument = &schema.arguments[i];
-        if !argument.is_written() && versions[i] != versions_of(value) {
-            return Err(Failure::Touched { argument: argument.name.clone() });
+        // What is written through one argument may be read through another.
+        let is_written = written.contains(&i) || given_elsewhere(given, i, &written, None);
+        if !is_written && versions[i] != versions_of(value) {
+            return Err(Failure::Touched { argument: schema.arguments[i].name.clone() });
         }
     }
     for (index, result) in results.iter().enumerate() {

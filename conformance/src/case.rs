@@ -69,9 +69,24 @@ impl Case {
         })
     }
 
+    /// A call of a twin, whose outcome follows from the recorded one.
+    pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
+        Self { operator, device: self.device, arguments, expected, after: None, double: OnceCell::new() }
+    }
+
+    /// The same call with arguments that are equal and lie otherwise in memory.
+    pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
+        Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
+    }
+
     /// Makes the recorded call, and compares all that the recording and the schema say about it.
     pub(crate) fn values(&self) -> Verdict {
         let extent = if ARBITRARY.contains(&self.operator.name().base) { Extent::Geometry } else { Extent::All };
+        self.verdict(extent)
+    }
+
+    /// Makes the call, and compares this much.
+    pub(crate) fn verdict(&self, extent: Extent) -> Verdict {
         match self.call(&self.arguments) {
             Ok(outcome) => self.compare(&outcome, extent).into(),
             Err(stop) => stop.into(),

@@ -74,8 +74,6 @@ pub(crate) enum Extent {
     Values,
     /// All but the elements.
     Geometry,
-    /// Dtype and sizes alone.
-    Shape,
 }
 
 /// The first difference between a result and what was expected.

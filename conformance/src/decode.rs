@@ -65,9 +65,8 @@ fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
     let mut of_its_kind = others.filter(|array| of_its_kind(array.dtype)).peekable();
     match of_its_kind.peek() {
         None if own.is_floating() => DType::F32,
-        None => own,
         Some(other) if other.sizes.is_empty() => other.dtype,
-        Some(_) => own,
+        _ => own,
     }
 }
 

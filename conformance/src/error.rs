@@ -60,7 +60,7 @@ pub enum Error {
         device: Device,
     },
     /// A tensor's geometry reaches outside its storage.
-    OutOfStorage(OutOfStorage),
+    OutOfStorage(Box<OutOfStorage>),
     /// The elements of a result cannot be read.
     Access(AccessError),
 }
@@ -87,7 +87,7 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
-            Self::OutOfStorage(source) => Some(source),
+            Self::OutOfStorage(source) => Some(&**source),
             Self::Access(source) => Some(source),
             _ => None,
         }
@@ -96,7 +96,7 @@ impl std::error::Error for Error {
 
 impl From<OutOfStorage> for Error {
     fn from(error: OutOfStorage) -> Self {
-        Self::OutOfStorage(error)
+        Self::OutOfStorage(Box::new(error))
     }
 }
 

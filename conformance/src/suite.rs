@@ -3,7 +3,9 @@
 use dispatch_runtime::{Device, Operator};
 
 use crate::case::Case;
+use crate::derive::{self, Twins};
 use crate::error::Result;
+use crate::meta;
 use crate::recording::{Call, recorded_calls};
 use crate::report::{Check, Report};
 use crate::verdict::{Failure, Verdict};
@@ -77,9 +79,14 @@ impl Suite {
         let mut calls: Vec<&Call> = calls.iter().filter(|call| self.wants(call)).collect();
         calls.sort_by(|a, b| (&a.operator, a.number).cmp(&(&b.operator, b.number)));
         let mut report = Report::new(self.device);
-        for call in calls {
-            report.open(&call.operator);
-            self.run_call(call, &mut report);
+        for calls in calls.chunk_by(|a, b| a.operator == b.operator) {
+            report.open(&calls[0].operator);
+            match Operator::find(&calls[0].operator) {
+                Ok(operator) => self.run_operator(operator, calls, &mut report),
+                Err(error) => calls.iter().for_each(|call| {
+                    report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
+                }),
+            }
         }
         report
     }
@@ -89,28 +96,34 @@ impl Suite {
             && self.call.is_none_or(|number| number == call.number)
     }
 
-    fn run_call(&self, call: &Call, report: &mut Report) {
-        let case = match Operator::find(&call.operator) {
-            Ok(operator) => Case::new(operator, call, self.device),
-            Err(error) => return report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string())),
-        };
-        let case = match case {
-            Ok(case) => case,
-            Err(error) => return report.add(call.number, Check::Values, Verdict::Failed(Failure::Suite(error))),
-        };
-        for check in Check::ALL {
-            if self.checks.is_empty() || self.checks.contains(&check) {
-                for verdict in verdicts(check, &case) {
-                    report.add(call.number, check, verdict);
+    fn run_operator(&self, operator: &'static Operator, calls: &[&Call], report: &mut Report) {
+        let twins = Twins::of(operator);
+        for call in calls {
+            let case = match Case::new(operator, call, self.device) {
+                Ok(case) => case,
+                Err(error) => {
+                    report.add(call.number, Check::Values, Verdict::Failed(Failure::Suite(error)));
+                    continue;
+                }
+            };
+            for check in Check::ALL {
+                if self.checks.is_empty() || self.checks.contains(&check) {
+                    for verdict in verdicts(check, &case, twins) {
+                        report.add(call.number, check, verdict);
+                    }
                 }
             }
         }
     }
 }
 
-fn verdicts(check: Check, case: &Case) -> Vec<Verdict> {
+fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
     match check {
         Check::Values => vec![case.values()],
-        _ => Vec::new(),
+        Check::Meta => vec![meta::check(case)],
+        Check::InPlace => twins.in_place.map_or_else(Vec::new, |twin| derive::in_place(case, twin)),
+        Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
+        Check::Layouts => derive::layouts(case),
+        Check::Mistakes => derive::mistakes(case),
     }
 }

@@ -8,7 +8,7 @@ use crate::array::{Array, places};
 use crate::error::{Error, Result};
 
 /// What lies between the elements of a strided tensor. No recording holds it, so a kernel that reads or writes there is found out.
-const GAP: Scalar = Scalar::Int(77);
+pub(crate) const GAP: Scalar = Scalar::Int(77);
 
 /// A tensor on `device` with these elements at these strides.
 pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
@@ -29,6 +29,13 @@ pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
         offset: tensor.geometry().offset(),
         elements,
     })
+}
+
+/// What a tensor looks like from outside: all but its elements.
+pub(crate) fn outline(tensor: &Tensor) -> Array {
+    let geometry = tensor.geometry();
+    let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+    Array { dtype: tensor.dtype(), sizes, strides, offset: geometry.offset(), elements: Vec::new() }
 }
 
 /// Another walk through the memory of `tensor`.

@@ -154,6 +154,18 @@ impl From<Stop> for Verdict {
     }
 }
 
+impl Verdict {
+    /// Says which derived call this was found out about.
+    pub(crate) fn of(self, variant: impl Into<String>) -> Self {
+        match self {
+            Self::Failed(failure) => {
+                Self::Failed(Failure::Derived { variant: variant.into(), failure: Box::new(failure) })
+            }
+            other => other,
+        }
+    }
+}
+
 impl From<Result<(), Failure>> for Verdict {
     fn from(result: Result<(), Failure>) -> Self {
         result.map_or_else(Self::Failed, |()| Self::Passed)

@@ -24,7 +24,7 @@ fn negated(this: &Tensor) -> Array {
             Scalar::Int(x) => Scalar::Int(x.wrapping_neg()),
             Scalar::Float(x) => Scalar::Float(-x),
             Scalar::Complex(x) => Scalar::Complex(-x),
-            other => other,
+            Scalar::Bool(x) => Scalar::Bool(x),
         };
     }
     result
