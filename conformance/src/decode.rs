@@ -34,11 +34,7 @@ pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     let decoded = schema.arguments.iter().enumerate().map(|(i, argument)| {
         match call.arguments.get(i).or_else(|| call.named.get(&argument.name)) {
             Some(json) => decode(json, &argument.ty),
-            None => match &argument.default {
-                Some(default) => default_value(default, &argument.ty).map(Datum::Plain),
-                None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
-                None => Err(Error::NotGiven { argument: argument.name.clone() }),
-            },
+            None => left_out(argument),
         }
     });
     let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
@@ -94,6 +90,15 @@ pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
             let values = values.ok_or(Error::Lacks { what: "one result for each return" })?;
             values.iter().zip(several).map(|(json, ret)| decode(json, &ret.ty)).collect()
         }
+    }
+}
+
+/// What an argument is where the caller leaves it out.
+pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
+    match &argument.default {
+        Some(default) => default_value(default, &argument.ty).map(Datum::Plain),
+        None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
+        None => Err(Error::NotGiven { argument: argument.name.clone() }),
     }
 }
 

@@ -30,6 +30,7 @@ mod report;
 mod suite;
 mod tensors;
 mod ties;
+mod unrecorded;
 mod verdict;
 
 pub use array::Array;

@@ -36,6 +36,9 @@ pub struct Call {
     pub arguments_after: Option<Vec<Json>>,
     /// The arguments by name after the call, where the operator writes any.
     pub named_after: Map<String, Json>,
+    /// The gradients of the floating arguments, in their order, where they were recorded. The cotangent is the cosine of 1, 2, and
+    /// so on, for each result; all is in double precision.
+    pub gradients: Vec<Vec<f64>>,
 }
 
 impl Call {
@@ -56,7 +59,11 @@ impl Call {
         let mut map = |key| if let Some(Json::Object(map)) = json.remove(key) { map } else { Map::new() };
         let (named, named_after) = (map("kwargs"), map("kwargs_after"));
         let arguments_after = if let Some(Json::Array(after)) = json.remove("args_after") { Some(after) } else { None };
-        Ok(Self { operator, number: 0, arguments, named, returned, arguments_after, named_after })
+        let gradients = if let Some(Json::Array(all)) = json.remove("grad_f64") { all } else { Vec::new() };
+        // A gradient with numbers that JSON has no words for is none that can be compared.
+        let numbers = |one: &Json| one.as_array().and_then(|one| one.iter().map(Json::as_f64).collect());
+        let gradients = gradients.iter().map(numbers).collect::<Option<_>>().unwrap_or_default();
+        Ok(Self { operator, number: 0, arguments, named, returned, arguments_after, named_after, gradients })
     }
 }
 

@@ -26,11 +26,14 @@ pub enum Check {
     Layouts,
     /// Calls that are mistakes.
     Mistakes,
+    /// Calls of core operators without a recording, held to what is recorded of others.
+    Twins,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Values, Self::Meta, Self::InPlace, Self::Out, Self::Layouts, Self::Mistakes];
+    pub const ALL: [Self; 7] =
+        [Self::Values, Self::Meta, Self::InPlace, Self::Out, Self::Layouts, Self::Mistakes, Self::Twins];
 
     const fn name(self) -> &'static str {
         match self {
@@ -40,6 +43,7 @@ impl Check {
             Self::Out => "out",
             Self::Layouts => "layouts",
             Self::Mistakes => "mistakes",
+            Self::Twins => "twins",
         }
     }
 }
@@ -105,8 +109,10 @@ pub enum State {
     Passed,
     /// At least one failed.
     Failed,
-    /// No recorded call could be made.
+    /// No call could be made.
     NotImplemented,
+    /// It is there, and there is nothing to hold it to.
+    Unchecked,
 }
 
 impl fmt::Display for State {
@@ -115,6 +121,7 @@ impl fmt::Display for State {
             Self::Passed => "passed",
             Self::Failed => "failed",
             Self::NotImplemented => "not implemented",
+            Self::Unchecked => "unchecked",
         })
     }
 }
@@ -123,7 +130,7 @@ impl fmt::Display for State {
 ///
 /// ```
 /// let row = conformance::Row { operator: "aten::relu".to_owned(), tallies: Default::default() };
-/// assert_eq!(row.state(), conformance::State::NotImplemented);
+/// assert_eq!(row.state(), conformance::State::Unchecked);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
@@ -141,8 +148,10 @@ impl Row {
             State::Failed
         } else if self.tallies.values().any(|tally| tally.passed > 0) {
             State::Passed
-        } else {
+        } else if self.tallies.values().any(|tally| tally.not_implemented > 0) {
             State::NotImplemented
+        } else {
+            State::Unchecked
         }
     }
 }
@@ -234,6 +243,10 @@ impl Report {
         }
     }
 
+    pub(crate) fn sort(&mut self) {
+        self.rows.sort_by(|a, b| a.operator.cmp(&b.operator));
+    }
+
     /// One row for each operator, sorted by name.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
@@ -294,9 +307,13 @@ impl fmt::Display for Report {
             write!(f, "\n{:width$}  {:15}", row.operator, row.state())?;
             Check::ALL.iter().try_for_each(|check| write!(f, "  {:>9}", cell(row.tallies.get(check))))?;
         }
-        let [passed, failed, missing] =
-            [State::Passed, State::Failed, State::NotImplemented].map(|state| self.count(state));
+        let states = [State::Passed, State::Failed, State::NotImplemented, State::Unchecked];
+        let [passed, failed, missing, unchecked] = states.map(|state| self.count(state));
         let total = self.rows.len();
-        write!(f, "\n\n{}: {total} operators: {passed} passed, {failed} failed, {missing} not implemented", self.device)
+        write!(
+            f,
+            "\n\n{}: {total} operators: {passed} passed, {failed} failed, {missing} not implemented, {unchecked} unchecked",
+            self.device
+        )
     }
 }

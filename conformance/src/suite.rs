@@ -1,13 +1,16 @@
 //! A run over recorded calls.
 
+use std::collections::HashMap;
+
 use dispatch_runtime::{Device, Operator};
 
 use crate::case::Case;
 use crate::derive::{self, Twins};
 use crate::error::Result;
 use crate::meta;
-use crate::recording::{Call, recorded_calls};
+use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
+use crate::unrecorded;
 use crate::verdict::{Failure, Verdict};
 
 /// What to run, and where.
@@ -62,7 +65,39 @@ impl Suite {
     ///
     /// Where the recordings cannot be read. Where there are none, the report is empty.
     pub fn run(&self) -> Result<Report> {
-        Ok(self.run_calls(&recorded_calls()?.unwrap_or_default()))
+        let calls = recorded_calls()?.unwrap_or_default();
+        let mut report = self.run_calls(&calls);
+        for (name, _) in core_operators()?.unwrap_or_default() {
+            if !calls.iter().any(|call| call.operator == name) {
+                self.run_unrecorded(&name, &calls, &mut report);
+            }
+        }
+        report.sort();
+        Ok(report)
+    }
+
+    /// Checks a core operator by what is recorded of others.
+    fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
+        let is_wanted = self.only.is_empty() || self.only.iter().any(|only| only == name);
+        if !is_wanted || !(self.checks.is_empty() || self.checks.contains(&Check::Twins)) {
+            return;
+        }
+        report.open(name);
+        let verdicts = match Operator::find(name) {
+            Ok(operator) => {
+                let mut by_name = HashMap::<&str, Vec<&Call>>::new();
+                for call in calls {
+                    by_name.entry(&call.operator).or_default().push(call);
+                }
+                unrecorded::check(operator, &by_name, self.device)
+            }
+            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
+        };
+        for (number, verdict) in verdicts.into_iter().enumerate() {
+            if self.call.is_none_or(|call| call == number) {
+                report.add(number, Check::Twins, verdict);
+            }
+        }
     }
 
     /// Runs over these calls.
@@ -125,5 +160,7 @@ fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
         Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
+        // What has a recording needs none.
+        Check::Twins => Vec::new(),
     }
 }
