@@ -38,6 +38,7 @@
 
 extern crate self as dispatch_runtime;
 
+mod backend;
 mod boxed;
 mod call;
 mod collect;
@@ -59,6 +60,7 @@ mod name;
 mod number;
 mod operation;
 mod operator;
+mod promote;
 mod record;
 mod registrar;
 mod registration;
@@ -66,6 +68,7 @@ mod registry;
 mod rule;
 mod rust_operator;
 mod scalar;
+mod spec;
 mod stack;
 mod sync;
 mod table;
@@ -73,6 +76,7 @@ mod tensor;
 mod value;
 mod verify;
 
+pub use backend::{Backend, BackendRecord};
 pub use boxed::BoxedFn;
 pub use collect::register;
 pub use convert::{Argument, Output};
@@ -80,7 +84,7 @@ pub use device::{Device, UnknownDevice};
 pub use dispatch_schema as schema;
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use dump::{TableCell, dump_name, registrations_for};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{BadArgument, Error, ErrorKind, Problem, Result};
 pub use explain::{Explanation, Site};
 pub use generator::Generator;
 pub use half::{bf16, f16};
@@ -94,14 +98,19 @@ pub use num_complex::{Complex32, Complex64};
 pub use number::{Floating, Number};
 pub use operation::Operation;
 pub use operator::Operator;
+pub use promote::result_dtype;
 pub use record::{FallbackRecord, KernelRecord, Record};
 pub use registrar::{Registrar, fallback, fallback_fallthrough};
 pub use registration::{Registration, Scoped, listen};
 pub use registry::assemble;
 pub use rule::Provenance;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
+pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
-pub use tensor::{AccessError, Buffer, Dims, Geometry, OutOfMemory, OutOfStorage, Read, Storage, Tensor, Write};
+pub use tensor::{
+    AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Operand, Operands, OutOfMemory, OutOfStorage, Read,
+    Storage, Tensor, Write,
+};
 pub use value::{Object, Value};
 pub use verify::{Finding, verify};
 

@@ -3,6 +3,7 @@
 //! Every attribute becomes one static record. Records arrive in no particular order - through `inventory`, through `linkme`, or by an
 //! explicit [`register`](crate::register) - and the registry makes the same tables of them whatever the order was.
 
+use crate::backend::BackendRecord;
 use crate::boxed::BoxedFn;
 use crate::key::{Key, UserKey};
 use crate::location::Location;
@@ -24,6 +25,8 @@ pub enum Record {
     Key(&'static UserKey),
     /// What one of Rust's own operators does with tensors.
     Claim(&'static Claim),
+    /// A backend's memory.
+    Backend(&'static BackendRecord),
 }
 
 impl Record {
@@ -35,6 +38,7 @@ impl Record {
             Self::Fallback(record) => std::ptr::from_ref(record).addr(),
             Self::Key(record) => std::ptr::from_ref(record).addr(),
             Self::Claim(record) => std::ptr::from_ref(record).addr(),
+            Self::Backend(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }

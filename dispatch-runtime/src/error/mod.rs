@@ -3,12 +3,15 @@
 //! A variant per cause, with typed fields; the words are in one place, `render.rs`. A kernel of a backend or a layer brings its
 //! own error type, which is kept whole as the source.
 
+mod argument;
 mod render;
 
 use std::fmt;
 
+pub use argument::{BadArgument, Problem};
 use dispatch_schema::SyntaxErrors;
 
+use crate::device::Device;
 use crate::explain::Explanation;
 use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
 use crate::location::Location;
@@ -181,6 +184,13 @@ pub enum ErrorKind {
         /// The operator.
         operator: Name<'static>,
     },
+    /// No crate of the program gives a device memory.
+    NoBackend {
+        /// The device.
+        device: Device,
+        /// The devices there are.
+        linked: Vec<Device>,
+    },
     /// No operator of the program stands for one of Rust's.
     Unclaimed {
         /// Rust's operator.
@@ -265,7 +275,7 @@ macro_rules! from_tensors {
     )*};
 }
 
-from_tensors! { AccessError OutOfStorage OutOfMemory }
+from_tensors! { AccessError BadArgument OutOfStorage OutOfMemory }
 
 impl From<String> for Error {
     #[cold]

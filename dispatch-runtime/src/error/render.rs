@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use super::ErrorKind;
 use crate::location::Location;
 
+#[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]
 pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
     match kind {
         ErrorKind::NoKernel(explanation) | ErrorKind::Ambiguous(explanation) => explanation.fmt_refusal(f),
@@ -95,6 +96,11 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::KernelRemoved { operator } => {
             write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")
+        }
+        ErrorKind::NoBackend { device, linked } => {
+            let linked: Vec<String> = linked.iter().map(ToString::to_string).collect();
+            write!(f, "nothing in this program can allocate memory on {device}; linked are {}", linked.join(", "))?;
+            f.write_str("\n  If a crate provides that backend, link it: `use that_crate as _;`")
         }
         ErrorKind::Unclaimed { of } => {
             write!(f, "no operator of this program stands for Rust's `{of:?}`; link one that says `operator = {of:?}`")

@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::backend;
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
@@ -146,10 +147,11 @@ impl Registry {
         let keys: Vec<&'static UserKey> = keys.collect();
         assign_places(keys.clone());
         self.keys.extend(keys);
-        let (mut claims, mut defined) = (Vec::new(), Vec::new());
+        let (mut claims, mut backends, mut defined) = (Vec::new(), Vec::new(), Vec::new());
         for record in fresh {
             match record {
                 Record::Claim(claim) => claims.push(claim),
+                Record::Backend(backend) => backends.push(backend),
                 Record::Operator(operator) => {
                     self.define(operator);
                     defined.push(operator);
@@ -160,6 +162,7 @@ impl Registry {
             }
         }
         rust_operator::grant(&mut claims);
+        backend::found(backends);
         self.claims.extend(claims);
         defined
     }

@@ -144,11 +144,12 @@ impl Tensor {
 }
 
 /// Fills a fresh host storage.
-pub(super) fn fill<T: Element>(storage: &Storage, elements: &[T]) {
+pub(super) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
     if let Some(memory) = storage.memory().filter(|memory| memory.size() >= size_of_val(elements)) {
         // SAFETY: the block is large enough, and the caller made the storage, so nobody else reaches it yet.
         unsafe { memory.start().cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
     }
+    T::DTYPE
 }
 
 impl<T: Element> Deref for Read<'_, T> {

@@ -138,7 +138,8 @@ impl Geometry {
     pub fn is_in_format(&self, format: MemoryFormat) -> bool {
         let dense = Self::in_format(&self.sizes, format);
         dense.is_some_and(|dense| {
-            let matter = self.sizes.iter().zip(self.strides.iter().zip(dense.strides())).filter(|(size, _)| **size != 1);
+            let matter =
+                self.sizes.iter().zip(self.strides.iter().zip(dense.strides())).filter(|(size, _)| **size != 1);
             self.count == 0 || matter.into_iter().all(|(_, (own, dense))| own == dense)
         })
     }
@@ -168,7 +169,7 @@ impl Geometry {
 
     /// The first element behind all that can be reached; none where a size or a place is negative or overflows.
     #[inline]
-    pub(super) fn end(&self) -> Option<i64> {
+    pub(crate) fn end(&self) -> Option<i64> {
         if self.offset < 0 || self.sizes.iter().any(|&size| size < 0) || self.strides.iter().any(|&stride| stride < 0) {
             return None;
         }

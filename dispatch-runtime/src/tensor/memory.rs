@@ -51,9 +51,10 @@ impl HostMemory {
     #[inline]
     pub(super) fn recycled(size: usize) -> Result<Self, OutOfMemory> {
         let class = Class::of(size).ok_or(OutOfMemory { size })?;
-        let start = match class.thread_list().and_then(|list| THREAD.try_with(|cache| cache.take(list)).ok().flatten()) {
+        let start = match class.thread_list().and_then(|list| THREAD.try_with(|cache| cache.take(list)).ok().flatten())
+        {
             Some(block) => block,
-            None => class.from_shelf_or_system().ok_or(OutOfMemory { size })?,
+            None => class.shelved_or_new().ok_or(OutOfMemory { size })?,
         };
         Ok(Self { start, size, class })
     }
@@ -81,9 +82,10 @@ impl Drop for HostMemory {
     #[inline]
     fn drop(&mut self) {
         let (block, class) = (self.start, self.class);
-        let kept = class.thread_list().is_some_and(|list| THREAD.try_with(|cache| cache.keep(list, block)).unwrap_or(false));
+        let kept =
+            class.thread_list().is_some_and(|list| THREAD.try_with(|cache| cache.keep(list, block)).unwrap_or(false));
         if !kept {
-            class.to_shelf_or_system(block);
+            class.shelve_or_free(block);
         }
     }
 }
@@ -140,7 +142,7 @@ impl Class {
     }
 
     #[cold]
-    fn from_shelf_or_system(self) -> Option<NonNull<u8>> {
+    fn shelved_or_new(self) -> Option<NonNull<u8>> {
         let shelved = SHELVED.lock().unwrap_or_else(PoisonError::into_inner).take(self);
         shelved.or_else(|| {
             // SAFETY: the layout has at least one line.
@@ -149,7 +151,7 @@ impl Class {
     }
 
     #[cold]
-    fn to_shelf_or_system(self, block: NonNull<u8>) {
+    fn shelve_or_free(self, block: NonNull<u8>) {
         if self.thread_list().is_none() && SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
             return;
         }
@@ -201,7 +203,7 @@ impl Drop for ThreadCache {
     fn drop(&mut self) {
         for (list, class) in (0..THREAD_CLASSES).zip(0_u8..) {
             while let Some(block) = self.take(list) {
-                Class(class).to_shelf_or_system(block);
+                Class(class).shelve_or_free(block);
             }
         }
     }
@@ -242,7 +244,7 @@ impl Shelf {
         }
         for (class, block) in self.blocks.drain(..over) {
             if let Some(layout) = class.layout() {
-                // SAFETY: as in `to_shelf_or_system`.
+                // SAFETY: as in `shelve_or_free`.
                 unsafe { dealloc(block.0.as_ptr(), layout) }
             }
         }

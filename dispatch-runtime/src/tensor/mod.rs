@@ -8,23 +8,30 @@ mod access;
 mod extension;
 mod geometry;
 mod memory;
+mod operands;
+mod overlap;
 mod storage;
+mod strided;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering, fence};
 
 pub use access::{AccessError, Read, Write};
 pub use geometry::{Dims, Geometry};
 pub use memory::OutOfMemory;
+pub use operands::{Operand, Operands};
 pub use storage::{Buffer, Storage};
+use strided::positions;
+pub use strided::{Elements, ElementsMut};
 
 use crate::device::Device;
-use crate::dtype::{DType, Element};
+use crate::dtype::{Bool, DType, Element};
 use crate::guard;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, layer_bit};
 use crate::key_set::KeySet;
+use crate::scalar::Scalar;
 use extension::Extensions;
 
 /// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
@@ -51,6 +58,7 @@ struct Body {
 
 const REQUIRES_GRAD: u8 = 1;
 const INFERENCE: u8 = 2;
+const NUMBER: u8 = 4;
 
 /// A geometry does not fit its storage.
 ///
@@ -62,7 +70,7 @@ const INFERENCE: u8 = 2;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutOfStorage {
     /// The geometry.
-    pub geometry: Geometry,
+    pub geometry: Box<Geometry>,
     /// The dtype.
     pub dtype: DType,
     /// How many bytes the storage has.
@@ -113,16 +121,22 @@ impl Tensor {
             geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
         });
         if !fits {
-            return Err(OutOfStorage { geometry, dtype, available: storage.size() });
+            return Err(OutOfStorage { geometry: Box::new(geometry), dtype, available: storage.size() });
         }
-        Ok(Self(Arc::new(Body {
-            keys,
-            flags: AtomicU8::new(flags),
-            dtype,
-            geometry,
-            storage,
-            extensions: Extensions::default(),
-        })))
+        Ok(Self::body(storage, dtype, geometry, keys, flags))
+    }
+
+    #[inline]
+    fn body(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Self {
+        let (flags, extensions) = (AtomicU8::new(flags), Extensions::default());
+        Self(Arc::new(Body { keys, flags, dtype, geometry, storage, extensions }))
+    }
+
+    /// A tensor over a storage of this device that is large enough.
+    #[inline]
+    pub(crate) fn over(storage: Storage, dtype: DType, geometry: Geometry, device: Device) -> Self {
+        let inference = guard::is_inference_mode();
+        Self::body(storage, dtype, geometry, default_keys(device, inference), if inference { INFERENCE } else { 0 })
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.
@@ -131,15 +145,36 @@ impl Tensor {
         let storage = Storage::host(size_of_val(elements));
         let geometry = Geometry::contiguous(&[i64::try_from(elements.len()).unwrap_or(i64::MAX)]);
         access::fill(&storage, elements);
-        let inference = guard::is_inference_mode();
-        Self(Arc::new(Body {
-            keys: default_keys(Device::CPU, inference),
-            flags: AtomicU8::new(if inference { INFERENCE } else { 0 }),
-            dtype: T::DTYPE,
-            geometry,
-            storage,
-            extensions: Extensions::default(),
-        }))
+        Self::over(storage, T::DTYPE, geometry, Device::CPU)
+    }
+
+    /// A plain number as a tensor without dimensions. In a computation with tensors it decides no more than the kind of the result:
+    /// `x * 2.0` has the precision of `x`.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Tensor};
+    /// let two = Tensor::number(2.into());
+    /// assert!(two.is_number() && two.dtype() == DType::I64 && two.sizes().is_empty());
+    /// ```
+    #[must_use]
+    pub fn number(value: Scalar) -> Self {
+        let storage = Storage::host(16);
+        let dtype = match value {
+            Scalar::Bool(value) => access::fill(&storage, &[Bool::from(value)]),
+            Scalar::Int(value) => access::fill(&storage, &[value]),
+            Scalar::Float(value) => access::fill(&storage, &[value]),
+            Scalar::Complex(value) => access::fill(&storage, &[value]),
+        };
+        let inference = if guard::is_inference_mode() { INFERENCE } else { 0 };
+        let keys = default_keys(Device::CPU, inference != 0);
+        Self::body(storage, dtype, Geometry::contiguous(&[]), keys, inference | NUMBER)
+    }
+
+    /// Whether this is a plain number, see [`number`](Self::number).
+    #[inline]
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & NUMBER != 0
     }
 
     /// Another walk through the same storage.
@@ -156,14 +191,8 @@ impl Tensor {
     #[must_use]
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
-        Self(Arc::new(Body {
-            keys,
-            flags: AtomicU8::new(body.flags.load(Ordering::Relaxed) & INFERENCE),
-            dtype: body.dtype,
-            geometry: body.geometry.clone(),
-            storage: body.storage.clone(),
-            extensions: Extensions::default(),
-        }))
+        let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
+        Self::body(body.storage.clone(), body.dtype, body.geometry.clone(), keys, flags)
     }
 
     /// The keys that this tensor adds to a call.
@@ -181,33 +210,46 @@ impl Tensor {
     }
 
     /// Where the memory is.
+    #[inline]
     #[must_use]
     pub fn device(&self) -> Device {
         self.0.storage.device()
     }
 
     /// Sizes, strides and offset.
+    #[inline]
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.0.geometry
     }
 
     /// How many elements there are in each dimension.
+    #[inline]
     #[must_use]
     pub fn sizes(&self) -> &[i64] {
         self.0.geometry.sizes()
     }
 
     /// How far apart neighbours are in each dimension.
+    #[inline]
     #[must_use]
     pub fn strides(&self) -> &[i64] {
         self.0.geometry.strides()
     }
 
     /// The memory.
+    #[inline]
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.0.storage
+    }
+
+    /// Whether nobody else can reach the elements: this is the only handle, over a storage of its own.
+    #[inline]
+    fn is_unique(&mut self) -> bool {
+        let unique = Arc::strong_count(&self.0) == 1;
+        fence(Ordering::Acquire);
+        unique && self.0.storage.is_unique()
     }
 
     /// How many handles there are.
@@ -265,6 +307,7 @@ impl Tensor {
 }
 
 /// The keys of a tensor of this device: its data, its view tracking, its autograd and its autocast.
+#[inline]
 fn default_keys(device: Device, inference: bool) -> KeySet {
     let tracked = if inference { 0 } else { layer_bit(AD_INPLACE_OR_VIEW) | layer_bit(AUTOGRAD) };
     KeySet::from_bits(layer_bit(DENSE) | layer_bit(AUTOCAST) | tracked | 1 << device.backend())

@@ -1,0 +1,276 @@
+//! What a tensor will be before it has memory: the language that shape rules speak.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{BadArgument, Problem, Result};
+use crate::promote::Ranks;
+use crate::tensor::{Dims, Geometry, Storage, Tensor};
+
+/// A dtype and a geometry: what a shape rule finds, Meta makes a shape of, and a backend allocates.
+///
+/// ```
+/// use dispatch_runtime::{DType, Device, Spec};
+/// let matrix = Spec::contiguous(DType::F64, &[2, 3]);
+/// assert_eq!(matrix.on(Device::META).unwrap().sizes(), [2, 3]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// The type of the elements.
+    pub dtype: DType,
+    /// Their places, from the start of a storage of the tensor's own.
+    pub geometry: Geometry,
+}
+
+impl Spec {
+    /// Elements side by side.
+    #[must_use]
+    #[inline]
+    pub fn contiguous(dtype: DType, sizes: &[i64]) -> Self {
+        Self { dtype, geometry: Geometry::contiguous(sizes) }
+    }
+
+    /// A tensor of this kind, whose elements are whatever the memory holds.
+    #[inline]
+    pub fn on(self, device: Device) -> Result<Tensor> {
+        Tensor::allocate(self.dtype, self.geometry, device)
+    }
+
+    /// What an elementwise operator makes of these operands, laid out in memory as they are.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Spec, Tensor, Geometry};
+    /// let row = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
+    /// let column = Tensor::from_slice(&[1_u8, 2]).restride(Geometry::contiguous(&[2, 1])).unwrap();
+    /// let spec = Spec::pointwise(&[&row, &column], DType::F32).unwrap();
+    /// assert_eq!(spec.geometry.sizes(), [2, 3]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the sizes do not broadcast. The argument is called by its number among the operands.
+    pub fn pointwise(operands: &[&Tensor], dtype: DType) -> Result<Self, BadArgument> {
+        let [first, rest @ ..] = operands else { return Ok(Self::contiguous(dtype, &[])) };
+        let all_same = rest.iter().all(|operand| operand.sizes() == first.sizes());
+        if all_same && let Some(geometry) = common_geometry(operands) {
+            return Ok(Self { dtype, geometry });
+        }
+        let sizes =
+            if all_same { Dims::from_slice(first.sizes()) } else { broadcast(operands.iter().map(|t| t.sizes()))? };
+        Ok(Self { dtype, geometry: as_nested(operands, &sizes) })
+    }
+}
+
+/// The sizes that all of these stretch to.
+///
+/// ```
+/// use dispatch_runtime::broadcast;
+/// assert_eq!(broadcast([&[3_i64, 1][..], &[4]]).unwrap()[..], [3, 4]);
+/// assert!(broadcast([&[3_i64][..], &[4]]).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Where two sizes differ and neither is 1. The argument is called by its number.
+pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, BadArgument> {
+    let mut sizes = Dims::new();
+    for (i, operand) in all.into_iter().enumerate() {
+        while sizes.len() < operand.len() {
+            sizes.insert(0, 1);
+        }
+        let skipped = sizes.len() - operand.len();
+        for at in 0..operand.len() {
+            match (sizes[skipped + at], operand[at]) {
+                (known, size) if known == size || size == 1 => {}
+                (1, size) => sizes[skipped + at] = size,
+                _ => {
+                    let problem = Problem::Broadcast { sizes: operand.to_vec(), with: sizes.to_vec() };
+                    return Err(BadArgument::new(i.to_string(), problem));
+                }
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+/// The strides with which a tensor of these sizes walks as one of `sizes`, to which it broadcasts.
+#[must_use]
+pub fn broadcast_strides(geometry: &Geometry, sizes: &[i64]) -> Dims {
+    let skipped = sizes.len() - geometry.rank();
+    let mut strides = Dims::from_elem(0, sizes.len());
+    for (dim, (&size, &stride)) in geometry.sizes().iter().zip(geometry.strides()).enumerate() {
+        if size != 1 || sizes[skipped + dim] == 1 {
+            strides[skipped + dim] = stride;
+        }
+    }
+    strides
+}
+
+/// What operands of the same sizes agree on, if it leaves no gaps.
+fn common_geometry(operands: &[&Tensor]) -> Option<Geometry> {
+    use crate::scalar::MemoryFormat::{ChannelsLast, ChannelsLast3d};
+    let first = operands[0].geometry();
+    if operands.iter().all(|operand| operand.geometry().is_contiguous()) {
+        return Some(Geometry::contiguous(first.sizes()));
+    }
+    for format in [ChannelsLast, ChannelsLast3d] {
+        if operands.iter().all(|operand| operand.geometry().is_in_format(format)) {
+            return Geometry::in_format(first.sizes(), format);
+        }
+    }
+    let agree = operands.iter().all(|operand| operand.strides() == first.strides() && operand.geometry().is_dense());
+    if agree { Geometry::strided(first.sizes(), first.strides(), 0) } else { None }
+}
+
+/// A dense geometry whose dimensions are nested as the operands' are, the first operand having the first say.
+fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
+    let strides: Vec<(Dims, i64)> = operands
+        .iter()
+        .map(|operand| {
+            (broadcast_strides(operand.geometry(), sizes), i64::try_from(operand.dtype().size()).unwrap_or(1))
+        })
+        .collect();
+    let order = nesting(sizes, strides.iter().map(|(strides, size)| (&strides[..], *size)));
+    let mut dense = Dims::from_elem(1, sizes.len());
+    let mut stride: i64 = 1;
+    for dim in order {
+        dense[dim] = stride;
+        // Of sizes with a zero, nothing is ever looked at, and the strides are zero too.
+        stride = stride.saturating_mul(sizes[dim]);
+    }
+    Geometry::strided(sizes, &dense, 0).unwrap_or_else(|| Geometry::contiguous(sizes))
+}
+
+/// The dimensions from the innermost outwards, as the strides have it; where they do not say, the last is innermost.
+#[expect(clippy::needless_pass_by_value, reason = "an iterator is passed by value")]
+pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> Order {
+    let mut order: Order = (0..sizes.len()).rev().collect();
+    let outside = |inner: usize, outer: usize| {
+        for (strides, element) in strides.clone() {
+            let (a, b) = (strides[inner] * element, strides[outer] * element);
+            match a.cmp(&b) {
+                _ if a == 0 || b == 0 => {}
+                std::cmp::Ordering::Less => return Some(false),
+                std::cmp::Ordering::Greater => return Some(true),
+                std::cmp::Ordering::Equal if sizes[inner] > sizes[outer] => return Some(true),
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        None
+    };
+    // An insertion sort, because "undecided" is not an order: a pair that no operand decides is passed over.
+    for start in 1..order.len() {
+        let mut moving = start;
+        for at in (0..start).rev() {
+            match outside(order[at], order[moving]) {
+                Some(true) => {
+                    order.swap(at, moving);
+                    moving = at;
+                }
+                Some(false) => break,
+                None => {}
+            }
+        }
+    }
+    order
+}
+
+/// Dimensions by number, in some order.
+pub type Order = smallvec::SmallVec<[usize; 5]>;
+
+/// The dimension that `dim` names, counted from the end where it is negative.
+///
+/// ```
+/// use dispatch_runtime::wrap_dim;
+/// assert_eq!(wrap_dim("dim", -1, 3), Ok(2));
+/// assert!(wrap_dim("dim", 3, 3).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such dimension. A tensor without dimensions takes 0 and -1.
+pub fn wrap_dim(argument: &'static str, dim: i64, rank: usize) -> Result<usize, BadArgument> {
+    let count = i64::try_from(rank.max(1)).unwrap_or(i64::MAX);
+    let wrapped = if dim < 0 { dim.saturating_add(count) } else { dim };
+    if (0..count).contains(&wrapped) {
+        Ok(usize::try_from(wrapped).unwrap_or(0))
+    } else {
+        Err(BadArgument::new(argument, Problem::Dim { dim, rank }))
+    }
+}
+
+impl Tensor {
+    /// A tensor whose elements are whatever its memory holds.
+    #[inline]
+    pub(crate) fn allocate(dtype: DType, geometry: Geometry, device: Device) -> Result<Self> {
+        let elements = geometry.end().filter(|_| geometry.count() > 0).unwrap_or(0);
+        if geometry.sizes().iter().any(|&size| size < 0) {
+            return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
+        }
+        let bytes = usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(dtype.size()));
+        let bytes = bytes.filter(|_| geometry.count() != i64::MAX).unwrap_or(usize::MAX);
+        let storage = if device.backend() == Device::CPU.backend() {
+            Storage::recycled(bytes)?
+        } else if device.backend() == Device::META.backend() {
+            Storage::meta(bytes)
+        } else {
+            device.memory()?.allocate(device, bytes)?
+        };
+        Ok(Self::over(storage, dtype, geometry, device))
+    }
+}
+
+/// The dtype of an elementwise computation, given its operands and how it treats them.
+///
+/// ```
+/// use dispatch_runtime::{DType, Promotion, Tensor};
+/// let ints = Tensor::from_slice(&[1_i64]);
+/// assert_eq!(Promotion::Float.of(&[&ints]), DType::F32);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promotion {
+    /// The dtype that all operands promote to.
+    Common,
+    /// The same, made floating where it has no fraction.
+    Float,
+    /// That of the first operand.
+    First,
+    /// Integers and booleans are counted in 64 bits.
+    Sum,
+    /// Truth.
+    Bool,
+    /// Positions.
+    Index,
+}
+
+impl Promotion {
+    /// The dtype of the result.
+    #[must_use]
+    pub fn of(self, operands: &[&Tensor]) -> DType {
+        match self {
+            Self::Bool => DType::Bool,
+            Self::Index => DType::I64,
+            _ => self.computes_in(operands),
+        }
+    }
+
+    /// The dtype to compute in.
+    #[must_use]
+    pub fn computes_in(self, operands: &[&Tensor]) -> DType {
+        let common = match (self, operands) {
+            (_, [one]) | (Self::First, [one, ..]) => one.dtype(),
+            (_, [a, b]) => crate::promote::result_dtype_of_two(a, b),
+            _ => {
+                let mut ranks = Ranks::default();
+                for operand in operands {
+                    ranks.add(operand);
+                }
+                ranks.result()
+            }
+        };
+        match self {
+            Self::Float => common.to_floating(),
+            Self::Sum if common.is_integral() || common == DType::Bool => DType::I64,
+            _ => common,
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! The tensors of one kernel call, taken together.
+//!
+//! A kernel that writes one tensor and reads others wants all of them at once: each storage entered once, the case that a read tensor
+//! *is* the written one recognised, and any other overlap refused. [`operands!`](crate::operands) does that, and never waits.
+
+use std::ptr::NonNull;
+
+use super::overlap::{are_disjoint, overlaps_itself};
+use super::{AccessError, Geometry, Tensor};
+use crate::dtype::{DType, Element};
+use crate::error::{BadArgument, Problem, Result};
+
+/// Takes tensors for writing and reading: `operands!(write out; read a, b)?`. A tensor that was just made, and that nobody else has
+/// seen, is entered without an atomic operation.
+///
+/// ```
+/// use dispatch_runtime::{Tensor, operands};
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let (a, mut out) = (Tensor::from_slice(&[1.0_f32, 2.0]), Tensor::from_slice(&[0.0_f32; 2]));
+/// let mut operands = operands!(write out; read a)?;
+/// let ([out], [a]) = operands.slices::<f32>()?;
+/// match a {
+///     Some(a) => out.iter_mut().zip(a).for_each(|(out, a)| *out = 2.0 * a),
+///     None => out.iter_mut().for_each(|out| *out *= 2.0),       // `a` is `out`
+/// }
+/// drop(operands);
+/// assert_eq!(&*out.read::<f32>()?, [2.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Where a tensor is in use by somebody else's guard, where two of them share memory without being the same elements, where a written
+/// one shares memory with itself, and where the CPU cannot address one.
+#[macro_export]
+macro_rules! operands {
+    (write $($written:ident),+ $(; read $($read:ident),*)? $(;)?) => {
+        $crate::Operands::take(
+            [$((::core::stringify!($written), $written.as_written())),+],
+            [$($((::core::stringify!($read), $read.as_read())),*)?],
+        )
+    };
+}
+
+/// Tensors taken with [`operands!`](crate::operands), until this is dropped.
+pub struct Operands<'a, const W: usize, const R: usize> {
+    written: [Operand<'a>; W],
+    read: [Operand<'a>; R],
+}
+
+/// One of them, for engines that walk through memory themselves.
+pub struct Operand<'a> {
+    name: &'static str,
+    tensor: &'a Tensor,
+    start: NonNull<u8>,
+    hold: Hold,
+}
+
+/// How an operand's storage was entered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// Not at all: it is another operand's too, or nobody else's.
+    Nothing,
+    Reading,
+    Writing,
+}
+
+impl Tensor {
+    /// What [`operands!`](crate::operands) calls on a tensor or a reference to one, whichever it was given.
+    #[doc(hidden)]
+    #[inline]
+    pub fn as_written(&mut self) -> &mut Self {
+        self
+    }
+
+    /// The same for one that is read.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn as_read(&self) -> &Self {
+        self
+    }
+}
+
+impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
+    /// What [`operands!`](crate::operands) expands to: tensors with the names that errors call them by.
+    #[inline]
+    pub fn take(written: [(&'static str, &'a mut Tensor); W], read: [(&'static str, &'a Tensor); R]) -> Result<Self> {
+        let mut alone = [false; W];
+        let mut which = alone.iter_mut();
+        let written = written.map(|(name, tensor)| {
+            if let Some(alone) = which.next() {
+                *alone = tensor.is_unique();
+            }
+            Operand::outside(name, tensor)
+        });
+        let read = read.map(|(name, tensor)| Operand::outside(name, tensor));
+        let mut operands = Self { written, read };
+        for (i, &alone) in alone.iter().enumerate() {
+            operands.enter_written(i, alone)?;
+        }
+        for i in 0..R {
+            operands.enter_read(i)?;
+        }
+        Ok(operands)
+    }
+
+    #[inline]
+    fn enter_written(&mut self, i: usize, alone: bool) -> Result<()> {
+        let (before, [operand, ..]) = self.written.split_at_mut(i) else { return Ok(()) };
+        operand.find()?;
+        if overlaps_itself(operand.geometry()) {
+            return Err(BadArgument::new(operand.name, Problem::SelfOverlap).into());
+        }
+        let storage = operand.tensor.storage();
+        if alone {
+            storage.write_alone();
+            return Ok(());
+        }
+        for other in before {
+            if other.tensor.storage().same(storage) {
+                return operand.check_beside(other);
+            }
+        }
+        if !storage.enter_write() {
+            return Err(BadArgument::new(operand.name, Problem::InUse).into());
+        }
+        operand.hold = Hold::Writing;
+        Ok(())
+    }
+
+    #[inline]
+    fn enter_read(&mut self, i: usize) -> Result<()> {
+        let operand = &mut self.read[i];
+        operand.find()?;
+        let storage = operand.tensor.storage();
+        let mut inside = false;
+        for written in &self.written {
+            if written.tensor.storage().same(storage) {
+                inside = true;
+                if !operand.is(written) {
+                    operand.check_beside(written)?;
+                }
+            }
+        }
+        if inside {
+            return Ok(());
+        }
+        if !storage.enter_read() {
+            return Err(BadArgument::new(operand.name, Problem::InUse).into());
+        }
+        operand.hold = Hold::Reading;
+        Ok(())
+    }
+
+    /// The written ones, in the order given.
+    #[inline]
+    #[must_use]
+    pub fn written(&self) -> &[Operand<'a>; W] {
+        &self.written
+    }
+
+    /// The read ones, in the order given.
+    #[inline]
+    #[must_use]
+    pub fn read(&self) -> &[Operand<'a>; R] {
+        &self.read
+    }
+
+    /// All elements as slices. A read tensor that *is* a written one is none: its elements are in the written slice.
+    ///
+    /// # Errors
+    ///
+    /// Where a tensor is of another dtype, or its elements do not lie side by side.
+    #[expect(clippy::type_complexity, reason = "one array of slices for each side")]
+    pub fn slices<T: Element>(&mut self) -> Result<([&mut [T]; W], [Option<&[T]>; R]), AccessError> {
+        for operand in self.written.iter().chain(&self.read) {
+            operand.check_slice::<T>()?;
+        }
+        let written = &self.written;
+        let read = self.read.each_ref().map(|operand| {
+            // SAFETY: the elements are inside a storage that nobody writes while this operand holds it, or beside the written
+            // elements of it.
+            (!written.iter().any(|written| operand.is(written)))
+                .then(|| unsafe { std::slice::from_raw_parts(operand.start().cast::<T>(), operand.count()) })
+        });
+        let written = written.each_ref().map(|operand| {
+            // SAFETY: the elements are inside a storage that only this operand writes; no other operand shows them, but for those
+            // that became none above; `self` is borrowed for as long as they are.
+            unsafe { std::slice::from_raw_parts_mut(operand.start().cast::<T>(), operand.count()) }
+        });
+        Ok((written, read))
+    }
+}
+
+impl<'a> Operand<'a> {
+    #[inline]
+    fn outside(name: &'static str, tensor: &'a Tensor) -> Self {
+        Self { name, tensor, start: NonNull::dangling(), hold: Hold::Nothing }
+    }
+
+    /// The tensor.
+    #[inline]
+    #[must_use]
+    pub fn tensor(&self) -> &'a Tensor {
+        self.tensor
+    }
+
+    /// Sizes, strides and offset; the offset is already in [`start`](Self::start).
+    #[inline]
+    #[must_use]
+    pub fn geometry(&self) -> &'a Geometry {
+        self.tensor.geometry()
+    }
+
+    /// The type of the elements.
+    #[inline]
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.tensor.dtype()
+    }
+
+    /// Where the first element is. The elements can be read, and written if the operand was taken for that, until it is dropped.
+    #[inline]
+    #[must_use]
+    pub fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// Whether both show the very same elements.
+    #[inline]
+    #[must_use]
+    pub fn is(&self, other: &Operand<'_>) -> bool {
+        self.start == other.start
+            && self.dtype() == other.dtype()
+            && {
+                let (own, others) = (self.geometry(), other.geometry());
+                own.sizes() == others.sizes() && own.strides() == others.strides()
+            }
+            && self.tensor.storage().same(other.tensor.storage())
+    }
+
+    fn count(&self) -> usize {
+        usize::try_from(self.geometry().count()).unwrap_or(0)
+    }
+
+    #[inline]
+    fn find(&mut self) -> Result<()> {
+        let Some(memory) = self.tensor.storage().memory() else {
+            return Err(BadArgument::new(self.name, Problem::NotOnHost { device: self.tensor.device() }).into());
+        };
+        let offset = usize::try_from(self.geometry().offset()).unwrap_or(0) * self.dtype().size();
+        self.start = if self.geometry().count() == 0 {
+            memory.start()
+        } else {
+            // SAFETY: a tensor's geometry begins and ends inside its storage.
+            unsafe { memory.start().add(offset) }
+        };
+        Ok(())
+    }
+
+    #[cold]
+    fn check_beside(&self, other: &Operand<'_>) -> Result<()> {
+        if are_disjoint(self.tensor, other.tensor) {
+            Ok(())
+        } else {
+            Err(BadArgument::new(self.name, Problem::Overlap { with: other.name.into() }).into())
+        }
+    }
+
+    fn check_slice<T: Element>(&self) -> Result<(), AccessError> {
+        if self.dtype() != T::DTYPE {
+            return Err(AccessError::WrongDType { tensor: self.dtype(), asked: T::DTYPE });
+        }
+        if !self.geometry().is_contiguous() {
+            let (sizes, strides) = (self.geometry().sizes().to_vec(), self.geometry().strides().to_vec());
+            return Err(AccessError::NotContiguous { sizes, strides });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Operand<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        match self.hold {
+            Hold::Nothing => {}
+            Hold::Reading => self.tensor.storage().leave_read(),
+            Hold::Writing => self.tensor.storage().leave_write(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(tensor: &Tensor, start: i64, count: i64) -> Tensor {
+        tensor.restride(Geometry::strided(&[count], &[1], start).unwrap()).unwrap()
+    }
+
+    fn problem(result: Result<impl Sized>) -> (String, Problem) {
+        let error = result.err().unwrap();
+        let source = std::error::Error::source(&error).unwrap();
+        let bad = source.downcast_ref::<BadArgument>().unwrap();
+        (bad.argument.to_string(), bad.problem.clone())
+    }
+
+    #[test]
+    fn the_written_tensor_may_be_read_but_not_a_shifted_one() {
+        let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
+        let (mut out, same, shifted, beside) = (row(&base, 0, 2), row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
+        let mut operands = operands!(write out; read same, beside).unwrap();
+        let ([out_slice], [same_slice, beside_slice]) = operands.slices::<i32>().unwrap();
+        assert_eq!((out_slice.len(), same_slice, beside_slice), (2, None, Some(&[3, 4][..])));
+        drop(operands);
+        let expected = ("shifted".to_owned(), Problem::Overlap { with: "out".into() });
+        assert_eq!(problem(operands!(write out; read shifted)), expected);
+        assert!(operands!(write out; read base).is_err());
+    }
+
+    #[test]
+    fn what_was_entered_before_an_error_is_left_again() {
+        let (a, b) = (Tensor::from_slice(&[1_u8]), Tensor::from_slice(&[2_u8]));
+        let (mut out, mut other) = (Tensor::from_slice(&[0_u8]), b.clone());
+        let _kept = out.clone();
+        let writing = other.write::<u8>().unwrap();
+        assert_eq!(problem(operands!(write out; read a, b)), ("b".to_owned(), Problem::InUse));
+        drop(writing);
+        assert!(out.write::<u8>().is_ok() && a.clone().write::<u8>().is_ok());
+    }
+
+    #[test]
+    fn taking_excludes_guards_and_counts_one_version() {
+        let mut out = Tensor::from_slice(&[0_u8; 2]);
+        let other = out.clone();
+        let before = other.storage().version();
+        let operands = operands!(write out).unwrap();
+        assert!(other.read::<u8>().is_err());
+        drop(operands);
+        assert!(other.read::<u8>().is_ok() && other.storage().version() == before + 1);
+        drop(other);
+        drop(operands!(write out));
+        assert_eq!(out.storage().version(), before + 2);
+    }
+
+    #[test]
+    fn a_tensor_that_shares_memory_with_itself_is_not_written() {
+        let mut out = Tensor::from_slice(&[0_u8]).restride(Geometry::strided(&[3], &[0], 0).unwrap()).unwrap();
+        assert_eq!(problem(operands!(write out)), ("out".to_owned(), Problem::SelfOverlap));
+        assert!(operands!(write out).is_err());
+    }
+
+    #[test]
+    fn two_written_tensors_must_lie_apart() {
+        let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
+        let (mut low, mut middle, mut high) = (row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
+        assert!(operands!(write low, high).is_ok());
+        assert_eq!(problem(operands!(write low, middle)).0, "middle");
+        assert!(operands!(write low, high; read base).is_err());
+    }
+}

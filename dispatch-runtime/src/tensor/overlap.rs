@@ -1,0 +1,171 @@
+//! Whether two walks through one memory meet.
+//!
+//! Strided walks can interleave without meeting, as the even and the odd columns of a matrix do. Two quick tests settle nearly all
+//! pairs; the rest is walked.
+
+use super::{Dims, Geometry, Tensor};
+
+/// The bytes that a tensor shows: where they begin, and the steps to the others.
+struct Walk {
+    start: i64,
+    element: i64,
+    /// Sizes and byte strides of the dimensions that go anywhere.
+    steps: Vec<(i64, i64)>,
+}
+
+impl Walk {
+    fn of(tensor: &Tensor) -> Self {
+        let element = i64::try_from(tensor.dtype().size()).unwrap_or(i64::MAX);
+        Self::through(tensor.geometry(), element)
+    }
+
+    fn through(geometry: &Geometry, element: i64) -> Self {
+        let steps = geometry.sizes().iter().zip(geometry.strides()).filter(|(size, _)| **size > 1);
+        let steps = steps.map(|(&size, &stride)| (size, stride.saturating_mul(element))).collect();
+        Self { start: geometry.offset().saturating_mul(element), element, steps }
+    }
+
+    /// The first byte that is behind all.
+    fn end(&self) -> i64 {
+        self.steps.iter().fold(self.start.saturating_add(self.element), |end, (size, stride)| {
+            end.saturating_add((size - 1) * stride)
+        })
+    }
+
+    /// Where all bytes are, counted within blocks of `period`: none where they cross from one block into the next.
+    fn within(&self, period: i64) -> Option<(i64, i64)> {
+        let start = self.start % period;
+        let inner = self.steps.iter().filter(|(_, stride)| stride % period != 0);
+        let end = inner.fold(start + self.element, |end, (size, stride)| end.saturating_add((size - 1) * stride));
+        (end <= period).then_some((start, end))
+    }
+
+    /// Where each element begins.
+    fn positions(&self) -> impl Iterator<Item = i64> {
+        let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
+        super::positions(sizes, strides, self.start)
+    }
+}
+
+/// Whether there is no byte that both tensors, which share a storage, show.
+pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
+    if a.geometry().count() == 0 || b.geometry().count() == 0 {
+        return true;
+    }
+    let (a, b) = (Walk::of(a), Walk::of(b));
+    if a.end() <= b.start || b.end() <= a.start {
+        return true;
+    }
+    let mut periods = a.steps.iter().chain(&b.steps).map(|(_, stride)| *stride).filter(|&stride| stride > 1);
+    let apart = |period: i64| match (a.within(period), b.within(period)) {
+        (Some((a_start, a_end)), Some((b_start, b_end))) => a_end <= b_start || b_end <= a_start,
+        _ => false,
+    };
+    periods.any(apart) || {
+        let mut marks = Marks::new(a.start.min(b.start), a.end().max(b.end()));
+        a.positions().for_each(|at| {
+            marks.mark(at, a.element);
+        });
+        b.positions().all(|at| !(at..at + b.element).any(|place| marks.has(place)))
+    }
+}
+
+/// Whether two elements of a tensor share memory.
+pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
+    if geometry.is_contiguous() {
+        return false;
+    }
+    let mut walk = Walk::through(geometry, 1);
+    walk.steps.sort_unstable_by_key(|(_, stride)| *stride);
+    let mut reach = 0;
+    let nested = walk.steps.iter().all(|&(size, stride)| {
+        let beyond = stride > reach;
+        reach += (size - 1) * stride;
+        beyond
+    });
+    if nested {
+        return false;
+    }
+    // Fewer places than elements.
+    if walk.end() - walk.start < geometry.count() {
+        return true;
+    }
+    let mut marks = Marks::new(walk.start, walk.end());
+    !walk.positions().all(|at| marks.mark(at, 1))
+}
+
+/// One bit for each place of a range.
+struct Marks {
+    start: i64,
+    words: Vec<u64>,
+}
+
+impl Marks {
+    fn new(start: i64, end: i64) -> Self {
+        let words = usize::try_from((end - start) / 64 + 1).unwrap_or(0);
+        Self { start, words: vec![0; words] }
+    }
+
+    /// Marks some places, and says whether none of them was marked before.
+    fn mark(&mut self, at: i64, count: i64) -> bool {
+        let mut fresh = true;
+        for place in at..at + count {
+            fresh &= !self.has(place);
+            let (word, bit) = self.find(place);
+            if let Some(word) = self.words.get_mut(word) {
+                *word |= bit;
+            }
+        }
+        fresh
+    }
+
+    fn has(&self, place: i64) -> bool {
+        let (word, bit) = self.find(place);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    fn find(&self, place: i64) -> (usize, u64) {
+        let place = place - self.start;
+        (usize::try_from(place / 64).unwrap_or(usize::MAX), 1 << place.rem_euclid(64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+    use crate::tensor::Storage;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn geometry() -> impl Strategy<Value = Geometry> {
+        prop::collection::vec((1_i64..5, 0_i64..9), 0..4).prop_flat_map(|steps| {
+            (Just(steps), 0_i64..12).prop_map(|(steps, offset)| {
+                let (sizes, strides): (Vec<i64>, Vec<i64>) = steps.into_iter().unzip();
+                Geometry::strided(&sizes, &strides, offset).unwrap()
+            })
+        })
+    }
+
+    fn places(geometry: &Geometry) -> Vec<i64> {
+        super::super::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn two_walks_meet_exactly_where_a_place_is_in_both(a in geometry(), b in geometry()) {
+            let storage = Storage::host(2000);
+            let tensor = |geometry: &Geometry| Tensor::new(storage.clone(), DType::I16, geometry.clone()).unwrap();
+            let in_a: HashSet<i64> = places(&a).into_iter().collect();
+            let meet = places(&b).iter().any(|place| in_a.contains(place));
+            prop_assert_eq!(are_disjoint(&tensor(&a), &tensor(&b)), !meet);
+        }
+
+        #[test]
+        fn a_walk_meets_itself_exactly_where_a_place_comes_twice(geometry in geometry()) {
+            let all = places(&geometry);
+            let distinct: HashSet<i64> = all.iter().copied().collect();
+            prop_assert_eq!(overlaps_itself(&geometry), distinct.len() < all.len());
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Reading and writing elements wherever they lie.
+//!
+//! [`Tensor::read`] lends a slice, so it wants elements side by side. [`Tensor::elements`] walks through any geometry, in the order in
+//! which people count: the last dimension fastest.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::{AccessError, Dims, Geometry, Operands, Tensor};
+use crate::dtype::{DType, Element};
+use crate::error::Result;
+
+/// Lends a tensor's elements one by one.
+pub struct Elements<'a, T: Element> {
+    operands: Operands<'a, 0, 1>,
+    element: PhantomData<T>,
+}
+
+/// Lends a tensor's elements one by one for writing.
+pub struct ElementsMut<'a, T: Element> {
+    operands: Operands<'a, 1, 0>,
+    element: PhantomData<&'a mut T>,
+}
+
+impl Tensor {
+    /// Lends the elements, wherever they lie.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, Tensor};
+    /// let t = Tensor::from_slice(&[1_i32, 2, 3, 4]);
+    /// let transposed = t.restride(Geometry::strided(&[2, 2], &[1, 2], 0).unwrap()).unwrap();
+    /// assert_eq!(transposed.elements::<i32>().unwrap().iter().collect::<Vec<_>>(), [1, 3, 2, 4]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where they are of another type, not in the CPU's reach, or being written.
+    pub fn elements<T: Element>(&self) -> Result<Elements<'_, T>> {
+        check::<T>(self.dtype())?;
+        Ok(Elements { operands: Operands::take([], [("self", self)])?, element: PhantomData })
+    }
+
+    /// Lends the elements for writing, wherever they lie.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    /// let mut t = Tensor::from_slice(&[1_i32, 2, 3]);
+    /// t.elements_mut::<i32>().unwrap().for_each(|x| *x *= 2);
+    /// assert_eq!(t.to_vec::<i32>().unwrap(), [2, 4, 6]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where they are of another type, not in the CPU's reach, in use, or share memory with each other.
+    pub fn elements_mut<T: Element>(&mut self) -> Result<ElementsMut<'_, T>> {
+        check::<T>(self.dtype())?;
+        Ok(ElementsMut { operands: Operands::take([("self", self)], [])?, element: PhantomData })
+    }
+
+    /// A copy of all elements, the last dimension fastest.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    /// assert_eq!(Tensor::from_slice(&[1.5_f64]).to_vec::<f64>().unwrap(), [1.5]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`elements`](Self::elements).
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if self.geometry().is_contiguous() {
+            return Ok(self.read::<T>()?.to_vec());
+        }
+        Ok(self.elements::<T>()?.iter().collect())
+    }
+}
+
+fn check<T: Element>(tensor: DType) -> Result<(), AccessError> {
+    if tensor == T::DTYPE { Ok(()) } else { Err(AccessError::WrongDType { tensor, asked: T::DTYPE }) }
+}
+
+impl<T: Element> Elements<'_, T> {
+    /// All elements, the last dimension fastest.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        let [operand] = self.operands.read();
+        let start = operand.start().cast::<T>();
+        walk(operand.geometry()).map(move |at| {
+            // SAFETY: a tensor's geometry stays inside its storage, which nobody writes while the operand lives, and `self` keeps it.
+            unsafe { start.offset(at).read() }
+        })
+    }
+
+    /// The element at this position, if there is one.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    /// let t = Tensor::from_slice(&[1_u8, 2]);
+    /// let elements = t.elements::<u8>().unwrap();
+    /// assert_eq!((elements.get(&[1]), elements.get(&[2])), (Some(2), None));
+    /// ```
+    #[must_use]
+    pub fn get(&self, position: &[i64]) -> Option<T> {
+        let [operand] = self.operands.read();
+        let at = place(operand.geometry(), position)?;
+        // SAFETY: `place` gives places of the tensor's own elements only.
+        Some(unsafe { operand.start().cast::<T>().offset(at).read() })
+    }
+}
+
+impl<T: Element> ElementsMut<'_, T> {
+    /// Visits every element, the last dimension fastest.
+    pub fn for_each(&mut self, mut visit: impl FnMut(&mut T)) {
+        let [operand] = self.operands.written();
+        let start = operand.start().cast::<T>();
+        for at in walk(operand.geometry()) {
+            // SAFETY: a tensor's geometry stays inside its storage, which nobody else reads or writes while the operand lives, and
+            // one element is lent at a time.
+            visit(unsafe { &mut *start.offset(at) });
+        }
+    }
+
+    /// Writes the element at this position. Says whether there is one.
+    pub fn set(&mut self, position: &[i64], value: T) -> bool {
+        let [operand] = self.operands.written();
+        let Some(at) = place(operand.geometry(), position) else { return false };
+        // SAFETY: `place` gives places of the tensor's own elements only.
+        unsafe { operand.start().cast::<T>().offset(at).write(value) };
+        true
+    }
+}
+
+impl<T: Element> fmt::Debug for Elements<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: Element> fmt::Debug for ElementsMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ElementsMut({:?})", self.operands.written()[0].geometry().sizes())
+    }
+}
+
+/// Where each element is, counted from the first.
+fn walk(geometry: &Geometry) -> impl Iterator<Item = isize> {
+    // Places inside a block of memory fit in an `isize`.
+    let places = positions(geometry.sizes().into(), geometry.strides().into(), 0);
+    places.map(|at| isize::try_from(at).unwrap_or(isize::MAX))
+}
+
+fn place(geometry: &Geometry, position: &[i64]) -> Option<isize> {
+    let inside = position.len() == geometry.rank()
+        && position.iter().zip(geometry.sizes()).all(|(at, size)| (0..*size).contains(at));
+    let at = position.iter().zip(geometry.strides()).map(|(at, stride)| at * stride).sum::<i64>();
+    isize::try_from(at).ok().filter(|_| inside)
+}
+
+/// The places that strides lead to, the last dimension fastest.
+pub(super) fn positions(sizes: Dims, strides: Dims, start: i64) -> impl Iterator<Item = i64> {
+    let empty = sizes.iter().any(|&size| size <= 0);
+    let mut at = Dims::from_elem(0, sizes.len());
+    let mut next = (!empty).then_some(start);
+    std::iter::from_fn(move || {
+        let place = next?;
+        let mut following = place;
+        next = None;
+        for dim in (0..sizes.len()).rev() {
+            at[dim] += 1;
+            following += strides[dim];
+            if at[dim] < sizes[dim] {
+                next = Some(following);
+                break;
+            }
+            following -= strides[dim] * sizes[dim];
+            at[dim] = 0;
+        }
+        Some(place)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_the_last_dimension_fastest() {
+        let all = |sizes: &[i64], strides: &[i64]| positions(sizes.into(), strides.into(), 5).collect::<Vec<_>>();
+        assert_eq!(all(&[2, 3], &[10, 1]), [5, 6, 7, 15, 16, 17]);
+        assert_eq!(all(&[3, 1, 2], &[1, 7, 0]), [5, 5, 6, 6, 7, 7]);
+        assert_eq!(all(&[], &[]), [5]);
+        assert_eq!(all(&[2, 0], &[1, 1]), []);
+    }
+
+    #[test]
+    fn elements_are_written_through_a_view() {
+        let base = Tensor::from_slice(&[0_i64; 6]);
+        let mut odd = base.restride(Geometry::strided(&[3], &[2], 1).unwrap()).unwrap();
+        let mut next = 0;
+        odd.elements_mut::<i64>().unwrap().for_each(|x| {
+            next += 1;
+            *x = next;
+        });
+        assert!(odd.elements_mut::<i64>().unwrap().set(&[0], 9));
+        assert!(!odd.elements_mut::<i64>().unwrap().set(&[3], 9));
+        assert_eq!(base.to_vec::<i64>().unwrap(), [0, 9, 0, 2, 0, 3]);
+    }
+
+    #[test]
+    fn elements_exclude_writers_of_other_views() {
+        let base = Tensor::from_slice(&[0_u8; 4]);
+        let mut view = base.clone();
+        let reading = base.elements::<u8>().unwrap();
+        assert!(view.elements_mut::<u8>().is_err());
+        drop(reading);
+        assert!(view.elements_mut::<u8>().is_ok());
+        assert!(base.elements::<f32>().is_err());
+    }
+}
