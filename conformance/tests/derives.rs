@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use conformance::{Array, Call, Check, Datum, Report, Suite};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Value};
+use dispatch_runtime::{BadArgument, Geometry, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
@@ -44,11 +44,11 @@ pub fn add_out(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()>;
 #[op_def("suite::flip(Tensor self, int dim) -> Tensor")]
 pub fn flip(this: &Tensor, dim: i64) -> Result<Tensor>;
 
-fn refuse<T>(why: &str, argument: &str) -> Result<T> {
+fn refuse<T>(why: &str, argument: &'static str) -> Result<T> {
     if fault(Fault::NamesNothing) {
-        return Err(Error::kernel("no"));
+        return Err(Error::kernel(format!("bad `{argument}`")));
     }
-    Err(Error::kernel(format!("{why}: `{argument}`")))
+    Err(BadArgument::value(argument, why, "another").into())
 }
 
 fn array(tensor: &Tensor) -> Array {
@@ -126,9 +126,9 @@ fn store(target: &Tensor, result: &Array) -> Result<()> {
     Ok(())
 }
 
-fn refuse_overlap(written: &Tensor, read: &Tensor) -> Result<()> {
+fn refuse_overlap(written: &Tensor, read: &Tensor, name: &'static str) -> Result<()> {
     let is_part = written.storage().same(read.storage()) && written.geometry() != read.geometry();
-    if is_part && !fault(Fault::AcceptsOverlap) { refuse("the memory overlaps in part", "other") } else { Ok(()) }
+    if is_part && !fault(Fault::AcceptsOverlap) { refuse("the memory overlaps in part", name) } else { Ok(()) }
 }
 
 #[op_impl(add, CPU)]
@@ -138,7 +138,7 @@ fn add_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 #[op_impl(add_, CPU)]
 fn add_in_place(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    refuse_overlap(this, other)?;
+    refuse_overlap(this, other, "other")?;
     let result = sum(this, other)?;
     if fault(Fault::WritesElsewhere) {
         *this = tensor(result);
@@ -152,8 +152,8 @@ fn add_in_place(this: &mut Tensor, other: &Tensor) -> Result<()> {
 
 #[op_impl(add_out, CPU)]
 fn add_into(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()> {
-    refuse_overlap(out, this)?;
-    refuse_overlap(out, other)?;
+    refuse_overlap(out, this, "self")?;
+    refuse_overlap(out, other, "other")?;
     let result = sum(this, other)?;
     if fault(Fault::WritesElsewhere) || out.geometry().count() == 0 {
         *out = tensor(result);
@@ -267,7 +267,7 @@ fn a_call_that_should_be_refused_and_is_not_is_found() {
     finds(Fault::AcceptsAnyShape, Check::Mistakes, "accepted shapes that do not go together");
     finds(Fault::AcceptsAnyShape, Check::Mistakes, "accepted a dimension that does not exist");
     finds(Fault::AcceptsAnyDevice, Check::Mistakes, "accepted arguments on several devices");
-    finds(Fault::NamesNothing, Check::Mistakes, "does not name the argument: `suite::add.Tensor`: no");
+    finds(Fault::NamesNothing, Check::Mistakes, "does not name the argument: `suite::add.Tensor`: bad `other`");
 }
 
 #[test]
