@@ -58,6 +58,8 @@ pub enum Error {
     NoCopy {
         /// The device.
         device: Device,
+        /// The reason.
+        source: dispatch_runtime::Error,
     },
     /// A tensor's geometry reaches outside its storage.
     OutOfStorage(Box<OutOfStorage>),
@@ -75,7 +77,7 @@ impl fmt::Display for Error {
             Self::Unfit { ty, value } => write!(f, "the schema asks for {ty}, and the recording holds {value}"),
             Self::NotGiven { argument } => write!(f, "`{argument}` has neither a recorded value nor a default"),
             Self::NotAGeometry => f.write_str("a recorded tensor has not one stride per size"),
-            Self::NoCopy { device } => write!(f, "the suite cannot copy to or from {device}"),
+            Self::NoCopy { device, source } => write!(f, "cannot copy to or from {device}: {source}"),
             Self::OutOfStorage(source) => source.fmt(f),
             Self::Access(source) => source.fmt(f),
         }
@@ -87,6 +89,7 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
+            Self::NoCopy { source, .. } => Some(source),
             Self::OutOfStorage(source) => Some(&**source),
             Self::Access(source) => Some(source),
             _ => None,

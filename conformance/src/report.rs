@@ -248,36 +248,80 @@ impl Report {
     }
 
     /// One row for each operator, sorted by name.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let report = suite.run()?;
+    /// assert!(report.rows().iter().all(|row| row.operator == "aten::relu"));
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
     /// All that did not go as it should.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// for failed in suite.run()?.failed() {
+    ///     println!("{failed}");
+    /// }
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
     #[must_use]
     pub fn failed(&self) -> &[Failed] {
         &self.failed
     }
 
     /// The same, to keep.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let failed: Vec<conformance::Failed> = suite.run()?.into_failed();
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
     #[must_use]
     pub fn into_failed(self) -> Vec<Failed> {
         self.failed
     }
 
     /// Which operators a check says nothing about, and why.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// for (operator, check, why) in suite.run()?.left_out() {
+    ///     println!("{operator}, {check}: {why}");
+    /// }
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
     #[must_use]
     pub fn left_out(&self) -> &[(String, Check, &'static str)] {
         &self.left_out
     }
 
     /// How many operators are in this state.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// use conformance::State;
+    /// let report = suite.run()?;
+    /// assert!(report.count(State::Passed) <= report.rows().len());
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
     #[must_use]
     pub fn count(&self, state: State) -> usize {
         self.rows.iter().filter(|row| row.state() == state).count()
     }
 
     /// The counts of one check over all operators.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let tally = suite.run()?.tally(conformance::Check::Values);
+    /// println!("{} of {} calls", tally.passed, tally.passed + tally.failed);
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
     #[must_use]
     pub fn tally(&self, check: Check) -> Tally {
         let tallies = self.rows.iter().filter_map(|row| row.tallies.get(&check));

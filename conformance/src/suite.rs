@@ -39,6 +39,11 @@ impl Suite {
     }
 
     /// Only this operator, and others that are named the same way.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::add.Tensor").only("aten::mul.Tensor");
+    /// ```
     #[must_use]
     pub fn only(mut self, operator: impl Into<String>) -> Self {
         self.only.push(operator.into());
@@ -46,6 +51,11 @@ impl Suite {
     }
 
     /// Only the recorded call of this number of each operator.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::relu").call(3);
+    /// ```
     #[must_use]
     pub const fn call(mut self, number: usize) -> Self {
         self.call = Some(number);
@@ -53,6 +63,11 @@ impl Suite {
     }
 
     /// Only this check, and others that are named the same way.
+    ///
+    /// ```
+    /// # use conformance::{Check, Suite};
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Values).check(Check::Meta);
+    /// ```
     #[must_use]
     pub fn check(mut self, check: Check) -> Self {
         self.checks.push(check);
