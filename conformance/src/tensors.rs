@@ -189,7 +189,7 @@ pub(crate) fn rounded(array: &Array) -> Result<Array> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dispatch_runtime::{Backend, Key, backend, dispatch_key};
+    use dispatch_runtime::{Backend, backend, dispatch_key};
     use std::sync::Mutex;
 
     #[test]

@@ -45,15 +45,22 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     )
 }
 
-/// The call with one argument replaced.
+/// The call with one argument replaced, which alone is to blame.
 fn refused_with(case: &Case, position: usize, datum: Datum, mistake: &str) -> Result<Verdict> {
+    let name = case.operator.schema().arguments[position].name.as_str();
+    refused_for(case, position, datum, mistake, &[name])
+}
+
+/// The call with one tensor replaced by one that does not go with the others: any of them may be blamed.
+fn refused_beside(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
+    let arguments = case.operator.schema().arguments.iter().filter(|argument| argument.ty.is_tensor_like());
+    let names: Vec<&str> = arguments.map(|argument| argument.name.as_str()).collect();
+    refused_for(case, position, Datum::Array(array), mistake, &names)
+}
+
+fn refused_for(case: &Case, position: usize, datum: Datum, mistake: &str, culprits: &[&str]) -> Result<Verdict> {
     let mut arguments = case.arguments.clone();
     arguments[position] = datum;
-    let schema = case.operator.schema();
-    let this = schema.arguments.first().map_or("self", |argument| argument.name.as_str());
-    let is_shared = !mistake.starts_with("a dimension");
-    let culprits = [schema.arguments[position].name.as_str(), this];
-    let culprits = if is_shared { &culprits[..] } else { &culprits[..1] };
     Ok(refused(case.operator, to_values(&arguments, case.device)?, mistake, culprits))
 }
 
@@ -117,8 +124,8 @@ fn shapes(case: &Case) -> Result<Vec<Verdict>> {
         let sizes: Vec<i64> = array.sizes.iter().map(|_| largest + 1).collect();
         let Ok(count) = usize::try_from(sizes.iter().product::<i64>()) else { continue };
         if count < 10_000 {
-            let wrong = Datum::Array(Array::new(array.dtype, &sizes, vec![Scalar::Int(1); count]));
-            verdicts.push(refused_with(case, i, wrong, "shapes that do not go together")?);
+            let wrong = Array::new(array.dtype, &sizes, vec![Scalar::Int(1); count]);
+            verdicts.push(refused_beside(case, i, wrong, "shapes that do not go together")?);
         }
     }
     Ok(verdicts)
@@ -134,7 +141,7 @@ fn dtypes(case: &Case) -> Result<Vec<Verdict>> {
     } else {
         return Ok(Vec::new());
     };
-    Ok(vec![refused_with(case, 0, Datum::Array(array.cast(wrong)), "a dtype that the operator has no meaning for")?])
+    Ok(vec![refused_beside(case, 0, array.cast(wrong), "a dtype that the operator has no meaning for")?])
 }
 
 fn devices(case: &Case) -> Result<Vec<Verdict>> {
