@@ -11,12 +11,23 @@ pub fn view(this: &Tensor, size: &[i64]) -> Result<Tensor>;
 fn view_any(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     let geometry = this.geometry();
     let size = infer_size(size, geometry.count())?;
-    let viewed = if geometry.is_contiguous() { Some(Geometry::contiguous(&size).at(geometry.offset())) } else { view_strides(geometry, &size) };
+    let viewed = if geometry.is_contiguous() {
+        Some(Geometry::contiguous(&size).at(geometry.offset()))
+    } else {
+        view_strides(geometry, &size)
+    };
     match viewed {
         Some(viewed) => Ok(this.restride(viewed)?),
-        None => Err(BadArgument::sizes("size", &size, format!(
-            "sizes that walk as the tensor does (sizes {:?}, strides {:?}); call `contiguous` first", geometry.sizes(), geometry.strides()
-        )).into()),
+        None => Err(BadArgument::sizes(
+            "size",
+            &size,
+            format!(
+                "sizes that walk as the tensor does (sizes {:?}, strides {:?}); call `contiguous` first",
+                geometry.sizes(),
+                geometry.strides()
+            ),
+        )
+        .into()),
     }
 }
 
@@ -35,7 +46,13 @@ fn infer_size(size: &[i64], count: i64) -> Result<Dims, BadArgument> {
     match unknown {
         Some(dim) if known != 0 && count % known == 0 => sizes[dim] = count / known,
         None if known == count => {}
-        _ => return Err(BadArgument::sizes("size", &sizes, format!("sizes that multiply to {count}, the number of elements"))),
+        _ => {
+            return Err(BadArgument::sizes(
+                "size",
+                &sizes,
+                format!("sizes that multiply to {count}, the number of elements"),
+            ));
+        }
     }
     Ok(sizes)
 }

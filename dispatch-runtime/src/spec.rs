@@ -245,16 +245,25 @@ pub enum Promotion {
 impl Promotion {
     /// The dtype of the result.
     #[must_use]
+    #[inline]
     pub fn of(self, operands: &[&Tensor]) -> DType {
+        self.gives(self.computes_in(operands))
+    }
+
+    /// The dtype of the result of what is computed in `computed`.
+    #[must_use]
+    #[inline]
+    pub const fn gives(self, computed: DType) -> DType {
         match self {
             Self::Bool => DType::Bool,
             Self::Index => DType::I64,
-            _ => self.computes_in(operands),
+            _ => computed,
         }
     }
 
     /// The dtype to compute in.
     #[must_use]
+    #[inline]
     pub fn computes_in(self, operands: &[&Tensor]) -> DType {
         let common = match (self, operands) {
             (_, [one]) | (Self::First, [one, ..]) => one.dtype(),

@@ -1,6 +1,7 @@
 //! The CPU backend: the standard operators as a few engines, and one short item per operator.
 
 mod arithmetic;
+mod compute;
 mod convert;
 mod elementwise;
 pub mod gemm;

@@ -100,10 +100,16 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         for (i, &alone) in alone.iter().enumerate() {
             operands.enter_written(i, alone)?;
         }
-        for i in 0..R {
-            operands.enter_read(i)?;
-        }
+        operands.enter_all_read()?;
         Ok(operands)
+    }
+
+    #[inline]
+    fn enter_all_read(&mut self) -> Result<()> {
+        for i in 0..R {
+            self.enter_read(i)?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -191,6 +197,37 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
             unsafe { std::slice::from_raw_parts_mut(operand.start().cast::<T>(), operand.count()) }
         });
         Ok((written, read))
+    }
+}
+
+impl<'a, const R: usize> Operands<'a, 1, R> {
+    /// One tensor that is written, and others that are read, of which it is one: `read` is given the written tensor.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Operands, Tensor};
+    /// let (mut a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
+    /// let operands = Operands::in_place("a", &mut a, |a| [("a", a), ("b", &b)]).unwrap();
+    /// let ([written], [first, _]) = (operands.written(), operands.read());
+    /// assert!(first.is(written));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`operands!`](crate::operands).
+    #[inline]
+    pub fn in_place(
+        name: &'static str,
+        tensor: &'a mut Tensor,
+        read: impl FnOnce(&'a Tensor) -> [(&'static str, &'a Tensor); R],
+    ) -> Result<Self> {
+        // Whoever `read` is may keep the reference and clone the handle, so nobody is alone here.
+        let tensor: &'a Tensor = tensor;
+        let written = [Operand::outside(name, tensor)];
+        let read = read(tensor).map(|(name, tensor)| Operand::outside(name, tensor));
+        let mut operands = Self { written, read };
+        operands.enter_written(0, false)?;
+        operands.enter_all_read()?;
+        Ok(operands)
     }
 }
 

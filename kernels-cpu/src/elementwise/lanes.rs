@@ -80,7 +80,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
             });
         if simple {
             let count = usize::try_from(out.geometry().count()).unwrap_or(0);
-            let starts = Starts { out: out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+            let starts =
+                Starts { out: out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
             let (out_size, in_size) = (results.size(), self.computed.size());
             if count <= GRAIN {
                 return row(starts.out, starts.inputs, count);
@@ -97,7 +98,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline(never)]
     fn walk_any(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
         let out = Lane::of_result(self.out, results);
-        let inputs = self.inputs.each_ref().map(|input| Lane::of_input(input, self.computed, input.start() == self.out.start()));
+        let inputs =
+            self.inputs.each_ref().map(|input| Lane::of_input(input, self.computed, input.start() == self.out.start()));
         let sizes = self.out.geometry().sizes();
         match N {
             1 => self.walk_planned::<2>(sizes, &out, &inputs, row),
@@ -164,7 +166,12 @@ impl Lane {
 
     fn of_result(operand: &Operand<'_>, results: DType) -> Self {
         let dtype = operand.dtype();
-        Self { start: operand.start(), size: results.size(), convert: conversion(results, dtype), direct: dtype == results }
+        Self {
+            start: operand.start(),
+            size: results.size(),
+            convert: conversion(results, dtype),
+            direct: dtype == results,
+        }
     }
 }
 

@@ -22,9 +22,12 @@ impl<const M: usize> Plan<M> {
             if size == 1 {
                 continue;
             }
-            let steps = strides.each_ref().map(|(strides, element)| isize::try_from(strides[dim] * element).unwrap_or(0));
+            let steps =
+                strides.each_ref().map(|(strides, element)| isize::try_from(strides[dim] * element).unwrap_or(0));
             match dims.last_mut() {
-                Some((inner, inner_steps)) if (0..M).all(|i| inner_steps[i] * bytes_of(*inner) == steps[i]) => *inner *= size,
+                Some((inner, inner_steps)) if (0..M).all(|i| inner_steps[i] * bytes_of(*inner) == steps[i]) => {
+                    *inner *= size
+                }
                 _ => dims.push((size, steps)),
             }
         }
