@@ -110,7 +110,7 @@ impl Rule {
     /// The result, if `out` does not obviously have its sizes and dtype.
     fn misfit(self, inputs: &[&Tensor], computed: DType, out: &Tensor) -> Result<Option<Spec>> {
         let dtype = self.dtype.gives(computed);
-        let obvious = dtype == out.dtype() && inputs.iter().all(|input| input.sizes() == out.sizes());
+        let obvious = dtype == out.dtype() && inputs.iter().all(|input| input.geometry().same_sizes(out.geometry()));
         if obvious { Ok(None) } else { self.spec(inputs, dtype).map(Some) }
     }
 
@@ -161,7 +161,7 @@ fn numbered<const N: usize>(inputs: [&Tensor; N]) -> [(&'static str, &Tensor); N
 fn same_and_contiguous(inputs: &[&Tensor]) -> bool {
     let [first, rest @ ..] = inputs else { return false };
     first.geometry().is_contiguous()
-        && rest.iter().all(|input| input.geometry().is_contiguous() && input.sizes() == first.sizes())
+        && rest.iter().all(|input| input.geometry().is_contiguous() && input.geometry().same_sizes(first.geometry()))
 }
 
 /// Elementwise operators, a line each: the names of its three forms, the types that it has a loop for, its arguments - tensors, then

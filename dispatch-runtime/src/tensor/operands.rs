@@ -116,7 +116,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
     fn enter_written(&mut self, i: usize, alone: bool) -> Result<()> {
         let (before, [operand, ..]) = self.written.split_at_mut(i) else { return Ok(()) };
         operand.find()?;
-        if overlaps_itself(operand.geometry()) {
+        if !operand.geometry().is_contiguous() && overlaps_itself(operand.geometry()) {
             return Err(BadArgument::new(operand.name, Problem::SelfOverlap).into());
         }
         let storage = operand.tensor.storage();
@@ -273,7 +273,7 @@ impl<'a> Operand<'a> {
             && self.dtype() == other.dtype()
             && {
                 let (own, others) = (self.geometry(), other.geometry());
-                own.sizes() == others.sizes() && own.strides() == others.strides()
+                own.same_sizes(others) && own.strides() == others.strides()
             }
             && self.tensor.storage().same(other.tensor.storage())
     }
@@ -289,10 +289,10 @@ impl<'a> Operand<'a> {
         };
         let offset = usize::try_from(self.geometry().offset()).unwrap_or(0) * self.dtype().size();
         self.start = if self.geometry().count() == 0 {
-            memory.start()
+            memory
         } else {
             // SAFETY: a tensor's geometry begins and ends inside its storage.
-            unsafe { memory.start().add(offset) }
+            unsafe { memory.add(offset) }
         };
         Ok(())
     }

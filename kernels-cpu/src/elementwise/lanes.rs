@@ -69,13 +69,12 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     fn walk(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
         let out = self.out;
-        let sizes = out.geometry().sizes();
         let simple = out.dtype() == results
             && out.geometry().is_contiguous()
             && self.inputs.iter().all(|input| {
                 input.dtype() == self.computed
                     && input.geometry().is_contiguous()
-                    && input.geometry().sizes() == sizes
+                    && input.geometry().same_sizes(out.geometry())
                     && input.start() != out.start()
             });
         if simple {
