@@ -199,6 +199,24 @@ pub fn wrap_dim(argument: &'static str, dim: i64, rank: usize) -> Result<usize, 
 }
 
 impl Tensor {
+    /// A fresh tensor on the same device, of the same sizes and of this dtype, whose elements lie side by side and are whatever its
+    /// memory holds.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Tensor};
+    /// let mask = Tensor::from_slice(&[1.0_f32, 2.0]).fresh_like(DType::Bool).unwrap();
+    /// assert_eq!((mask.sizes(), mask.dtype()), (&[2_i64][..], DType::Bool));
+    /// ```
+    #[inline]
+    pub fn fresh_like(&self, dtype: DType) -> Result<Self> {
+        let geometry = self.geometry();
+        if geometry.is_contiguous() && geometry.offset() == 0 {
+            Self::allocate(dtype, geometry.clone(), self.device())
+        } else {
+            Self::allocate(dtype, Geometry::contiguous(geometry.sizes()), self.device())
+        }
+    }
+
     /// A tensor whose elements are whatever its memory holds.
     #[inline]
     pub(crate) fn allocate(dtype: DType, geometry: Geometry, device: Device) -> Result<Self> {

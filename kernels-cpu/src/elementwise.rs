@@ -42,7 +42,7 @@ pub(crate) fn in_place<'a, O: Operation, const N: usize>(
     loops: Loops<'_, N>,
 ) -> Result<()> {
     let mut all = None;
-    let operands = Operands::in_place("self", this, |this| numbered(*all.insert(inputs(this))));
+    let operands = Operands::in_place("self", this, const { &numbers() }, |this| *all.insert(inputs(this)));
     match all {
         Some(inputs) => Rule::of::<O>().in_place(operands, inputs, loops),
         None => Ok(()),
@@ -69,27 +69,26 @@ impl Rule {
     }
 
     fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-        let computed = self.dtype.computes_in(&inputs);
+        let (computed, alike) = self.look_at(&inputs);
         let dtype = self.dtype.gives(computed);
-        let spec = if same_and_contiguous(&inputs) {
-            Spec::contiguous(dtype, inputs[0].sizes())
-        } else {
-            self.spec(&inputs, dtype)?
-        };
-        let mut out = spec.on(inputs[0].device())?;
-        let operands = Operands::take([("out", &mut out)], numbered(inputs)).map_err(|error| self.named(error))?;
-        self.run(&operands, computed, loops)?;
+        let mut out =
+            if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
+        let operands =
+            Operands::take(&["out"], [&mut out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        self.run(&operands, computed, alike, loops)?;
         drop(operands);
         Ok(out)
     }
 
     fn into<const N: usize>(self, out: &mut Tensor, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<()> {
-        let computed = self.dtype.computes_in(&inputs);
-        if let Some(spec) = self.misfit(&inputs, computed, out)? {
-            spec.fit("out", out)?;
+        let (computed, alike) = self.look_at(&inputs);
+        let alike = alike && is_like(out, inputs[0]);
+        if !(alike && self.dtype.gives(computed) == out.dtype()) {
+            self.spec(&inputs, self.dtype.gives(computed))?.fit("out", out)?;
         }
-        let operands = Operands::take([("out", out)], numbered(inputs)).map_err(|error| self.named(error))?;
-        self.run(&operands, computed, loops)
+        let operands =
+            Operands::take(&["out"], [out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        self.run(&operands, computed, alike, loops)
     }
 
     fn in_place<const N: usize>(
@@ -99,28 +98,42 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let operands = operands.map_err(|error| self.named(error))?;
-        let computed = self.dtype.computes_in(&inputs);
+        let (computed, alike) = self.look_at(&inputs);
         let this = operands.written()[0].tensor();
-        if let Some(spec) = self.misfit(&inputs, computed, this)? {
-            spec.fit("self", &mut this.clone())?;
+        let alike = alike && is_like(this, inputs[0]);
+        if !(alike && self.dtype.gives(computed) == this.dtype()) {
+            self.spec(&inputs, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
         }
-        self.run(&operands, computed, loops)
+        self.run(&operands, computed, alike, loops)
     }
 
-    /// The result, if `out` does not obviously have its sizes and dtype.
-    fn misfit(self, inputs: &[&Tensor], computed: DType, out: &Tensor) -> Result<Option<Spec>> {
-        let dtype = self.dtype.gives(computed);
-        let obvious = dtype == out.dtype() && inputs.iter().all(|input| input.geometry().same_sizes(out.geometry()));
-        if obvious { Ok(None) } else { self.spec(inputs, dtype).map(Some) }
+    /// The dtype to compute in, and whether the inputs are all of it, side by side, and of the same sizes.
+    #[inline(always)]
+    fn look_at<const N: usize>(self, inputs: &[&Tensor; N]) -> (DType, bool) {
+        let first = inputs[0];
+        let alike = first.geometry().is_contiguous()
+            && !first.is_number()
+            && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_like(input, first));
+        let computed = match self.dtype {
+            Promotion::Common | Promotion::Bool if alike => first.dtype(),
+            dtype => dtype.computes_in(inputs),
+        };
+        (computed, alike)
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| self.named(error.into()))
     }
 
-    fn run<const N: usize>(self, operands: &Operands<'_, 1, N>, computed: DType, loops: Loops<'_, N>) -> Result<()> {
+    fn run<const N: usize>(
+        self,
+        operands: &Operands<'_, 1, N>,
+        computed: DType,
+        alike: bool,
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
         let looped = crate::convert::computed_in(computed);
-        match loops(looped, &mut Lanes::new(operands, looped)) {
+        match loops(looped, &mut Lanes::new(operands, looped, alike)) {
             Ok(()) => Ok(()),
             Err(supported) => {
                 let operator = (self.operator)().name();
@@ -146,22 +159,22 @@ impl Rule {
     }
 }
 
-/// Operands that errors know by number.
-#[inline(always)]
-fn numbered<const N: usize>(inputs: [&Tensor; N]) -> [(&'static str, &Tensor); N] {
+/// What errors call operands before they know better.
+const fn numbers<const N: usize>() -> [&'static str; N] {
     const NUMBERS: [&str; 6] = ["0", "1", "2", "3", "4", "5"];
+    let mut names = [""; N];
     let mut i = 0;
-    inputs.map(|input| {
+    while i < N {
+        names[i] = NUMBERS[i];
         i += 1;
-        (NUMBERS[i - 1], input)
-    })
+    }
+    names
 }
 
-#[inline]
-fn same_and_contiguous(inputs: &[&Tensor]) -> bool {
-    let [first, rest @ ..] = inputs else { return false };
-    first.geometry().is_contiguous()
-        && rest.iter().all(|input| input.geometry().is_contiguous() && input.geometry().same_sizes(first.geometry()))
+/// Whether the elements of a tensor lie side by side, in the sizes of another.
+#[inline(always)]
+fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
+    tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
 }
 
 /// Elementwise operators, a line each: the names of its three forms, the types that it has a loop for, its arguments - tensors, then

@@ -130,16 +130,9 @@ impl Tensor {
                 strides: geometry.strides().to_vec(),
             });
         }
-        let memory = self.storage().memory().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
-        let (Ok(count), Ok(offset)) = (usize::try_from(geometry.count()), usize::try_from(geometry.offset())) else {
-            return Ok((NonNull::dangling(), 0));
-        };
-        if count == 0 {
-            return Ok((NonNull::dangling(), 0));
-        }
-        // SAFETY: a tensor's geometry ends inside its storage, so the first element is inside too. The block is aligned for every
-        // element type.
-        Ok((unsafe { memory.cast::<T>().add(offset) }, count))
+        let start = self.start().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
+        // The block is aligned for every element type, and a tensor's elements are inside.
+        Ok((start.cast(), usize::try_from(geometry.count()).unwrap_or(0)))
     }
 }
 

@@ -68,17 +68,20 @@ impl Class {
 
     /// The smallest one that holds `size` bytes.
     #[inline]
-    pub(super) fn of(size: usize) -> Option<Self> {
-        let lines = size.checked_add(ALIGNMENT - 1)? / ALIGNMENT;
+    pub(super) const fn of(size: usize) -> Option<Self> {
+        let lines = size.div_ceil(ALIGNMENT);
         if lines <= 4 {
-            // At most 4, so it fits.
             #[expect(clippy::cast_possible_truncation, reason = "at most 4")]
             return Some(Self(lines as u8));
         }
+        // The system gives no block that is larger than half of the address space.
+        if size > (isize::MAX as usize) / 2 {
+            return None;
+        }
         let double = (lines - 1).ilog2();
         let quarter = (lines - 1) >> (double - 2) & 3;
-        let class = Self(u8::try_from(double as usize * 4 - 4 + quarter + 1).ok()?);
-        (class.capacity() <= isize::MAX as usize - ALIGNMENT).then_some(class)
+        #[expect(clippy::cast_possible_truncation, reason = "less than four times 64")]
+        Some(Self((double as usize * 4 - 4 + quarter + 1) as u8))
     }
 
     /// How many bytes a block has.

@@ -16,6 +16,7 @@ mod strided;
 
 use std::any::Any;
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use access::{AccessError, Read, Write};
@@ -54,8 +55,18 @@ struct Body {
     dtype: DType,
     geometry: Geometry,
     storage: Storage,
+    /// Of the first element, where the CPU can address it.
+    start: Start,
     extensions: Extensions,
 }
+
+/// An address inside of the storage beside it.
+struct Start(Option<NonNull<u8>>);
+
+// SAFETY: only the guards of the storage make anything of the address.
+unsafe impl Send for Start {}
+// SAFETY: as above.
+unsafe impl Sync for Start {}
 
 const REQUIRES_GRAD: u8 = 1;
 const INFERENCE: u8 = 2;
@@ -94,6 +105,14 @@ impl fmt::Display for OutOfStorage {
 
 impl std::error::Error for OutOfStorage {}
 
+/// How many bytes a tensor's first element is behind the start of its storage.
+#[inline]
+fn start_of(geometry: &Geometry, dtype: DType) -> usize {
+    // An offset of zero needs no look at the rest.
+    let offset = if geometry.offset() == 0 || geometry.count() == 0 { 0 } else { geometry.offset() };
+    usize::try_from(offset).unwrap_or(0) * dtype.size()
+}
+
 fn bytes(elements: i64, dtype: DType) -> Option<usize> {
     usize::try_from(elements).ok()?.checked_mul(dtype.size())
 }
@@ -127,10 +146,28 @@ impl Tensor {
         Ok(Self::body(storage, dtype, geometry, keys, flags))
     }
 
-    #[inline]
+    #[inline(always)]
     fn body(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Self {
-        let (flags, extensions) = (AtomicU8::new(flags), Extensions::default());
-        Self(Shared::new(Body { keys, flags, dtype, geometry, storage, extensions }))
+        // SAFETY: callers made sure that the geometry begins inside the storage, unless there is no element at all.
+        let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
+        // SAFETY: every field is written.
+        Self(unsafe {
+            Shared::new_in_place(|body: *mut Body| {
+                (&raw mut (*body).keys).write(keys);
+                (&raw mut (*body).flags).write(AtomicU8::new(flags));
+                (&raw mut (*body).dtype).write(dtype);
+                (&raw mut (*body).geometry).write(geometry);
+                (&raw mut (*body).storage).write(storage);
+                (&raw mut (*body).start).write(Start(start));
+                (&raw mut (*body).extensions).write(Extensions::default());
+            })
+        })
+    }
+
+    /// Where the first element is, if the CPU can address it.
+    #[inline]
+    fn start(&self) -> Option<NonNull<u8>> {
+        self.0.start.0
     }
 
     /// A tensor over a storage of this device that is large enough.

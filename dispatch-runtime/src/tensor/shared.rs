@@ -33,10 +33,28 @@ impl<T> Shared<T> {
     /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
     #[inline]
     pub(super) fn new(value: T) -> Self {
-        match Self::with_tail(value, 0) {
-            Ok(shared) => shared,
-            Err(_) => std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>()),
+        // SAFETY: the whole value is written.
+        unsafe { Self::new_in_place(|place| place.write(value)) }
+    }
+
+    /// The value that `write` puts at its place, field by field: a large one would otherwise be put together elsewhere and copied.
+    ///
+    /// # Safety
+    ///
+    /// `write` initialises all of the value.
+    #[inline(always)]
+    pub(super) unsafe fn new_in_place(write: impl FnOnce(*mut T)) -> Self {
+        let class = const { Class::of(size_of::<Inner<T>>()) };
+        let Some((class, inner)) = class.and_then(|class| Some((class, class.take()?.cast::<Inner<T>>()))) else {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
+        };
+        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        unsafe {
+            (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
+            (&raw mut (*inner.as_ptr()).class).write(class);
+            write(&raw mut (*inner.as_ptr()).value);
         }
+        Self { inner }
     }
 
     /// The value, with `bytes` more behind it that hold anything.

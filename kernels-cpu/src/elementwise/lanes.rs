@@ -21,6 +21,8 @@ pub(crate) struct Lanes<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
     computed: DType,
+    /// All operands lie side by side and are of the same sizes, and all inputs of the same dtype.
+    alike: bool,
 }
 
 /// A block of any type that loops compute in.
@@ -39,9 +41,9 @@ impl Block {
 
 impl<'a, const N: usize> Lanes<'a, N> {
     #[inline]
-    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType) -> Self {
+    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, alike: bool) -> Self {
         let [out] = operands.written();
-        Self { out, inputs: operands.read(), computed }
+        Self { out, inputs: operands.read(), computed, alike }
     }
 
     /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
@@ -69,29 +71,42 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     fn walk(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
         let out = self.out;
-        let simple = out.dtype() == results
-            && out.geometry().is_contiguous()
-            && self.inputs.iter().all(|input| {
-                input.dtype() == self.computed
-                    && input.geometry().is_contiguous()
-                    && input.geometry().same_sizes(out.geometry())
-                    && input.start() != out.start()
-            });
-        if simple {
-            let count = usize::try_from(out.geometry().count()).unwrap_or(0);
-            let starts =
-                Starts { out: out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
-            let (out_size, in_size) = (results.size(), self.computed.size());
-            if count <= GRAIN {
-                return row(starts.out, starts.inputs, count);
-            }
-            let starts = &starts;
-            return pool::over(0..count, GRAIN, |part| {
-                let out = starts.out.wrapping_add(part.start * out_size);
-                row(out, starts.inputs.map(|input| input.wrapping_add(part.start * in_size)), part.len());
-            });
+        if !(self.alike && out.dtype() == results && self.inputs[0].dtype() == self.computed) {
+            return self.walk_any(results, row);
         }
-        self.walk_any(results, row);
+        let count = usize::try_from(out.geometry().count()).unwrap_or(0);
+        let starts =
+            Starts { out: out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+        if starts.inputs.iter().any(|input| *input == starts.out) {
+            return self.walk_in_place(count, &starts, row);
+        }
+        if count <= GRAIN {
+            return row(starts.out, starts.inputs, count);
+        }
+        let (out_size, in_size) = (results.size(), self.computed.size());
+        let starts = &starts;
+        pool::over(0..count, GRAIN, |part| {
+            let out = starts.out.wrapping_add(part.start * out_size);
+            row(out, starts.inputs.map(|input| input.wrapping_add(part.start * in_size)), part.len());
+        });
+    }
+
+    /// The results take the place of an input, which therefore goes through a block: the loop may count on not reading what it wrote.
+    fn walk_in_place(&self, count: usize, starts: &Starts<N>, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
+        let size = self.computed.size();
+        pool::over(0..count, GRAIN, |part| {
+            let mut block = Block::new();
+            for start in part.clone().step_by(BLOCK) {
+                let length = BLOCK.min(part.end - start);
+                let out = starts.out.wrapping_add(start * size);
+                // SAFETY: both have room for `length` elements, and a fresh block is nobody else's.
+                unsafe { block.start().copy_from_nonoverlapping(out, length * size) };
+                let inputs = starts.inputs.map(|input| {
+                    if input == starts.out { block.start().cast_const() } else { input.wrapping_add(start * size) }
+                });
+                row(out, inputs, length);
+            }
+        });
     }
 
     #[inline(never)]
