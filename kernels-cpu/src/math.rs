@@ -21,6 +21,7 @@ mod testing;
 use arc::Arc as Inverse;
 use circular::Circular;
 use error_function::ErrorFunction;
+use hyperbolic::Hyperbolic;
 use power::Power;
 use pulp::Arch;
 use rare::Rare;
@@ -119,7 +120,7 @@ reals! {
     /// The hyperbolic cosine.
     cosh() = hyperbolic::cosh;
     /// The hyperbolic tangent.
-    tanh() = hyperbolic::tanh;
+    tanh() = Hyperbolic::tanh;
     /// The inverse of [`sinh`](Self::sinh).
     asinh() = hyperbolic::asinh;
     /// The inverse of [`cosh`](Self::cosh), NaN below one.

@@ -126,7 +126,10 @@ pub(super) fn check<T: Sample>(
     reference: impl Fn(f64) -> f64,
 ) {
     let arguments = arguments::<T>(low, high);
-    let results: Vec<T> = vectorised(|| arguments.iter().map(|&x| function(x)).collect());
+    let results: Vec<T> = vectorised(
+        #[inline(always)]
+        || arguments.iter().map(|&x| function(x)).collect(),
+    );
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
         assert!(same(result, function(x)), "compiled differently at {x:?}: {result:?}");
