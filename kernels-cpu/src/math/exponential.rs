@@ -1,6 +1,6 @@
 //! `exp` and its family, by way of `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
 //!
-//! The power of two is added to the exponent of half the value, and a multiplication makes up for the half: it is what
+//! The power of two is added to the exponent, less one, and a multiplication by two makes up for that one: it is what
 //! overflows. Where the result may be denormal, a larger power is added, and it is the multiplication that rounds.
 
 use super::float::{Float, poly};
@@ -70,18 +70,18 @@ pub(super) fn exp<T: Exponential>(x: T) -> T {
 #[inline(always)]
 pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::LOWEST);
-    let (shifted, r) = reduce(x);
+    let (shifted, r) = reduce(x, T::of(1.0));
     scale(x, r, shifted, x < T::TINY)
 }
 
 /// [`exp`] where neither the result nor any power on the way leaves the normal numbers. NaN becomes any number.
 #[inline(always)]
 pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x);
+    let (shifted, r) = reduce(x, T::of(0.0));
     (r * r).mul_add(T::remainder_term(r), r + T::of(1.0)).raised(shifted)
 }
 
-/// `2^x` for what is to be subtracted from a number some times larger: 22 bits. NaN becomes any number.
+/// `2^x` to 22 bits, which is enough for what is subtracted from a number some times larger. NaN becomes any number.
 #[inline(always)]
 pub(super) fn exp2_of_small(x: f32) -> f32 {
     let shifted = x + f32::SHIFT;
@@ -94,16 +94,17 @@ pub(super) fn exp2_of_small(x: f32) -> f32 {
 #[inline(always)]
 pub(super) fn half_exp<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::LOWEST).at_most(T::HIGHEST + T::of(std::f64::consts::LN_2));
-    let (shifted, r) = reduce(x);
-    scale(x, r, shifted - T::of(1.0), x < T::TINY + T::of(1.0))
+    let (shifted, r) = reduce(x, T::of(2.0));
+    scale(x, r, shifted, x < T::TINY + T::of(1.0))
 }
 
 #[inline(always)]
 pub(super) fn exp2<T: Exponential>(x: T) -> T {
     let limit = T::of(std::f64::consts::LOG2_E);
     let x = x.at_least(T::LOWEST * limit).at_most(T::HIGHEST * limit);
-    let shifted = x + T::SHIFT;
-    scale(x, (x - (shifted - T::SHIFT)) * T::of(std::f64::consts::LN_2), shifted, x < T::TINY * limit)
+    let shift = T::SHIFT - T::of(1.0);
+    let shifted = x + shift;
+    scale(x, (x - (shifted - shift)) * T::of(std::f64::consts::LN_2), shifted, x < T::TINY * limit)
 }
 
 #[inline(always)]
@@ -115,7 +116,7 @@ pub(super) fn expm1<T: Exponential>(x: T) -> T {
 /// [`expm1`] without its limits, for `-40 <= x <= HIGHEST`.
 #[inline(always)]
 pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x);
+    let (shifted, r) = reduce(x, T::of(0.0));
     let near = (r * r).mul_add(T::remainder_term(r), r);
     // Half of 2^n is finite for the largest n. Both it and its distance from a half are exact where they matter.
     let half = T::of(0.5).raised(shifted);
@@ -124,19 +125,19 @@ pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
     if x.magnitude() < T::EPSILON * T::of(0.5) { x } else { result }
 }
 
-/// `n + SHIFT`, whose low bits are `n`, and `r`.
+/// `n - below + SHIFT`, whose low bits are `n - below`, and `r`.
 #[inline(always)]
-fn reduce<T: Exponential>(x: T) -> (T, T) {
-    let shifted = x.mul_add(T::of(std::f64::consts::LOG2_E), T::SHIFT);
-    let n = shifted - T::SHIFT;
+fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
+    let shift = T::SHIFT - below;
+    let shifted = x.mul_add(T::of(std::f64::consts::LOG2_E), shift);
+    let n = shifted - shift;
     (shifted, n.mul_add(-T::LN2_LOW, n.mul_add(-T::LN2_HIGH, x)))
 }
 
-/// `2^n e^r`, and NaN where `x` is: the bits of a NaN do not survive the power.
+/// `2^(n + 1) e^r`, and NaN where `x` is: the bits of a NaN do not survive the power.
 #[inline(always)]
 fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
-    let half = T::of(0.5);
-    let value = (r * (r * half)).mul_add(T::remainder_term(r), r.mul_add(half, half));
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::of(1.0));
     let shifted = if tiny { shifted + T::LIFT } else { shifted };
     let factor = if tiny { T::of(2.0) * (-T::LIFT).two_to() } else { T::of(2.0) };
     value.raised(shifted).mul_add(factor, x * T::of(0.0))

@@ -55,8 +55,6 @@ pub(super) trait Float:
     fn root(self) -> Self;
     /// `self * factor + sum`, rounded once.
     fn mul_add(self, factor: Self, sum: Self) -> Self;
-    /// The nearest integer, for magnitudes below a quarter of `1 / EPSILON`; NaN stays NaN.
-    fn nearest(self) -> Self;
     /// `2^self` for an integer `self` whose power is a normal number.
     fn two_to(self) -> Self;
     /// `self * 2^n` for `shifted = n + SHIFT`, where both `self` and the product are normal numbers.
@@ -110,11 +108,6 @@ macro_rules! float {
             #[inline(always)]
             fn mul_add(self, factor: Self, sum: Self) -> Self {
                 self.mul_add(factor, sum)
-            }
-
-            #[inline(always)]
-            fn nearest(self) -> Self {
-                (self + Self::SHIFT) - Self::SHIFT
             }
 
             #[inline(always)]
