@@ -1,1 +1,9 @@
 //! PyTorch's operators, under PyTorch's names and schemas.
+//!
+//! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
+
+mod arithmetic;
+mod views;
+
+pub use arithmetic::*;
+pub use views::*;

@@ -44,6 +44,14 @@ pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_impl::expand(&attribute.into(), &item.into()).into()
 }
 
+/// Says what an operator's results look like, where no shape word does: `#[op_meta(path::to::operator)]` over a function that takes the
+/// arguments, on Meta, and gives results of the right sizes and dtype. The same as `#[op_impl(path::to::operator, Meta)]`.
+#[proc_macro_attribute]
+pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let operator = proc_macro2::TokenStream::from(attribute);
+    op_impl::expand(&quote::quote!(#operator, Meta), &item.into()).into()
+}
+
 /// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {

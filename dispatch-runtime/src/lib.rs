@@ -159,6 +159,24 @@ pub use dispatch_macros::op_impl;
 
 /// ```
 /// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::Spec;
+///
+/// #[op_def("twice(Tensor self) -> Tensor")]
+/// fn twice(this: &Tensor) -> Result<Tensor>;
+///
+/// #[op_meta(twice)]
+/// fn twice_meta(this: &Tensor) -> Result<Tensor> {
+///     Spec::contiguous(this.dtype(), &[2 * this.sizes()[0]]).on(Device::META)
+/// }
+///
+/// let shape = Spec::contiguous(DType::F32, &[3]).on(Device::META).unwrap();
+/// assert_eq!(twice(&shape).unwrap().sizes(), [6]);
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_meta;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
 ///
 /// #[op_fallback(FuncTorchGradWrapper)]
 /// fn see_calls(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -215,7 +233,7 @@ pub use dispatch_macros::link;
 pub mod prelude {
     pub use crate::{
         DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator, Result, Scalar,
-        Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def, op_fallback, op_impl,
+        Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def, op_fallback, op_impl, op_meta,
     };
 }
 

@@ -202,12 +202,11 @@ impl Tensor {
     /// A tensor whose elements are whatever its memory holds.
     #[inline]
     pub(crate) fn allocate(dtype: DType, geometry: Geometry, device: Device) -> Result<Self> {
-        let elements = geometry.end().filter(|_| geometry.count() > 0).unwrap_or(0);
-        if geometry.sizes().iter().any(|&size| size < 0) {
-            return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
-        }
-        let bytes = usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(dtype.size()));
-        let bytes = bytes.filter(|_| geometry.count() != i64::MAX).unwrap_or(usize::MAX);
+        let end = if geometry.is_contiguous() { Some(geometry.count()) } else { geometry.end() };
+        let bytes = match end.and_then(|end| usize::try_from(end).ok()?.checked_mul(dtype.size())) {
+            Some(bytes) if geometry.count() > 0 && geometry.count() != i64::MAX => bytes,
+            _ => odd_bytes(&geometry)?,
+        };
         let storage = if device.backend() == Device::CPU.backend() {
             Storage::recycled(bytes)?
         } else if device.backend() == Device::META.backend() {
@@ -217,6 +216,15 @@ impl Tensor {
         };
         Ok(Self::over(storage, dtype, geometry, device))
     }
+}
+
+/// How many bytes a tensor takes that has no elements, or more than there can be.
+#[cold]
+fn odd_bytes(geometry: &Geometry) -> Result<usize> {
+    if geometry.sizes().iter().any(|&size| size < 0) {
+        return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
+    }
+    Ok(if geometry.count() == 0 { 0 } else { usize::MAX })
 }
 
 /// The dtype of an elementwise computation, given its operands and how it treats them.
@@ -245,16 +253,25 @@ pub enum Promotion {
 impl Promotion {
     /// The dtype of the result.
     #[must_use]
+    #[inline]
     pub fn of(self, operands: &[&Tensor]) -> DType {
+        self.gives(self.computes_in(operands))
+    }
+
+    /// The dtype of the result of what is computed in `computed`.
+    #[must_use]
+    #[inline]
+    pub const fn gives(self, computed: DType) -> DType {
         match self {
             Self::Bool => DType::Bool,
             Self::Index => DType::I64,
-            _ => self.computes_in(operands),
+            _ => computed,
         }
     }
 
     /// The dtype to compute in.
     #[must_use]
+    #[inline]
     pub fn computes_in(self, operands: &[&Tensor]) -> DType {
         let common = match (self, operands) {
             (_, [one]) | (Self::First, [one, ..]) => one.dtype(),

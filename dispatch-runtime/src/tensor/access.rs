@@ -139,15 +139,15 @@ impl Tensor {
         }
         // SAFETY: a tensor's geometry ends inside its storage, so the first element is inside too. The block is aligned for every
         // element type.
-        Ok((unsafe { memory.start().cast::<T>().add(offset) }, count))
+        Ok((unsafe { memory.cast::<T>().add(offset) }, count))
     }
 }
 
 /// Fills a fresh host storage.
 pub(super) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
-    if let Some(memory) = storage.memory().filter(|memory| memory.size() >= size_of_val(elements)) {
+    if let Some(memory) = storage.memory().filter(|_| storage.size() >= size_of_val(elements)) {
         // SAFETY: the block is large enough, and the caller made the storage, so nobody else reaches it yet.
-        unsafe { memory.start().cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
+        unsafe { memory.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
     }
     T::DTYPE
 }

@@ -31,14 +31,19 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn contiguous(sizes: &[i64]) -> Self {
-        let mut strides = Dims::from_slice(sizes);
+        // One dimension after the other: for the few that there are, that is less than a call of `memcpy`.
+        let (mut own, mut strides) = (Dims::new(), Dims::new());
+        for &size in sizes {
+            own.push(size);
+            strides.push(1);
+        }
         let (mut stride, mut count): (i64, i64) = (1, 1);
         for (at, &size) in strides.iter_mut().zip(sizes).rev() {
             *at = stride;
             stride = stride.saturating_mul(size.max(1));
             count = count.saturating_mul(size.max(0));
         }
-        Self { sizes: Dims::from_slice(sizes), strides, offset: 0, count, contiguous: true }
+        Self { sizes: own, strides, offset: 0, count, contiguous: true }
     }
 
     /// Elements side by side in the order that a memory format says. None where the format wants another number of dimensions.
@@ -85,11 +90,26 @@ impl Geometry {
         Self { sizes: Dims::from_slice(sizes), strides: Dims::from_slice(strides), offset, count, contiguous }
     }
 
+    /// The same walk from another element.
+    #[must_use]
+    #[inline]
+    pub fn at(mut self, offset: i64) -> Self {
+        self.offset = offset;
+        self
+    }
+
     /// How many elements there are in each dimension.
     #[must_use]
     #[inline]
     pub fn sizes(&self) -> &[i64] {
         &self.sizes
+    }
+
+    /// Whether both have the same sizes.
+    #[must_use]
+    #[inline]
+    pub fn same_sizes(&self, other: &Self) -> bool {
+        self.rank() == other.rank() && self.sizes.iter().zip(&other.sizes).all(|(own, others)| own == others)
     }
 
     /// How far apart neighbours are in each dimension.

@@ -10,13 +10,13 @@ mod geometry;
 mod memory;
 mod operands;
 mod overlap;
+mod shared;
 mod storage;
 mod strided;
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering, fence};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use access::{AccessError, Read, Write};
 pub use geometry::{Dims, Geometry};
@@ -33,6 +33,7 @@ use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, layer_bit};
 use crate::key_set::KeySet;
 use crate::scalar::Scalar;
 use extension::Extensions;
+use shared::Shared;
 
 /// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
 ///
@@ -45,7 +46,7 @@ use extension::Extensions;
 /// ```
 #[derive(Clone)]
 #[repr(transparent)]
-pub struct Tensor(Arc<Body>);
+pub struct Tensor(Shared<Body>);
 
 struct Body {
     keys: KeySet,
@@ -129,7 +130,7 @@ impl Tensor {
     #[inline]
     fn body(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Self {
         let (flags, extensions) = (AtomicU8::new(flags), Extensions::default());
-        Self(Arc::new(Body { keys, flags, dtype, geometry, storage, extensions }))
+        Self(Shared::new(Body { keys, flags, dtype, geometry, storage, extensions }))
     }
 
     /// A tensor over a storage of this device that is large enough.
@@ -247,21 +248,19 @@ impl Tensor {
     /// Whether nobody else can reach the elements: this is the only handle, over a storage of its own.
     #[inline]
     fn is_unique(&mut self) -> bool {
-        let unique = Arc::strong_count(&self.0) == 1;
-        fence(Ordering::Acquire);
-        unique && self.0.storage.is_unique()
+        Shared::is_only(&self.0) && self.0.storage.is_unique()
     }
 
     /// How many handles there are.
     #[cfg(test)]
     pub(crate) fn handles(&self) -> usize {
-        Arc::strong_count(&self.0)
+        Shared::count(&self.0)
     }
 
     /// Whether both handles are of the same array, not only of equal ones.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Shared::same(&self.0, &other.0)
     }
 
     /// Whether autograd records what is computed from this tensor.

@@ -100,17 +100,23 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         for (i, &alone) in alone.iter().enumerate() {
             operands.enter_written(i, alone)?;
         }
-        for i in 0..R {
-            operands.enter_read(i)?;
-        }
+        operands.enter_all_read()?;
         Ok(operands)
+    }
+
+    #[inline]
+    fn enter_all_read(&mut self) -> Result<()> {
+        for i in 0..R {
+            self.enter_read(i)?;
+        }
+        Ok(())
     }
 
     #[inline]
     fn enter_written(&mut self, i: usize, alone: bool) -> Result<()> {
         let (before, [operand, ..]) = self.written.split_at_mut(i) else { return Ok(()) };
         operand.find()?;
-        if overlaps_itself(operand.geometry()) {
+        if !operand.geometry().is_contiguous() && overlaps_itself(operand.geometry()) {
             return Err(BadArgument::new(operand.name, Problem::SelfOverlap).into());
         }
         let storage = operand.tensor.storage();
@@ -194,6 +200,37 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
     }
 }
 
+impl<'a, const R: usize> Operands<'a, 1, R> {
+    /// One tensor that is written, and others that are read, of which it is one: `read` is given the written tensor.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Operands, Tensor};
+    /// let (mut a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
+    /// let operands = Operands::in_place("a", &mut a, |a| [("a", a), ("b", &b)]).unwrap();
+    /// let ([written], [first, _]) = (operands.written(), operands.read());
+    /// assert!(first.is(written));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`operands!`](crate::operands).
+    #[inline]
+    pub fn in_place(
+        name: &'static str,
+        tensor: &'a mut Tensor,
+        read: impl FnOnce(&'a Tensor) -> [(&'static str, &'a Tensor); R],
+    ) -> Result<Self> {
+        // Whoever `read` is may keep the reference and clone the handle, so nobody is alone here.
+        let tensor: &'a Tensor = tensor;
+        let written = [Operand::outside(name, tensor)];
+        let read = read(tensor).map(|(name, tensor)| Operand::outside(name, tensor));
+        let mut operands = Self { written, read };
+        operands.enter_written(0, false)?;
+        operands.enter_all_read()?;
+        Ok(operands)
+    }
+}
+
 impl<'a> Operand<'a> {
     #[inline]
     fn outside(name: &'static str, tensor: &'a Tensor) -> Self {
@@ -236,7 +273,7 @@ impl<'a> Operand<'a> {
             && self.dtype() == other.dtype()
             && {
                 let (own, others) = (self.geometry(), other.geometry());
-                own.sizes() == others.sizes() && own.strides() == others.strides()
+                own.same_sizes(others) && own.strides() == others.strides()
             }
             && self.tensor.storage().same(other.tensor.storage())
     }
@@ -252,10 +289,10 @@ impl<'a> Operand<'a> {
         };
         let offset = usize::try_from(self.geometry().offset()).unwrap_or(0) * self.dtype().size();
         self.start = if self.geometry().count() == 0 {
-            memory.start()
+            memory
         } else {
             // SAFETY: a tensor's geometry begins and ends inside its storage.
-            unsafe { memory.start().add(offset) }
+            unsafe { memory.add(offset) }
         };
         Ok(())
     }

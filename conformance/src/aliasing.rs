@@ -1,0 +1,92 @@
+//! Who shares whose memory, by the schema.
+
+use dispatch_runtime::{Operator, Tensor, Value};
+
+use crate::datum::tensors;
+use crate::verdict::Failure;
+
+/// `Tensor(a)` here may also be a copy, where no view has the shape or dtype that was asked for.
+const MAY_COPY: [&str; 12] = [
+    "reshape",
+    "reshape_as",
+    "contiguous",
+    "to",
+    "flatten",
+    "ravel",
+    "cpu",
+    "cuda",
+    "resolve_conj",
+    "resolve_neg",
+    "unflatten",
+    "view_as_complex",
+];
+
+/// These are views without saying so: their callers promise never to look.
+const SILENT_VIEWS: [&str; 12] = [
+    "_unsafe_view",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsafe_chunk",
+    "broadcast_tensors",
+    "meshgrid",
+    "dropout",
+    "feature_dropout",
+    "alpha_dropout",
+    "type_as",
+    "to_dense",
+    "lift",
+];
+
+/// Checks that results share the memory that the schema says they share, and no other; that what is only read was not written.
+pub(crate) fn check(
+    operator: &Operator,
+    given: &[Value],
+    versions: &[Vec<u64>],
+    results: &[Value],
+) -> Result<(), Failure> {
+    let schema = operator.schema();
+    let base = operator.name().base;
+    let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
+    for (i, value) in given.iter().enumerate() {
+        // What is written through one argument may be read through another.
+        let is_written = written.contains(&i) || given_elsewhere(given, i, &written, None);
+        if !is_written && versions[i] != versions_of(value) {
+            return Err(Failure::Touched { argument: schema.arguments[i].name.clone() });
+        }
+    }
+    for (index, result) in results.iter().enumerate() {
+        let views: Vec<usize> =
+            schema.views().iter().filter(|view| view.ret == index).map(|view| view.argument).collect();
+        let written = schema.written_return(index);
+        for (i, value) in given.iter().enumerate() {
+            let argument = || schema.arguments[i].name.clone();
+            let shared = tensors(result).iter().any(|result| shares(result, value));
+            let may_share = views.contains(&i) || written == Some(i) || SILENT_VIEWS.contains(&base);
+            if shared && !may_share && !given_elsewhere(given, i, &views, written) {
+                return Err(Failure::Shared { index, argument: argument() });
+            }
+            let must_share = views.contains(&i) && !MAY_COPY.contains(&base)
+                || written == Some(i) && !tensors(value).iter().any(|tensor| tensor.geometry().count() == 0);
+            let every = tensors(result).iter().all(|result| shares(result, value));
+            if must_share && !every && !matches!(value, Value::None) {
+                return Err(Failure::NotShared { index, argument: argument() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the memory of argument `i` is also that of an argument which the result may share.
+fn given_elsewhere(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
+    let mine = tensors(&given[i]);
+    views.iter().copied().chain(written).any(|other| mine.iter().any(|tensor| shares(tensor, &given[other])))
+}
+
+fn shares(tensor: &Tensor, value: &Value) -> bool {
+    tensors(value).iter().any(|other| other.storage().same(tensor.storage()))
+}
+
+/// How often each tensor of a value was written to.
+pub(crate) fn versions_of(value: &Value) -> Vec<u64> {
+    tensors(value).iter().map(|tensor| tensor.storage().version()).collect()
+}

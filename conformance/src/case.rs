@@ -1,0 +1,180 @@
+//! One recorded call, ready to be made as often as the checks want.
+
+use std::cell::OnceCell;
+
+use dispatch_runtime::{Device, Operator, Value};
+
+use crate::aliasing::{self, versions_of};
+use crate::array::Array;
+use crate::compare::{Difference, Extent, as_good, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::decode;
+use crate::error::Result;
+use crate::recording::Call;
+use crate::ties;
+use crate::verdict::{Failure, Stop, Verdict, invoke};
+
+/// The elements of these results are arbitrary or random.
+const ARBITRARY: [&str; 17] = [
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "empty_permuted",
+    "new_empty",
+    "new_empty_strided",
+    "rand",
+    "rand_like",
+    "randn",
+    "randn_like",
+    "randint",
+    "randint_like",
+    "randperm",
+    "bernoulli",
+    "normal",
+    "multinomial",
+    "native_dropout",
+];
+
+pub(crate) struct Case {
+    pub(crate) operator: &'static Operator,
+    pub(crate) device: Device,
+    pub(crate) arguments: Vec<Datum>,
+    pub(crate) expected: Vec<Datum>,
+    after: Option<Vec<Option<Datum>>>,
+    double: OnceCell<Option<Read>>,
+}
+
+/// What a call left behind.
+pub(crate) struct Outcome {
+    pub(crate) given: Vec<Value>,
+    pub(crate) results: Vec<Value>,
+}
+
+/// The same, on the host.
+struct Read {
+    results: Vec<Datum>,
+    after: Vec<Datum>,
+}
+
+impl Case {
+    pub(crate) fn new(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
+        let schema = operator.schema();
+        Ok(Self {
+            operator,
+            device,
+            arguments: decode::arguments(call, schema)?,
+            expected: decode::results(call, schema)?,
+            after: decode::arguments_after(call, schema)?,
+            double: OnceCell::new(),
+        })
+    }
+
+    /// A call of a twin, whose outcome follows from the recorded one.
+    pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
+        Self { operator, device: self.device, arguments, expected, after: None, double: OnceCell::new() }
+    }
+
+    /// The same call with arguments that are equal and lie otherwise in memory.
+    pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
+        Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
+    }
+
+    /// Makes the recorded call, and compares all that the recording and the schema say about it.
+    pub(crate) fn values(&self) -> Verdict {
+        let extent = if ARBITRARY.contains(&self.operator.name().base) { Extent::Geometry } else { Extent::All };
+        self.verdict(extent)
+    }
+
+    /// Makes the call, and compares this much.
+    pub(crate) fn verdict(&self, extent: Extent) -> Verdict {
+        match self.call(&self.arguments) {
+            Ok(outcome) => self.compare(&outcome, extent).into(),
+            Err(stop) => stop.into(),
+        }
+    }
+
+    /// Calls the operator with these arguments.
+    pub(crate) fn call(&self, arguments: &[Datum]) -> Result<Outcome, Stop> {
+        call(self.operator, to_values(arguments, self.device)?)
+    }
+
+    /// Compares an outcome with the recorded one.
+    pub(crate) fn compare(&self, outcome: &Outcome, extent: Extent) -> Result<(), Failure> {
+        let read = read(self.operator, outcome).map_err(Failure::Suite)?;
+        for (index, (actual, expected)) in read.results.iter().zip(&self.expected).enumerate() {
+            let compared = compare_to(extent, actual, expected);
+            if let Err(difference) = compared
+                && !self.is_excused(&difference, extent, (actual, expected), Place::Result(index))
+            {
+                return Err(Failure::Result { index, difference });
+            }
+        }
+        for (i, expected) in self.after.iter().flatten().enumerate() {
+            let Some(expected) = expected else { continue };
+            let compared = compare_to(extent, &read.after[i], expected);
+            if let Err(difference) = compared
+                && !self.is_excused(&difference, extent, (&read.after[i], expected), Place::Argument(i))
+            {
+                let argument = self.operator.schema().arguments[i].name.clone();
+                return Err(Failure::Argument { argument, difference });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a difference is one that may be.
+    fn is_excused(&self, difference: &Difference, extent: Extent, pair: (&Datum, &Datum), place: Place) -> bool {
+        let ((Datum::Array(actual), Datum::Array(recorded)), Difference::Elements { .. }) = (pair, difference) else {
+            return false;
+        };
+        if extent == Extent::All && actual.strides != recorded.strides {
+            return false;
+        }
+        let (name, schema) = (self.operator.name(), self.operator.schema());
+        if let Place::Result(index) = place
+            && ties::free_indices(name, schema, &self.arguments) == Some(index)
+        {
+            return ties::select_equal(name, schema, &self.arguments, actual, recorded);
+        }
+        recorded.dtype.is_floating() && self.in_double(place).is_some_and(|double| as_good(actual, recorded, double))
+    }
+
+    /// What the call gives in double precision.
+    fn in_double(&self, place: Place) -> Option<&Array> {
+        let read = self.double.get_or_init(|| {
+            let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double).collect();
+            read(self.operator, &self.call(&arguments).ok()?).ok()
+        });
+        let read = read.as_ref()?;
+        match place {
+            Place::Result(index) => read.results.get(index)?.as_array(),
+            Place::Argument(index) => read.after.get(index)?.as_array(),
+        }
+    }
+}
+
+/// Calls an operator, and holds it to what its schema says about memory.
+pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, Stop> {
+    let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
+    let results = invoke(operator, given.clone())?;
+    aliasing::check(operator, &given, &versions, &results).map_err(Stop::Failed)?;
+    Ok(Outcome { given, results })
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Result(usize),
+    Argument(usize),
+}
+
+fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
+    let results = outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>>>()?;
+    let schema = operator.schema();
+    let after = outcome.given.iter().enumerate().map(|(i, value)| {
+        // An operator may hand back a written argument with another geometry.
+        let returned = (0..results.len()).find(|&ret| schema.written_return(ret) == Some(i));
+        returned.map_or_else(|| Datum::read(value), |ret| Ok(results[ret].clone()))
+    });
+    let after = after.collect::<Result<Vec<_>>>()?;
+    Ok(Read { results, after })
+}

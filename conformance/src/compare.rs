@@ -1,0 +1,321 @@
+//! Whether what came out is what should have come out.
+
+use std::fmt;
+
+use dispatch_runtime::{Complex64, DType, Scalar, Value};
+
+use crate::array::Array;
+use crate::datum::Datum;
+use crate::tensors::complex;
+
+/// How far a result may be from the recording: the defaults of `torch.testing.assert_close`.
+///
+/// ```
+/// use conformance::Tolerance;
+/// use dispatch_runtime::{DType, Scalar};
+///
+/// let tolerance = Tolerance::of(DType::F32);
+/// assert!(tolerance.allows(Scalar::Float(1.000_001), Scalar::Float(1.0)));
+/// assert!(!tolerance.allows(Scalar::Float(1.001), Scalar::Float(1.0)));
+/// assert!(tolerance.allows(Scalar::Float(f64::NAN), Scalar::Float(f64::NAN)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tolerance {
+    /// The part that grows with the expected number.
+    pub relative: f64,
+    /// The part that does not.
+    pub absolute: f64,
+}
+
+impl Tolerance {
+    /// What is allowed for results of this dtype.
+    #[must_use]
+    pub const fn of(dtype: DType) -> Self {
+        let (relative, absolute) = match dtype {
+            DType::F16 => (1e-3, 1e-5),
+            DType::BF16 => (1.6e-2, 1e-5),
+            DType::F32 | DType::C64 => (1.3e-6, 1e-5),
+            DType::F64 | DType::C128 => (1e-7, 1e-7),
+            _ => (0.0, 0.0),
+        };
+        Self { relative, absolute }
+    }
+
+    /// Whether a number is close enough to the expected one. NaN is close to NaN and to nothing else.
+    #[must_use]
+    pub fn allows(self, actual: Scalar, expected: Scalar) -> bool {
+        match (actual, expected) {
+            (Scalar::Int(actual), Scalar::Int(expected)) => actual == expected,
+            (Scalar::Bool(actual), Scalar::Bool(expected)) => actual == expected,
+            (actual, expected) => {
+                let (actual, expected) = (complex(actual), complex(expected));
+                if is_nan(actual) || is_nan(expected) {
+                    return is_nan(actual) && is_nan(expected);
+                }
+                // Infinities have no distance.
+                actual == expected
+                    || expected.is_finite()
+                        && (actual - expected).norm() <= self.absolute + self.relative * expected.norm()
+            }
+        }
+    }
+}
+
+fn is_nan(number: Complex64) -> bool {
+    number.re.is_nan() || number.im.is_nan()
+}
+
+/// What of a result is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Extent {
+    /// Dtype, sizes, strides and elements.
+    All,
+    /// All but the strides.
+    Values,
+    /// All but the elements.
+    Geometry,
+}
+
+/// The first difference between a result and what was expected.
+///
+/// ```
+/// use conformance::{Datum, Difference, compare};
+/// let difference = compare(&Datum::Plain(1_i64.into()), &Datum::Plain(2_i64.into())).unwrap_err();
+/// assert_eq!(difference.to_string(), "is 1, expected 2");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Difference {
+    /// The result is of another kind, or a number or word that is not the expected one.
+    Value {
+        /// What came out.
+        actual: String,
+        /// What should have.
+        expected: String,
+    },
+    /// A list has another length.
+    Length {
+        /// How many came out.
+        actual: usize,
+        /// How many should have.
+        expected: usize,
+    },
+    /// The dtype is another.
+    DType {
+        /// What came out.
+        actual: DType,
+        /// What should have.
+        expected: DType,
+    },
+    /// The sizes are others.
+    Sizes {
+        /// What came out.
+        actual: Vec<i64>,
+        /// What should have.
+        expected: Vec<i64>,
+    },
+    /// The strides are others.
+    Strides {
+        /// The sizes, which are right.
+        sizes: Vec<i64>,
+        /// What came out.
+        actual: Vec<i64>,
+        /// What should have.
+        expected: Vec<i64>,
+    },
+    /// Elements are others.
+    Elements {
+        /// The place of the first, in logical order.
+        first: usize,
+        /// What is there.
+        actual: Scalar,
+        /// What should be.
+        expected: Scalar,
+        /// How many differ.
+        count: usize,
+        /// Out of how many.
+        of: usize,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value { actual, expected } => write!(f, "is {actual}, expected {expected}"),
+            Self::Length { actual, expected } => write!(f, "has {actual} tensors, expected {expected}"),
+            Self::DType { actual, expected } => write!(f, "is of {actual}, expected {expected}"),
+            Self::Sizes { actual, expected } => write!(f, "has sizes {actual:?}, expected {expected:?}"),
+            Self::Strides { sizes, actual, expected } => {
+                write!(f, "has strides {actual:?} for sizes {sizes:?}, expected {expected:?}")
+            }
+            Self::Elements { first, actual, expected, count, of } => {
+                write!(f, "has {actual} at {first}, expected {expected} ({count} of {of} elements differ)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Difference {}
+
+/// Compares a result with the recorded one: dtype, sizes, strides, and elements within the tolerance of the dtype.
+///
+/// ```
+/// use conformance::{Array, Datum, compare};
+/// use dispatch_runtime::{DType, Scalar};
+///
+/// let zeros = Datum::Array(Array::new(DType::F32, &[2], vec![Scalar::Float(0.0); 2]));
+/// assert!(compare(&zeros, &zeros).is_ok());
+/// ```
+///
+/// # Errors
+///
+/// The first difference, where there is one.
+pub fn compare(actual: &Datum, expected: &Datum) -> Result<(), Difference> {
+    compare_to(Extent::All, actual, expected)
+}
+
+pub(crate) fn compare_to(extent: Extent, actual: &Datum, expected: &Datum) -> Result<(), Difference> {
+    match (actual, expected) {
+        (Datum::Array(actual), Datum::Array(expected)) => arrays(extent, actual, expected),
+        (Datum::Arrays(actual), Datum::Arrays(expected)) => {
+            same_length(actual.len(), expected.len())?;
+            actual.iter().zip(expected).try_for_each(|(actual, expected)| arrays(extent, actual, expected))
+        }
+        (Datum::Plain(actual), Datum::Plain(expected)) => plain(actual, expected),
+        _ => Err(Difference::Value { actual: kind(actual), expected: kind(expected) }),
+    }
+}
+
+fn same_length(actual: usize, expected: usize) -> Result<(), Difference> {
+    if actual == expected { Ok(()) } else { Err(Difference::Length { actual, expected }) }
+}
+
+fn kind(datum: &Datum) -> String {
+    match datum {
+        Datum::Array(_) => "a tensor".to_owned(),
+        Datum::Arrays(_) | Datum::OptionalArrays(_) => "a list of tensors".to_owned(),
+        Datum::Plain(value) => format!("{value:?}"),
+    }
+}
+
+fn arrays(extent: Extent, actual: &Array, expected: &Array) -> Result<(), Difference> {
+    if actual.dtype != expected.dtype {
+        return Err(Difference::DType { actual: actual.dtype, expected: expected.dtype });
+    }
+    if actual.sizes != expected.sizes {
+        return Err(Difference::Sizes { actual: actual.sizes.clone(), expected: expected.sizes.clone() });
+    }
+    if matches!(extent, Extent::All | Extent::Values) {
+        let tolerance = Tolerance::of(expected.dtype);
+        let pairs = actual.elements.iter().zip(&expected.elements).enumerate();
+        let mut wrong = pairs.filter(|(_, (actual, expected))| !tolerance.allows(**actual, **expected));
+        if let Some((first, (&actual, &wanted))) = wrong.next() {
+            let of = expected.elements.len();
+            return Err(Difference::Elements { first, actual, expected: wanted, count: 1 + wrong.count(), of });
+        }
+        same_length(actual.elements.len(), expected.elements.len())?;
+    }
+    if matches!(extent, Extent::All | Extent::Geometry) && actual.strides != expected.strides {
+        return Err(Difference::Strides {
+            sizes: expected.sizes.clone(),
+            actual: actual.strides.clone(),
+            expected: expected.strides.clone(),
+        });
+    }
+    Ok(())
+}
+
+fn plain(actual: &Value, expected: &Value) -> Result<(), Difference> {
+    let same = match (actual, expected) {
+        (Value::Float(actual), Value::Float(expected)) => {
+            Tolerance::of(DType::F64).allows(Scalar::Float(*actual), Scalar::Float(*expected))
+        }
+        (actual, expected) => actual.kind() == expected.kind() && format!("{actual:?}") == format!("{expected:?}"),
+    };
+    if same {
+        return Ok(());
+    }
+    Err(Difference::Value { actual: format!("{actual:?}"), expected: format!("{expected:?}") })
+}
+
+/// Whether a result is at least as close to the same computation in double precision as the recording is.
+///
+/// The computation comes from the backend under test, so it counts only where it agrees with the recording roughly: to a backend
+/// that computes something else, it would agree perfectly.
+pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array) -> bool {
+    if actual.sizes != recorded.sizes || double.sizes != recorded.sizes || actual.dtype != recorded.dtype {
+        return false;
+    }
+    let error = |array: &Array| {
+        let distances = array.elements.iter().zip(&double.elements).zip(&recorded.elements);
+        distances.fold(0.0_f64, |worst, ((&one, &double), &recorded)| {
+            let agrees = Tolerance { relative: 0.0, absolute: 0.0 }.allows(one, recorded);
+            let (one, double) = (complex(one), complex(double));
+            let distance = (one - double).norm();
+            if distance.is_nan() {
+                // Two infinities, or NaN: right where the recording has the same.
+                return if agrees || one == double { worst } else { f64::INFINITY };
+            }
+            if distance.is_infinite() && agrees { worst } else { worst.max(distance) }
+        })
+    };
+    let finite = |elements: &[Scalar]| -> f64 {
+        elements.iter().map(|&x| complex(x).norm()).filter(|x| x.is_finite()).fold(0.0, f64::max)
+    };
+    let tolerance = Tolerance::of(recorded.dtype);
+    let rough = (64.0 * tolerance.relative).min(0.05) * finite(&recorded.elements) + 64.0 * tolerance.absolute;
+    let (ours, theirs) = (error(actual), error(recorded));
+    ours <= theirs && theirs <= rough
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(dtype: DType, elements: &[f64]) -> Array {
+        Array::new(dtype, &[elements.len().try_into().unwrap()], elements.iter().map(|&x| Scalar::Float(x)).collect())
+    }
+
+    #[test]
+    fn every_kind_of_difference_is_found() {
+        let expected = floats(DType::F32, &[1.0, 2.0]);
+        let against = |actual: Array| compare(&Datum::Array(actual), &Datum::Array(expected.clone())).unwrap_err();
+        assert!(matches!(against(expected.cast(DType::F64)), Difference::DType { .. }));
+        assert!(matches!(against(floats(DType::F32, &[1.0])), Difference::Sizes { .. }));
+        assert!(matches!(against(Array { strides: vec![2], ..expected.clone() }), Difference::Strides { .. }));
+        assert!(matches!(against(floats(DType::F32, &[1.0, 2.1])), Difference::Elements { first: 1, count: 1, .. }));
+        assert!(matches!(against(floats(DType::F32, &[f64::NAN, 2.0])), Difference::Elements { first: 0, .. }));
+        let list = Datum::Arrays(vec![expected.clone()]);
+        assert!(compare(&list, &Datum::Arrays(vec![])).is_err() && compare(&list, &Datum::Array(expected)).is_err());
+    }
+
+    #[test]
+    fn infinities_are_equal_to_themselves_alone() {
+        let tolerance = Tolerance::of(DType::F32);
+        let infinity = Scalar::Float(f64::INFINITY);
+        assert!(tolerance.allows(infinity, infinity));
+        assert!(!tolerance.allows(Scalar::Float(f64::NEG_INFINITY), infinity));
+        assert!(!tolerance.allows(Scalar::Float(1.0), infinity));
+        assert!(!tolerance.allows(infinity, Scalar::Float(1.0)));
+    }
+
+    #[test]
+    fn integers_are_compared_exactly() {
+        let tolerance = Tolerance::of(DType::I64);
+        assert!(!tolerance.allows(Scalar::Int(i64::MAX), Scalar::Int(i64::MAX - 1)));
+    }
+
+    #[test]
+    fn a_result_that_is_closer_to_the_truth_than_the_recording_is_good() {
+        let double = floats(DType::F64, &[1.0, 100.0]);
+        let recorded = floats(DType::F32, &[1.0, 100.002]);
+        assert!(as_good(&floats(DType::F32, &[1.0, 100.001]), &recorded, &double));
+        assert!(!as_good(&floats(DType::F32, &[1.0, 100.003]), &recorded, &double));
+    }
+
+    #[test]
+    fn a_backend_that_agrees_only_with_itself_is_not_good() {
+        let wrong = floats(DType::F32, &[5.0, 7.0]);
+        assert!(!as_good(&wrong, &floats(DType::F32, &[1.0, 2.0]), &wrong.cast(DType::F64)));
+    }
+}

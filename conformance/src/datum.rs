@@ -1,0 +1,141 @@
+//! An argument or a result, away from any device.
+
+use dispatch_runtime::{DType, Device, Tensor, Value};
+
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::tensors::{to_array, to_tensor};
+
+/// What a [`Value`] is once its tensors are [`Array`]s.
+///
+/// ```
+/// use conformance::Datum;
+/// use dispatch_runtime::{Tensor, Value};
+///
+/// let datum = Datum::read(&Value::from(Tensor::from_slice(&[1_i64, 2])))?;
+/// assert_eq!(datum.arrays()[0].sizes, [2]);
+/// # Ok::<(), conformance::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Datum {
+    /// A tensor.
+    Array(Array),
+    /// Tensors.
+    Arrays(Vec<Array>),
+    /// Tensors, some of which may be missing.
+    OptionalArrays(Vec<Option<Array>>),
+    /// Anything without tensors.
+    Plain(Value),
+}
+
+impl Datum {
+    /// Brings a value's tensors to the host.
+    ///
+    /// # Errors
+    ///
+    /// Where elements cannot be read.
+    pub fn read(value: &Value) -> Result<Self> {
+        Ok(match value {
+            Value::Tensor(tensor) => Self::Array(to_array(tensor)?),
+            Value::Tensors(tensors) => Self::Arrays(tensors.iter().map(to_array).collect::<Result<_>>()?),
+            Value::OptionalTensors(tensors) => {
+                let read = |tensor: &Option<Tensor>| tensor.as_ref().map(to_array).transpose();
+                Self::OptionalArrays(tensors.iter().map(read).collect::<Result<_>>()?)
+            }
+            other => Self::Plain(other.clone()),
+        })
+    }
+
+    /// A value with tensors on `device`, which nothing else uses.
+    ///
+    /// # Errors
+    ///
+    /// Where a tensor cannot be made there.
+    ///
+    /// ```
+    /// # use conformance::Datum;
+    /// # use dispatch_runtime::{Device, Value};
+    /// assert_eq!(Datum::Plain(Value::from(2_i64)).to_value(Device::CPU).unwrap().kind(), "int");
+    /// ```
+    pub fn to_value(&self, device: Device) -> Result<Value> {
+        Ok(match self {
+            Self::Array(array) => to_tensor(array, device)?.into(),
+            Self::Arrays(arrays) => {
+                arrays.iter().map(|array| to_tensor(array, device)).collect::<Result<Vec<_>>>()?.into()
+            }
+            Self::OptionalArrays(arrays) => {
+                let make = |array: &Option<Array>| array.as_ref().map(|array| to_tensor(array, device)).transpose();
+                arrays.iter().map(make).collect::<Result<Vec<_>>>()?.into()
+            }
+            Self::Plain(Value::Device(_)) => device.into(),
+            Self::Plain(value) => value.clone(),
+        })
+    }
+
+    /// The arrays in it.
+    ///
+    /// ```
+    /// # use conformance::Datum;
+    /// assert!(Datum::Plain(true.into()).arrays().is_empty());
+    /// ```
+    #[must_use]
+    pub fn arrays(&self) -> Vec<&Array> {
+        match self {
+            Self::Array(array) => vec![array],
+            Self::Arrays(arrays) => arrays.iter().collect(),
+            Self::OptionalArrays(arrays) => arrays.iter().flatten().collect(),
+            Self::Plain(_) => Vec::new(),
+        }
+    }
+
+    /// The array, if it is one.
+    pub(crate) const fn as_array(&self) -> Option<&Array> {
+        if let Self::Array(array) = self { Some(array) } else { None }
+    }
+
+    /// The same with every array changed.
+    pub(crate) fn map(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
+        match self {
+            Self::Array(array) => Self::Array(change(array)),
+            Self::Arrays(arrays) => Self::Arrays(arrays.iter().map(change).collect()),
+            Self::OptionalArrays(arrays) => {
+                Self::OptionalArrays(arrays.iter().map(|array| array.as_ref().map(&mut change)).collect())
+            }
+            Self::Plain(value) => Self::Plain(value.clone()),
+        }
+    }
+
+    /// The same in double precision: floating arrays, and dtypes that ask for floating results.
+    pub(crate) fn in_double(&self) -> Self {
+        if let Self::Plain(Value::DType(dtype)) = self {
+            return Self::Plain(double(*dtype).into());
+        }
+        self.map(|array| array.cast(double(array.dtype)))
+    }
+}
+
+fn double(dtype: DType) -> DType {
+    if dtype.is_floating() {
+        DType::F64
+    } else if dtype.is_complex() {
+        DType::C128
+    } else {
+        dtype
+    }
+}
+
+/// The tensors in a value.
+pub(crate) fn tensors(value: &Value) -> Vec<&Tensor> {
+    match value {
+        Value::Tensor(tensor) => vec![tensor],
+        Value::Tensors(tensors) => tensors.iter().collect(),
+        Value::OptionalTensors(tensors) => tensors.iter().flatten().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The values of a call on `device`.
+pub(crate) fn to_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
+    data.iter().map(|datum| datum.to_value(device)).collect()
+}

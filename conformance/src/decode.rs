@@ -1,0 +1,348 @@
+//! From recorded values to arguments and results, by the types of the schema.
+//!
+//! The tag of a recorded value says how Python spelt it and not what it is: `{"int": 2}` is also how a float or a list of one
+//! integer is written. So the schema decides, and a tag only has to be convertible.
+
+use dispatch_runtime::schema::{Argument, DefaultValue, Schema, Type, TypeKind};
+use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Value};
+use serde_json::{Map, Value as Json};
+
+use crate::array::Array;
+use crate::datum::Datum;
+use crate::error::{Error, Result};
+use crate::recording::Call;
+use crate::tensors::rounded;
+
+/// The arguments of a call, all of them, in the schema's order. What was not recorded is the schema's default.
+///
+/// ```
+/// use conformance::{Call, Datum, arguments};
+/// use dispatch_runtime::{Value, schema::Schema};
+///
+/// let call = Call::parse(r#"{"op": "f", "args": [{"int": 2}], "kwargs": {}, "out": {"none": true}}"#)?;
+/// let schema = Schema::parse("f(float x, *, int[2] y=1) -> ()").unwrap();
+/// let arguments = arguments(&call, &schema)?;
+/// assert!(matches!(arguments[0], Datum::Plain(Value::Float(2.0))));
+/// assert!(matches!(&arguments[1], Datum::Plain(Value::Ints(y)) if **y == [1, 1]));
+/// # Ok::<(), conformance::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where a value does not fit its type, or one is missing that has no default.
+pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
+    let decoded = schema.arguments.iter().enumerate().map(|(i, argument)| {
+        match call.arguments.get(i).or_else(|| call.named.get(&argument.name)) {
+            Some(json) => decode(json, &argument.ty),
+            None => left_out(argument),
+        }
+    });
+    let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
+    let is_number = |i: usize, argument: &Argument| {
+        let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
+        argument.ty.required().kind == TypeKind::Tensor && json.and_then(number).is_some()
+    };
+    for (i, argument) in schema.arguments.iter().enumerate() {
+        if is_number(i, argument) {
+            let dtype = wrapped_dtype(&arguments, i);
+            arguments[i] = arguments[i].map(|array| array.cast(dtype));
+        }
+    }
+    Ok(arguments)
+}
+
+/// The dtype for a number that was given for a tensor: it must not decide the dtype of the result where tensors of its kind do.
+///
+/// Beside tensors with dimensions, one without any never decides; beside others, the number has to be what they are.
+fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
+    let others = arguments.iter().enumerate().filter(|&(i, _)| i != number).flat_map(|(_, datum)| datum.arrays());
+    let Some(own) = arguments[number].as_array().map(|array| array.dtype) else { return DType::F64 };
+    let of_its_kind = |dtype: DType| if own.is_floating() { dtype.is_floating() } else { dtype.is_integral() };
+    let mut of_its_kind = others.filter(|array| of_its_kind(array.dtype)).peekable();
+    match of_its_kind.peek() {
+        None if own.is_floating() => DType::F32,
+        Some(other) if other.sizes.is_empty() => other.dtype,
+        _ => own,
+    }
+}
+
+/// The recorded results of a call.
+///
+/// ```
+/// use conformance::{Call, results};
+/// use dispatch_runtime::schema::Schema;
+///
+/// let call = Call::parse(r#"{"op": "f", "args": [], "kwargs": {}, "out": {"list": [{"int": 1}, {"bool": true}]}}"#)?;
+/// assert_eq!(results(&call, &Schema::parse("f() -> (int, bool)").unwrap())?.len(), 2);
+/// # Ok::<(), conformance::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where a value does not fit its type, or there are not as many as the schema says.
+pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
+    match &schema.returns[..] {
+        [] => Ok(Vec::new()),
+        [one] => Ok(vec![decode(&call.returned, &one.ty)?]),
+        several => {
+            let values = call.returned.get("list").and_then(Json::as_array);
+            let values = values.filter(|values| values.len() == several.len());
+            let values = values.ok_or(Error::Lacks { what: "one result for each return" })?;
+            values.iter().zip(several).map(|(json, ret)| decode(json, &ret.ty)).collect()
+        }
+    }
+}
+
+/// What an argument is where the caller leaves it out.
+pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
+    match &argument.default {
+        Some(default) => default_value(default, &argument.ty).map(Datum::Plain),
+        None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
+        None => Err(Error::NotGiven { argument: argument.name.clone() }),
+    }
+}
+
+/// The tensor arguments as they were after the call, none for what is not a tensor; none at all where nothing was recorded.
+pub(crate) fn arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
+    let Some(by_position) = &call.arguments_after else { return Ok(None) };
+    let after = schema.arguments.iter().enumerate().map(|(i, argument)| {
+        let json = by_position.get(i).or_else(|| call.named_after.get(&argument.name));
+        json.filter(|json| !json.is_null()).map(|json| decode(json, &argument.ty)).transpose()
+    });
+    after.collect::<Result<_>>().map(Some)
+}
+
+fn decode(json: &Json, ty: &Type) -> Result<Datum> {
+    let unfit = || Error::Unfit { ty: ty.to_string(), value: json.to_string() };
+    let (tag, content) = tagged(json).ok_or_else(unfit)?;
+    if tag == "none" {
+        return Ok(Datum::Plain(Value::None));
+    }
+    match &ty.required().kind {
+        TypeKind::Tensor => match number(json) {
+            Some(number) => Ok(Datum::Array(wrapped(number))),
+            None => tensor(json).map(Datum::Array),
+        },
+        TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
+            items(content).ok_or_else(unfit)?.iter().map(tensor).collect::<Result<_>>().map(Datum::Arrays)
+        }
+        TypeKind::List(element, _) if element.is_tensor_like() => {
+            let optional = |json| if is_none(json) { Ok(None) } else { tensor(json).map(Some) };
+            items(content).ok_or_else(unfit)?.iter().map(optional).collect::<Result<_>>().map(Datum::OptionalArrays)
+        }
+        TypeKind::List(element, length) => {
+            let several = items(content);
+            let numbers = match several {
+                Some(items) => items.iter().map(number).collect::<Option<Vec<Scalar>>>(),
+                None => number(json).map(|one| vec![one; length.unwrap_or(1) as usize]),
+            };
+            list(&element.kind, numbers, several).map(Datum::Plain).ok_or_else(unfit)
+        }
+        kind => plain(kind, tag, content, json).map(Datum::Plain).ok_or_else(unfit),
+    }
+}
+
+fn plain(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Option<Value> {
+    let text = || content.as_str();
+    Some(match kind {
+        TypeKind::Scalar => number(json)?.into(),
+        TypeKind::Int | TypeKind::SymInt => whole(number(json)?)?.into(),
+        TypeKind::Float => number(json)?.to_f64()?.into(),
+        TypeKind::Complex => crate::tensors::complex(number(json)?).into(),
+        TypeKind::Bool | TypeKind::SymBool => (number(json)?.to_f64()? != 0.0).into(),
+        TypeKind::Str => Str::from(text()?).into(),
+        TypeKind::ScalarType if tag == "int" => DType::from_number(content.as_i64()?)?.into(),
+        TypeKind::ScalarType => text()?.parse::<DType>().ok()?.into(),
+        TypeKind::Layout => layout(text()?)?.into(),
+        TypeKind::MemoryFormat => memory_format(text()?)?.into(),
+        // Which device is meant is only known when the call is made.
+        TypeKind::Device => Device::CPU.into(),
+        _ => return None,
+    })
+}
+
+fn list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Json>>) -> Option<Value> {
+    Some(match element {
+        TypeKind::Int | TypeKind::SymInt => numbers?.into_iter().map(whole).collect::<Option<Vec<_>>>()?.into(),
+        TypeKind::Float => numbers?.into_iter().map(Scalar::to_f64).collect::<Option<Vec<_>>>()?.into(),
+        TypeKind::Bool | TypeKind::SymBool => {
+            numbers?.into_iter().map(|number| Some(number.to_f64()? != 0.0)).collect::<Option<Vec<_>>>()?.into()
+        }
+        TypeKind::Scalar => numbers?.into(),
+        TypeKind::Str => {
+            let text = |item: &Json| item.get("str").and_then(Json::as_str).map(Str::from);
+            items?.iter().map(text).collect::<Option<Vec<_>>>()?.into()
+        }
+        _ => return None,
+    })
+}
+
+fn default_value(default: &DefaultValue, ty: &Type) -> Result<Value> {
+    let unfit = || Error::Unfit { ty: ty.to_string(), value: format!("the default {default:?}") };
+    let kind = &ty.required().kind;
+    let value = match (default, kind) {
+        (DefaultValue::None, _) => Some(Value::None),
+        (DefaultValue::Int(number), TypeKind::ScalarType) => DType::from_number(*number).map(Value::from),
+        (DefaultValue::Int(number), TypeKind::Layout) => Layout::from_number(*number).map(Value::from),
+        (DefaultValue::Int(number), TypeKind::MemoryFormat) => MemoryFormat::from_number(*number).map(Value::from),
+        #[expect(clippy::cast_precision_loss, reason = "a default such as `float p=2`")]
+        (DefaultValue::Int(number), TypeKind::Float) => Some((*number as f64).into()),
+        (DefaultValue::Str(text), _) => Some(Str::from(text.as_str()).into()),
+        (DefaultValue::Device(name), _) => name.parse::<Device>().ok().map(Value::from),
+        (DefaultValue::List(values), TypeKind::List(element, _)) => {
+            list(&element.kind, values.iter().map(default_number).collect(), None)
+        }
+        (one, TypeKind::List(element, length)) => {
+            list(&element.kind, default_number(one).map(|one| vec![one; length.unwrap_or(1) as usize]), None)
+        }
+        (one, _) => default_number(one).map(Value::from),
+    };
+    value.ok_or_else(unfit)
+}
+
+const fn default_number(default: &DefaultValue) -> Option<Scalar> {
+    Some(match default {
+        DefaultValue::Bool(value) => Scalar::Bool(*value),
+        DefaultValue::Int(value) => Scalar::Int(*value),
+        DefaultValue::Float(value) => Scalar::Float(*value),
+        DefaultValue::Complex(re, im) => Scalar::Complex(Complex64::new(*re, *im)),
+        _ => return None,
+    })
+}
+
+/// A tensor without dimensions that holds a number.
+fn wrapped(number: Scalar) -> Array {
+    let dtype = match number {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::Float(_) => DType::F64,
+        Scalar::Complex(_) => DType::C128,
+    };
+    Array::new(dtype, &[], vec![number])
+}
+
+fn tensor(json: &Json) -> Result<Array> {
+    let unfit = || Error::Unfit { ty: "Tensor".to_owned(), value: json.to_string() };
+    let body = json.get("tensor").and_then(Json::as_object).ok_or_else(unfit)?;
+    let dtype = body.get("dtype").and_then(Json::as_str).and_then(|name| name.parse().ok()).ok_or_else(unfit)?;
+    let sizes = whole_numbers(body, "shape").ok_or_else(unfit)?;
+    let strides = whole_numbers(body, "strides").ok_or_else(unfit)?;
+    let elements = body.get("data").and_then(Json::as_array).ok_or_else(unfit)?;
+    let elements = elements.iter().map(element).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
+    // The text of a float is shorter than the float.
+    rounded(&Array { dtype, sizes, strides, offset: 0, elements })
+}
+
+fn whole_numbers(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
+    body.get(key)?.as_array()?.iter().map(Json::as_i64).collect()
+}
+
+/// One number of a tensor; a complex one is a list of its parts.
+fn element(json: &Json) -> Option<Scalar> {
+    match json {
+        Json::Bool(value) => Some(Scalar::Bool(*value)),
+        Json::Number(number) => number.as_i64().map(Scalar::Int).or_else(|| number.as_f64().map(Scalar::Float)),
+        Json::String(word) => named_float(word).map(Scalar::Float),
+        Json::Array(parts) => {
+            let [re, im] = &parts[..] else { return None };
+            Some(Scalar::Complex(Complex64::new(element(re)?.to_f64()?, element(im)?.to_f64()?)))
+        }
+        _ => None,
+    }
+}
+
+fn named_float(word: &str) -> Option<f64> {
+    match word {
+        "nan" => Some(f64::NAN),
+        "inf" => Some(f64::INFINITY),
+        "-inf" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+/// A number under any tag that holds one.
+fn number(json: &Json) -> Option<Scalar> {
+    let (tag, content) = tagged(json)?;
+    let number = element(content)?;
+    match (tag, number) {
+        // `{"float": 2}` is a float.
+        ("float", number) => number.to_f64().map(Scalar::Float),
+        ("bool" | "int" | "complex", number) => Some(number),
+        _ => None,
+    }
+}
+
+fn whole(number: Scalar) -> Option<i64> {
+    match number {
+        Scalar::Int(value) => Some(value),
+        Scalar::Bool(value) => Some(value.into()),
+        _ => None,
+    }
+}
+
+fn tagged(json: &Json) -> Option<(&str, &Json)> {
+    let mut pairs = json.as_object()?.iter();
+    let (tag, content) = pairs.next()?;
+    pairs.next().is_none().then_some((tag, content))
+}
+
+fn items(content: &Json) -> Option<&Vec<Json>> {
+    content.as_array()
+}
+
+fn is_none(json: &Json) -> bool {
+    json.is_null() || json.get("none").is_some()
+}
+
+fn layout(word: &str) -> Option<Layout> {
+    [Layout::Strided, Layout::Sparse, Layout::SparseCsr].into_iter().find(|layout| layout.to_string() == word)
+}
+
+fn memory_format(word: &str) -> Option<MemoryFormat> {
+    (0..4).filter_map(MemoryFormat::from_number).find(|format| format.to_string() == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(json: &str, ty: &str) -> Result<Datum> {
+        decode(&serde_json::from_str(json).unwrap(), &Type::parse(ty).unwrap())
+    }
+
+    #[test]
+    fn the_schema_and_not_the_tag_says_what_a_number_is() {
+        let kinds = [("float", "float"), ("Scalar", "int"), ("int", "int"), ("bool", "bool"), ("complex", "complex")];
+        for (ty, kind) in kinds {
+            let Ok(Datum::Plain(value)) = decoded(r#"{"int": 1}"#, ty) else { panic!("{ty}") };
+            assert_eq!(value.kind(), kind, "{ty}");
+        }
+        assert!(matches!(decoded(r#"{"bool": true}"#, "Scalar"), Ok(Datum::Plain(Value::Bool(true)))));
+        assert!(matches!(decoded(r#"{"int": 3}"#, "int[2]"), Ok(Datum::Plain(Value::Ints(v))) if *v == [3, 3]));
+        assert!(matches!(decoded(r#"{"float": "-inf"}"#, "float"), Ok(Datum::Plain(Value::Float(f64::NEG_INFINITY)))));
+        assert!(matches!(decoded(r#"{"list": []}"#, "Tensor?[]"), Ok(Datum::OptionalArrays(v)) if v.is_empty()));
+        assert!(decoded(r#"{"float": 1.5}"#, "int").is_err());
+        assert!(decoded(r#"{"str": "1"}"#, "int").is_err());
+    }
+
+    #[test]
+    fn integers_do_not_pass_through_floats() {
+        let json = r#"{"tensor": {"dtype": "i64", "shape": [1], "strides": [1], "data": [9223372036854775807]}}"#;
+        let Ok(Datum::Array(array)) = decoded(json, "Tensor") else { panic!("it is a tensor") };
+        assert_eq!(array.elements, [Scalar::Int(i64::MAX)]);
+        assert!(matches!(decoded(r#"{"int": 9223372036854775807}"#, "Scalar"), Ok(Datum::Plain(Value::Int(i64::MAX)))));
+    }
+
+    #[test]
+    fn defaults_are_what_the_type_says() {
+        let call = Call::parse(r#"{"op": "f", "args": [], "kwargs": {}, "out": {"none": true}}"#).unwrap();
+        let schema = "f(int[2] a=1, float b=2, ScalarType c=long, str d=\"x\", Tensor? e=None, bool f=True, Layout g=strided) -> ()";
+        let arguments = arguments(&call, &Schema::parse(schema).unwrap()).unwrap();
+        let kinds: Vec<&str> = arguments
+            .iter()
+            .map(|argument| if let Datum::Plain(value) = argument { value.kind() } else { "tensor" })
+            .collect();
+        assert_eq!(kinds, ["int[]", "float", "ScalarType", "str", "None", "bool", "Layout"]);
+        assert!(matches!(&arguments[2], Datum::Plain(Value::DType(DType::I64))));
+    }
+}

@@ -1,0 +1,88 @@
+//! The call that writes its result over its first argument.
+
+use dispatch_runtime::DType;
+use dispatch_runtime::Operator;
+
+use super::overlap::{alike, partly_overlapping, with_tensors};
+use super::refusal::refused;
+use crate::array::Array;
+use crate::case::{Case, call};
+use crate::compare::{Extent, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::error::Result;
+use crate::verdict::{Failure, Verdict};
+
+pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
+    let (Some(Datum::Array(this)), [Datum::Array(result)]) = (case.arguments.first(), &case.expected[..]) else {
+        return vec![Verdict::LeftOut("it does not give one tensor for one tensor")];
+    };
+    if !case.operator.schema().views().is_empty() {
+        return vec![Verdict::LeftOut("its twin changes the geometry")];
+    }
+    match verdicts(case, twin, this, result) {
+        Ok(verdicts) => verdicts,
+        Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
+    }
+}
+
+fn verdicts(case: &Case, twin: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
+    let culprit = twin.schema().arguments[0].name.as_str();
+    let mistake = |mistake: &str| -> Result<Vec<Verdict>> {
+        Ok(vec![refused(twin, to_values(&case.arguments, case.device)?, mistake, &[culprit])])
+    };
+    if this.sizes != result.sizes {
+        return mistake("an in-place result of another shape");
+    }
+    if rank(result.dtype) > rank(this.dtype) {
+        return mistake("an in-place result of a dtype that cannot be cast back");
+    }
+    if this.overlaps_itself() {
+        return mistake("a written argument that overlaps itself");
+    }
+    if this.dtype != result.dtype {
+        return Ok(vec![Verdict::LeftOut("its result is cast")]);
+    }
+    let expected = Datum::Array(Array { strides: this.strides.clone(), ..result.clone() });
+    let derived = case.derived(twin, case.arguments.clone(), vec![expected]);
+    let mut verdicts = vec![derived.verdict(Extent::All).of("in place")];
+    for other in alike(case, this).into_iter().filter(|&i| i > 0) {
+        verdicts.extend(over_itself(case, twin, other)?);
+        if let Some((written, read)) = partly_overlapping(case, this)? {
+            let values = with_tensors(to_values(&case.arguments, case.device)?, &[(0, &written), (other, &read)]);
+            let other = twin.schema().arguments[other].name.as_str();
+            verdicts.push(refused(twin, values, "arguments that overlap in part", &[culprit, other]));
+        }
+    }
+    Ok(verdicts)
+}
+
+/// The call in which another argument is the written one, all of it: as good as a copy.
+fn over_itself(case: &Case, twin: &'static Operator, other: usize) -> Result<Option<Verdict>> {
+    let mut arguments = case.arguments.clone();
+    arguments[other] = arguments[0].clone();
+    let Ok(expected) = case.call(&arguments) else { return Ok(None) };
+    let expected = Datum::read(&expected.results[0])?;
+    let values = to_values(&arguments, case.device)?;
+    let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
+    let values = with_tensors(values, &[(other, &written)]);
+    let name = &twin.schema().arguments[other].name;
+    let variant = format!("in place, with `{name}` the written tensor itself");
+    Ok(Some(match call(twin, values) {
+        Ok(outcome) => {
+            let compared = compare_to(Extent::Values, &Datum::read(&outcome.results[0])?, &expected);
+            Verdict::from(compared.map_err(|difference| Failure::Result { index: 0, difference })).of(variant)
+        }
+        Err(stop) => Verdict::from(stop).of(variant),
+    }))
+}
+
+/// A dtype can be cast to those of its own rank and of higher ones.
+pub(super) fn rank(dtype: DType) -> u8 {
+    if dtype.is_complex() {
+        3
+    } else if dtype.is_floating() {
+        2
+    } else {
+        u8::from(dtype.is_integral())
+    }
+}

@@ -1,0 +1,168 @@
+//! The same call with arguments that lie otherwise in memory.
+//!
+//! What an operator computes must not depend on strides, unless strides are what it is about. What its result's strides are may,
+//! and Meta must know.
+
+use dispatch_runtime::Value;
+use dispatch_runtime::schema::SchemaKind;
+
+use crate::array::Array;
+use crate::case::Case;
+use crate::compare::{Extent, compare_to};
+use crate::datum::Datum;
+use crate::meta;
+use crate::verdict::{Failure, Stop, Verdict};
+
+/// Their results are about strides.
+const LAYOUT_SENSITIVE: [&str; 14] = [
+    "view",
+    "view_copy",
+    "_unsafe_view",
+    "as_strided",
+    "as_strided_",
+    "as_strided_copy",
+    "as_strided_scatter",
+    "_reshape_alias",
+    "view_as_real",
+    "view_as_complex",
+    "stride",
+    "sym_stride",
+    "sym_storage_offset",
+    "is_contiguous",
+];
+
+pub(crate) fn check(case: &Case) -> Vec<Verdict> {
+    if LAYOUT_SENSITIVE.contains(&case.operator.name().base) {
+        return vec![Verdict::LeftOut("it is about strides")];
+    }
+    let mut verdicts = Vec::new();
+    for (variant, change) in [
+        ("with contiguous arguments", Array::contiguous as fn(&Array) -> Array),
+        ("with arguments in column order", in_columns),
+        ("with arguments spread out in memory", spread),
+    ] {
+        let arguments: Vec<Datum> = case.arguments.iter().map(|argument| argument.map(change)).collect();
+        if is_same(&arguments, &case.arguments) {
+            continue;
+        }
+        let changed = case.with_arguments(arguments);
+        let verdict = changed.verdict(Extent::Values);
+        if matches!(verdict, Verdict::Passed) {
+            verdicts.extend(agrees_with_meta(&changed).map(|verdict| verdict.of(variant)));
+        }
+        verdicts.push(verdict.of(variant));
+    }
+    verdicts.extend(broadcast(case));
+    verdicts
+}
+
+fn is_same(a: &[Datum], b: &[Datum]) -> bool {
+    a.iter()
+        .zip(b)
+        .all(|(a, b)| a.arrays().iter().zip(b.arrays()).all(|(a, b)| (&a.strides, a.offset) == (&b.strides, b.offset)))
+}
+
+/// The first dimension innermost.
+fn in_columns(array: &Array) -> Array {
+    let mut strides = vec![1; array.sizes.len()];
+    for dim in 1..strides.len() {
+        strides[dim] = strides[dim - 1] * array.sizes[dim - 1].max(1);
+    }
+    Array { strides, offset: 0, ..array.clone() }
+}
+
+/// Room before and between the elements.
+fn spread(array: &Array) -> Array {
+    if array.elements.is_empty() {
+        return array.clone();
+    }
+    Array { strides: array.contiguous().strides.iter().map(|stride| stride * 3).collect(), offset: 2, ..array.clone() }
+}
+
+/// Arguments that repeat one slice along a dimension, against the same elements written out. The backend is its own reference.
+fn broadcast(case: &Case) -> Vec<Verdict> {
+    let is_written = |i: usize| case.operator.schema().arguments[i].is_written();
+    if case.operator.schema().kind() != SchemaKind::Functional {
+        return Vec::new();
+    }
+    let mut verdicts = Vec::new();
+    for (i, datum) in case.arguments.iter().enumerate() {
+        let Some(array) = datum.as_array().filter(|array| array.dtype.is_floating()) else { continue };
+        let outermost = array.sizes.iter().position(|&size| size > 1);
+        let innermost = array.sizes.iter().rposition(|&size| size > 1);
+        for dim in [outermost, innermost.filter(|_| innermost != outermost)].into_iter().flatten() {
+            if !is_written(i) && !array.elements.is_empty() {
+                verdicts.extend(repeated_along(case, i, array, dim));
+            }
+        }
+    }
+    verdicts
+}
+
+fn repeated_along(case: &Case, position: usize, array: &Array, dim: usize) -> Option<Verdict> {
+    let repeated = repeat(array, dim);
+    let written_out = replaced(&case.arguments, position, repeated.contiguous());
+    let repeated = replaced(&case.arguments, position, repeated);
+    // Where the operator refuses such elements, it may do so for both.
+    let reference = case.call(&written_out).ok()?;
+    let variant = format!("with `{}` broadcast", case.operator.schema().arguments[position].name);
+    Some(match case.call(&repeated) {
+        Ok(outcome) => Verdict::from(same_values(&outcome.results, &reference.results)).of(variant),
+        Err(stop) => Verdict::from(stop).of(variant),
+    })
+}
+
+fn same_values(actual: &[Value], expected: &[Value]) -> Result<(), Failure> {
+    for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+        let (actual, expected) =
+            (Datum::read(actual).map_err(Failure::Suite)?, Datum::read(expected).map_err(Failure::Suite)?);
+        compare_to(Extent::Values, &actual, &expected).map_err(|difference| Failure::Result { index, difference })?;
+    }
+    Ok(())
+}
+
+fn replaced(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
+    let mut arguments = arguments.to_vec();
+    arguments[position] = Datum::Array(array);
+    arguments
+}
+
+/// The first slice along `dim`, in the place of all.
+fn repeat(array: &Array, dim: usize) -> Array {
+    let logical = array.contiguous();
+    let mut strides = logical.strides.clone();
+    strides[dim] = 0;
+    let repeated = Array { strides, ..logical };
+    let elements = repeated.places().into_iter().filter_map(|place| array.elements.get(place).copied()).collect();
+    Array { elements, ..repeated }
+}
+
+/// The strides of the results, by Meta and by the backend.
+fn agrees_with_meta(case: &Case) -> Option<Verdict> {
+    let outcome = case.call(&case.arguments).ok()?;
+    let planned = match meta::call(case.operator, &case.arguments) {
+        Ok(planned) => planned,
+        // A Meta kernel that fails is a matter of the Meta check.
+        Err(Stop::NotImplemented(_) | Stop::Failed(_)) => return None,
+    };
+    let compared = outcome.results.iter().zip(&planned).enumerate().try_for_each(|(index, (result, planned))| {
+        let compared = compare_to(Extent::Geometry, planned, &meta::outlined(result));
+        compared.map_err(|difference| Failure::Result { index, difference })
+    });
+    Some(Verdict::from(compared).of("on Meta"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::{DType, Scalar};
+
+    #[test]
+    fn changed_layouts_hold_the_same_elements() {
+        let array = Array::new(DType::I64, &[2, 3], (0..6).map(Scalar::from).collect());
+        assert_eq!(in_columns(&array).strides, [1, 2]);
+        assert_eq!((spread(&array).strides, spread(&array).offset), (vec![9, 3], 2));
+        assert_eq!(repeat(&array, 0).elements, [0, 1, 2, 0, 1, 2].map(Scalar::from));
+        assert_eq!(repeat(&array, 1).elements, [0, 0, 0, 3, 3, 3].map(Scalar::from));
+    }
+}

@@ -1,0 +1,161 @@
+//! Calls that are mistakes: dimensions, shapes, dtypes and devices that cannot be.
+
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{DType, Device, Scalar, Value};
+
+use super::refusal::refused;
+use crate::array::Array;
+use crate::case::Case;
+use crate::datum::{Datum, to_values};
+use crate::error::Result;
+use crate::verdict::{Failure, Verdict};
+
+/// Arguments that hold indices, which are whole numbers.
+const INDICES: [&str; 2] = ["index", "indices"];
+
+/// Arguments that are broadcast against `self`, or multiplied with it.
+const PARTNERS: [&str; 10] =
+    ["other", "end", "tensor1", "tensor2", "mat1", "mat2", "vec", "batch1", "batch2", "exponent"];
+
+/// Operators with such an argument that take any shape all the same.
+const ANY_SHAPE: [&str; 2] = ["equal", "kron"];
+
+/// Operators that work on bits.
+const INTEGRAL_ONLY: [&str; 9] = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_not",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "gcd",
+    "lcm",
+    "bincount",
+];
+
+/// Operators whose arguments are not promoted to a common dtype.
+const ONE_DTYPE: [&str; 10] = ["mm", "bmm", "addmm", "addbmm", "baddbmm", "mv", "addmv", "dot", "vdot", "convolution"];
+
+pub(crate) fn check(case: &Case) -> Vec<Verdict> {
+    let verdicts = [dims(case), indices(case), shapes(case), dtypes(case), devices(case)];
+    let verdicts = verdicts.into_iter().collect::<Result<Vec<_>>>();
+    verdicts.map_or_else(
+        |error| vec![Verdict::Failed(Failure::Suite(error))],
+        |verdicts| verdicts.into_iter().flatten().collect(),
+    )
+}
+
+/// The call with one argument replaced, which alone is to blame.
+fn refused_with(case: &Case, position: usize, datum: Datum, mistake: &str) -> Result<Verdict> {
+    let name = case.operator.schema().arguments[position].name.as_str();
+    refused_for(case, position, datum, mistake, &[name])
+}
+
+/// The call with one tensor replaced by one that does not go with the others: any of them may be blamed.
+fn refused_beside(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
+    let arguments = case.operator.schema().arguments.iter().filter(|argument| argument.ty.is_tensor_like());
+    let names: Vec<&str> = arguments.map(|argument| argument.name.as_str()).collect();
+    refused_for(case, position, Datum::Array(array), mistake, &names)
+}
+
+fn refused_for(case: &Case, position: usize, datum: Datum, mistake: &str, culprits: &[&str]) -> Result<Verdict> {
+    let mut arguments = case.arguments.clone();
+    arguments[position] = datum;
+    Ok(refused(case.operator, to_values(&arguments, case.device)?, mistake, culprits))
+}
+
+fn dims(case: &Case) -> Result<Vec<Verdict>> {
+    let Some(rank) = case.arguments.iter().find_map(|datum| datum.arrays().first().map(|array| array.sizes.len()))
+    else {
+        return Ok(Vec::new());
+    };
+    let rank = i64::try_from(rank).unwrap_or(0);
+    let mut verdicts = Vec::new();
+    for (i, argument) in case.operator.schema().arguments.iter().enumerate() {
+        if !matches!(argument.name.as_str(), "dim" | "dims" | "dim0" | "dim1") {
+            continue;
+        }
+        for dim in [rank + 5, -rank - 6] {
+            let wrong: Value = match (&argument.ty.required().kind, &case.arguments[i]) {
+                (TypeKind::Int, _) => dim.into(),
+                (TypeKind::List(element, _), Datum::Plain(Value::Ints(dims)))
+                    if element.kind == TypeKind::Int && !dims.is_empty() =>
+                {
+                    let mut dims = dims.clone();
+                    dims[0] = dim;
+                    Value::Ints(dims)
+                }
+                _ => continue,
+            };
+            verdicts.push(refused_with(case, i, Datum::Plain(wrong), "a dimension that does not exist")?);
+        }
+    }
+    Ok(verdicts)
+}
+
+fn indices(case: &Case) -> Result<Vec<Verdict>> {
+    let mut verdicts = Vec::new();
+    for (i, argument) in case.operator.schema().arguments.iter().enumerate() {
+        if let Some(array) = case.arguments[i].as_array()
+            && INDICES.contains(&argument.name.as_str())
+            && array.dtype.is_integral()
+            && !array.elements.is_empty()
+        {
+            let wrong = Datum::Array(array.cast(DType::F32));
+            verdicts.push(refused_with(case, i, wrong, "indices that are not whole numbers")?);
+        }
+    }
+    Ok(verdicts)
+}
+
+fn shapes(case: &Case) -> Result<Vec<Verdict>> {
+    let Some(this) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
+    let mut verdicts = Vec::new();
+    for (i, argument) in case.operator.schema().arguments.iter().enumerate().skip(1) {
+        let Some(array) = case.arguments[i].as_array() else { continue };
+        if !PARTNERS.contains(&argument.name.as_str()) || ANY_SHAPE.contains(&case.operator.name().base) {
+            continue;
+        }
+        // Sizes of which none is 1 and none is equal cannot be broadcast, and cannot be multiplied either.
+        if this.sizes.iter().any(|&size| size < 2) || this.sizes.is_empty() || array.sizes.is_empty() {
+            continue;
+        }
+        let largest = this.sizes.iter().chain(&array.sizes).copied().max().unwrap_or(1);
+        let sizes: Vec<i64> = array.sizes.iter().map(|_| largest + 1).collect();
+        let Ok(count) = usize::try_from(sizes.iter().product::<i64>()) else { continue };
+        if count < 10_000 {
+            let wrong = Array::new(array.dtype, &sizes, vec![Scalar::Int(1); count]);
+            verdicts.push(refused_beside(case, i, wrong, "shapes that do not go together")?);
+        }
+    }
+    Ok(verdicts)
+}
+
+fn dtypes(case: &Case) -> Result<Vec<Verdict>> {
+    let base = case.operator.name().base;
+    let Some(array) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
+    let wrong = if INTEGRAL_ONLY.contains(&base.trim_end_matches('_')) {
+        DType::F32
+    } else if ONE_DTYPE.contains(&base) && array.dtype != DType::I64 {
+        DType::I64
+    } else {
+        return Ok(Vec::new());
+    };
+    Ok(vec![refused_beside(case, 0, array.cast(wrong), "a dtype that the operator has no meaning for")?])
+}
+
+fn devices(case: &Case) -> Result<Vec<Verdict>> {
+    if case.device == Device::META {
+        return Ok(Vec::new());
+    }
+    let mut tensors = (0..case.arguments.len()).filter(|&i| {
+        // A tensor without dimensions may be on the host while others are not.
+        case.arguments[i].as_array().is_some_and(|array| !array.sizes.is_empty() && !array.elements.is_empty())
+    });
+    let (Some(first), Some(second)) = (tensors.next(), tensors.next()) else { return Ok(Vec::new()) };
+    let mut values = to_values(&case.arguments, case.device)?;
+    values[second] = case.arguments[second].to_value(Device::META)?;
+    let schema = case.operator.schema();
+    let culprits = [first, second].map(|i| schema.arguments[i].name.as_str());
+    Ok(vec![refused(case.operator, values, "arguments on several devices", &culprits)])
+}

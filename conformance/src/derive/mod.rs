@@ -1,0 +1,15 @@
+//! Calls that nobody recorded, whose outcome follows from one that was.
+
+mod in_place;
+mod layouts;
+mod mistakes;
+mod out;
+mod overlap;
+mod refusal;
+mod twins;
+
+pub(crate) use in_place::check as in_place;
+pub(crate) use layouts::check as layouts;
+pub(crate) use mistakes::check as mistakes;
+pub(crate) use out::check as out;
+pub(crate) use twins::Twins;

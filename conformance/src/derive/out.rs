@@ -1,0 +1,144 @@
+//! The call that writes its results where it is told to.
+
+use dispatch_runtime::{DType, Operator, Value};
+
+use super::in_place::rank;
+use super::overlap::{alike, partly_overlapping, with_tensors};
+use super::refusal::refused;
+use crate::array::Array;
+use crate::case::{Case, call};
+use crate::compare::{Extent, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::error::Result;
+use crate::tensors::GAP;
+use crate::verdict::{Failure, Stop, Verdict};
+
+pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
+    let results: Option<Vec<&Array>> = case.expected.iter().map(Datum::as_array).collect();
+    let Some(results) = results else { return vec![Verdict::LeftOut("it does not give tensors alone")] };
+    if results.is_empty() || !case.operator.schema().views().is_empty() {
+        return vec![Verdict::LeftOut("its result is a view")];
+    }
+    match (Out { case, twin, results }).verdicts() {
+        Ok(verdicts) => verdicts,
+        Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
+    }
+}
+
+struct Out<'a> {
+    case: &'a Case,
+    twin: &'static Operator,
+    results: Vec<&'a Array>,
+}
+
+impl Out<'_> {
+    fn verdicts(&self) -> Result<Vec<Verdict>> {
+        let mut verdicts = vec![
+            self.written("into `out`", |result| Some(Array { strides: result.contiguous().strides, ..result.clone() })),
+            self.written("into a strided `out`", |result| {
+                let strides = result.contiguous().strides.iter().map(|stride| stride * 2).collect();
+                (!result.elements.is_empty()).then(|| Array { strides, offset: 1, ..result.clone() })
+            }),
+            self.resized(),
+        ];
+        verdicts.extend(self.mistaken("an `out` of another shape", |result| {
+            let mut sizes = result.sizes.clone();
+            sizes.push(2);
+            let count = usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
+            (count > 0).then(|| Array::new(result.dtype, &sizes, vec![GAP; count]))
+        })?);
+        verdicts.extend(self.mistaken("an `out` of a dtype that the result cannot be cast to", |result| {
+            let lower = match rank(result.dtype) {
+                3 => DType::F32,
+                2 => DType::I64,
+                1 => DType::Bool,
+                _ => return None,
+            };
+            Some(result.contiguous().cast(lower))
+        })?);
+        verdicts.extend(self.overlapping()?);
+        Ok(verdicts)
+    }
+
+    /// The twin's arguments, with these as its outs.
+    fn arguments(&self, mut outs: impl Iterator<Item = Array>) -> Vec<Datum> {
+        let functional = self.case.operator.schema();
+        let arguments = self.twin.schema().arguments.iter().map(|argument| {
+            let given = functional.argument(&argument.name).filter(|_| !argument.is_out());
+            match given {
+                Some((i, _)) => self.case.arguments[i].clone(),
+                None => outs.next().map_or(Datum::Plain(Value::None), Datum::Array),
+            }
+        });
+        arguments.collect()
+    }
+
+    fn outs(&self) -> Vec<(usize, &str)> {
+        let arguments = self.twin.schema().arguments.iter().enumerate();
+        arguments.filter(|(_, argument)| argument.is_out()).map(|(i, argument)| (i, argument.name.as_str())).collect()
+    }
+
+    fn written(&self, variant: &str, out: impl Fn(&Array) -> Option<Array>) -> Verdict {
+        let Some(outs) = self.results.iter().map(|result| out(result)).collect::<Option<Vec<Array>>>() else {
+            return Verdict::LeftOut("its result has no elements");
+        };
+        let blank = outs.iter().map(|out| Array { elements: vec![GAP; out.elements.len()], ..out.clone() });
+        let arguments = self.arguments(blank);
+        let expected = outs.iter().cloned().map(Datum::Array).collect();
+        self.case.derived(self.twin, arguments, expected).verdict(Extent::All).of(variant)
+    }
+
+    fn resized(&self) -> Verdict {
+        let arguments = self.arguments(self.results.iter().map(|result| Array::new(result.dtype, &[0], Vec::new())));
+        let derived = self.case.derived(self.twin, arguments, self.case.expected.clone());
+        derived.verdict(Extent::Values).of("into an empty `out`")
+    }
+
+    /// The call with the first out of a kind that must be refused.
+    fn mistaken(&self, mistake: &str, out: impl Fn(&Array) -> Option<Array>) -> Result<Option<Verdict>> {
+        let Some(wrong) = self.results.first().and_then(|result| out(result)) else { return Ok(None) };
+        let others = self.results.iter().skip(1).map(|result| result.contiguous());
+        let values = to_values(&self.arguments(std::iter::once(wrong).chain(others)), self.case.device)?;
+        let culprits: Vec<&str> = self.outs().into_iter().take(1).map(|(_, name)| name).collect();
+        Ok(Some(refused(self.twin, values, mistake, &culprits)))
+    }
+
+    /// Calls in which `out` is one of the arguments, all of it or in part.
+    fn overlapping(&self) -> Result<Vec<Verdict>> {
+        let (&[result], [(out, name)]) = (&self.results[..], &self.outs()[..]) else { return Ok(Vec::new()) };
+        let mut verdicts = Vec::new();
+        let arguments = || to_values(&self.arguments(std::iter::once(result.contiguous())), self.case.device);
+        for read in alike(self.case, result) {
+            let read_name = self.case.operator.schema().arguments[read].name.as_str();
+            let Some((read, _)) = self.twin.schema().argument(read_name) else { continue };
+            if let Some((written, shifted)) = partly_overlapping(self.case, result)? {
+                let values = with_tensors(arguments()?, &[(*out, &written), (read, &shifted)]);
+                verdicts.push(refused(self.twin, values, "an `out` that overlaps in part", &[name, read_name]));
+            }
+            let values = arguments()?;
+            let Some(tensor) = values[read].as_tensor().cloned() else { continue };
+            if self.case.arguments.iter().filter_map(Datum::as_array).any(Array::overlaps_itself) {
+                continue;
+            }
+            verdicts.push(self.over_argument(with_tensors(values, &[(*out, &tensor)]), name, read_name));
+        }
+        Ok(verdicts)
+    }
+
+    /// An operator may refuse to write over what it still has to read; what it must not do is to write something else.
+    fn over_argument(&self, values: Vec<Value>, out: &str, read: &str) -> Verdict {
+        let variant = format!("with `{read}` itself as `{out}`");
+        let again = values.clone();
+        match call(self.twin, values) {
+            Ok(outcome) => match Datum::read(&outcome.results[0]) {
+                Ok(actual) => {
+                    let compared = compare_to(Extent::Values, &actual, &self.case.expected[0]);
+                    Verdict::from(compared.map_err(|difference| Failure::Result { index: 0, difference })).of(variant)
+                }
+                Err(error) => Verdict::Failed(Failure::Suite(error)),
+            },
+            Err(Stop::Failed(Failure::Refused(_))) => refused(self.twin, again, &variant, &[out, read]),
+            Err(stop) => Verdict::from(stop).of(variant),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Written arguments that share memory with read ones.
+
+use dispatch_runtime::{Tensor, Value};
+
+use crate::array::Array;
+use crate::case::Case;
+use crate::datum::Datum;
+use crate::error::Result;
+use crate::tensors::{to_tensor, window};
+
+/// The arguments that are arrays of this dtype and these sizes, by position.
+pub(crate) fn alike(case: &Case, array: &Array) -> Vec<usize> {
+    let is_alike = |datum: &Datum| {
+        datum.as_array().is_some_and(|other| (other.dtype, &other.sizes) == (array.dtype, &array.sizes))
+    };
+    (0..case.arguments.len()).filter(|&i| is_alike(&case.arguments[i])).collect()
+}
+
+/// Two tensors of this shape, of which the second begins one element after the first. None where they would have no element in common.
+pub(crate) fn partly_overlapping(case: &Case, array: &Array) -> Result<Option<(Tensor, Tensor)>> {
+    let Ok(count) = i64::try_from(array.elements.len()) else { return Ok(None) };
+    if count < 2 {
+        return Ok(None);
+    }
+    let mut elements = array.elements.clone();
+    elements.extend(array.elements.first());
+    let both = to_tensor(&Array::new(array.dtype, &[count + 1], elements), case.device)?;
+    let strides = array.contiguous().strides;
+    let part = |offset| window(&both, &array.sizes, &strides, offset);
+    Ok(Some((part(0)?, part(1)?)))
+}
+
+/// The values of a call in which these positions hold these tensors.
+pub(crate) fn with_tensors(mut values: Vec<Value>, tensors: &[(usize, &Tensor)]) -> Vec<Value> {
+    for &(position, tensor) in tensors {
+        values[position] = tensor.clone().into();
+    }
+    values
+}

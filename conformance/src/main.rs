@@ -1,0 +1,80 @@
+//! Holds the CPU backend to the recordings, and prints a table.
+
+use std::process::ExitCode;
+
+use conformance::{State, Suite};
+use dispatch_runtime::Device;
+
+// Its kernels are under test.
+use kernels_cpu as _;
+
+const USAGE: &str = "\
+usage: conformance [--device cpu] [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--failures] [--left-out]
+  --failures   every failure, with how to run it alone, in place of the table
+  --left-out   what the checks say nothing about, and why";
+
+fn main() -> ExitCode {
+    match options(std::env::args().skip(1)) {
+        Ok(options) => report(&options),
+        Err(message) => {
+            eprintln!("{message}\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+struct Options {
+    suite: Suite,
+    failures: bool,
+    left_out: bool,
+}
+
+fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
+    let (mut device, mut failures, mut left_out) = (Device::CPU, false, false);
+    let mut narrow: Vec<Box<dyn FnOnce(Suite) -> Suite>> = Vec::new();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "--device" => device = value()?.parse().map_err(|error| format!("{error}"))?,
+            "--only" => {
+                let operator = value()?;
+                narrow.push(Box::new(|suite| suite.only(operator)));
+            }
+            "--call" => {
+                let number = value()?.parse().map_err(|error| format!("{word}: {error}"))?;
+                narrow.push(Box::new(move |suite| suite.call(number)));
+            }
+            "--check" => {
+                let check = value()?.parse().map_err(|error| format!("{error}"))?;
+                narrow.push(Box::new(move |suite| suite.check(check)));
+            }
+            "--failures" => failures = true,
+            "--left-out" => left_out = true,
+            _ => return Err(format!("unknown option {word}")),
+        }
+    }
+    let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
+    Ok(Options { suite, failures, left_out })
+}
+
+fn report(options: &Options) -> ExitCode {
+    // A panic is a line of the report, and not of the terminal.
+    std::panic::set_hook(Box::new(|_| {}));
+    let report = match options.suite.run() {
+        Ok(report) => report,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    if options.failures {
+        report.failed().iter().for_each(|failed| println!("{failed}"));
+    }
+    if options.left_out {
+        report.left_out().iter().for_each(|(operator, check, why)| println!("{operator}, {check}: left out, {why}"));
+    }
+    if !options.failures && !options.left_out {
+        println!("{report}");
+    }
+    if report.count(State::Failed) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,71 @@
+//! The recorded call on tensors without memory.
+//!
+//! What comes out must look exactly like the recorded result: whoever plans memory by Meta is wrong by every stride that is not.
+
+use dispatch_runtime::{DType, Device, Operator, Value};
+
+use crate::case::Case;
+use crate::compare::{Extent, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::tensors::outline;
+use crate::verdict::{Failure, Stop, Verdict, invoke};
+
+/// What comes out of these, or how large it is, stands in the elements.
+const DATA_DEPENDENT: [&str; 16] = [
+    "nonzero",
+    "masked_select",
+    "unique_consecutive",
+    "unique_dim",
+    "_unique",
+    "_unique2",
+    "bincount",
+    "repeat_interleave",
+    "_local_scalar_dense",
+    "item",
+    "equal",
+    "allclose",
+    "is_nonzero",
+    "linalg_lstsq",
+    "_linalg_check_errors",
+    "_histogramdd_bin_edges",
+];
+
+/// Whether nobody can say without memory what the call gives.
+fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
+    let base = operator.name().base;
+    let is_mask = |datum: &Datum| datum.arrays().iter().any(|array| matches!(array.dtype, DType::Bool | DType::U8));
+    DATA_DEPENDENT.contains(&base) || base == "index" && arguments.get(1).is_some_and(is_mask)
+}
+
+pub(crate) fn check(case: &Case) -> Verdict {
+    let made = call(case.operator, &case.arguments);
+    if depends_on_data(case.operator, &case.arguments) {
+        return match made {
+            Err(stop @ Stop::Failed(Failure::Panicked { .. })) => stop.into(),
+            _ => Verdict::LeftOut("its result depends on data"),
+        };
+    }
+    let results = match made {
+        Ok(results) => results,
+        Err(stop) => return stop.into(),
+    };
+    let compared = results.iter().zip(&case.expected).enumerate().try_for_each(|(index, (result, expected))| {
+        compare_to(Extent::Geometry, result, expected).map_err(|difference| Failure::Result { index, difference })
+    });
+    compared.into()
+}
+
+/// What a call gives on Meta, as far as there is anything.
+pub(crate) fn call(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
+    let results = invoke(operator, to_values(arguments, Device::META)?)?;
+    Ok(results.iter().map(outlined).collect())
+}
+
+/// A result without its elements.
+pub(crate) fn outlined(value: &Value) -> Datum {
+    match value {
+        Value::Tensor(tensor) => Datum::Array(outline(tensor)),
+        Value::Tensors(tensors) => Datum::Arrays(tensors.iter().map(outline).collect()),
+        other => Datum::Plain(other.clone()),
+    }
+}

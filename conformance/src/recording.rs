@@ -1,0 +1,154 @@
+//! The recorded calls: which operator was called with what, and what came of it.
+//!
+//! A recording names values by tags of its own, and one tag can stand for several types. So a call keeps its values as they were
+//! written, and the schema of the operator that is put to the test says what they are.
+
+use std::env;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use serde_json::{Map, Value as Json};
+
+use crate::error::{Error, Result};
+
+/// One recorded call.
+///
+/// ```
+/// let call = conformance::Call::parse(r#"{"op": "aten::neg", "args": [{"int": 1}], "kwargs": {}, "out": {"int": -1}}"#)?;
+/// assert_eq!((call.operator.as_str(), call.arguments.len()), ("aten::neg", 1));
+/// # Ok::<(), conformance::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Call {
+    /// The operator's full name.
+    pub operator: String,
+    /// Which call of this operator it is, counted from 0.
+    pub number: usize,
+    /// The arguments that were given by position.
+    pub arguments: Vec<Json>,
+    /// The arguments that were given by name.
+    pub named: Map<String, Json>,
+    /// What was returned.
+    pub returned: Json,
+    /// The arguments by position after the call, where the operator writes any.
+    pub arguments_after: Option<Vec<Json>>,
+    /// The arguments by name after the call, where the operator writes any.
+    pub named_after: Map<String, Json>,
+    /// The gradients of the floating arguments, in their order, where they were recorded. The cotangent is the cosine of 1, 2, and
+    /// so on, for each result; all is in double precision.
+    pub gradients: Vec<Vec<f64>>,
+}
+
+impl Call {
+    /// Reads one line of a recording.
+    ///
+    /// # Errors
+    ///
+    /// Where the line is not a recorded call.
+    pub fn parse(line: &str) -> Result<Self> {
+        Self::parse_numbered(line, 1)
+    }
+
+    fn parse_numbered(text: &str, line: usize) -> Result<Self> {
+        let mut json: Map<String, Json> = serde_json::from_str(text).map_err(|source| Error::Json { line, source })?;
+        let Some(Json::String(operator)) = json.remove("op") else { return Err(Error::Lacks { what: "`op`" }) };
+        let Some(Json::Array(arguments)) = json.remove("args") else { return Err(Error::Lacks { what: "`args`" }) };
+        let Some(returned) = json.remove("out") else { return Err(Error::Lacks { what: "`out`" }) };
+        let mut map = |key| if let Some(Json::Object(map)) = json.remove(key) { map } else { Map::new() };
+        let (named, named_after) = (map("kwargs"), map("kwargs_after"));
+        let arguments_after = if let Some(Json::Array(after)) = json.remove("args_after") { Some(after) } else { None };
+        let gradients = if let Some(Json::Array(all)) = json.remove("grad_f64") { all } else { Vec::new() };
+        // A gradient with numbers that JSON has no words for is none that can be compared.
+        let numbers = |one: &Json| one.as_array().and_then(|one| one.iter().map(Json::as_f64).collect());
+        let gradients = gradients.iter().map(numbers).collect::<Option<_>>().unwrap_or_default();
+        Ok(Self { operator, number: 0, arguments, named, returned, arguments_after, named_after, gradients })
+    }
+}
+
+/// The recorded calls, in the order of the recording.
+///
+/// They are read from the folder that the variable `DISPATCH_GOLDEN` names, or else from the copy that is part of this crate. None
+/// where the variable names a folder without them.
+///
+/// ```
+/// # if std::env::var_os("DISPATCH_GOLDEN").is_none() {
+/// let calls = conformance::recorded_calls()?.unwrap();
+/// assert!(calls.iter().any(|call| call.operator == "aten::add.Tensor"));
+/// # }
+/// # Ok::<(), conformance::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where there is a recording, but it cannot be read.
+pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
+    let Some(lines) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
+    let mut calls: Vec<Call> = Vec::with_capacity(lines.len());
+    let mut counts = std::collections::HashMap::<String, usize>::new();
+    for (i, line) in lines.iter().enumerate() {
+        let mut call = Call::parse_numbered(line, i + 1)?;
+        let count = counts.entry(call.operator.clone()).or_default();
+        call.number = *count;
+        *count += 1;
+        calls.push(call);
+    }
+    Ok(Some(calls))
+}
+
+/// The operators of the core set with their schemas, read from where [`recorded_calls`] are.
+///
+/// ```
+/// # if std::env::var_os("DISPATCH_GOLDEN").is_none() {
+/// let core = conformance::core_operators()?.unwrap();
+/// assert!(core.iter().any(|(name, schema)| name == "aten::relu" && schema.ends_with("-> Tensor")));
+/// # }
+/// # Ok::<(), conformance::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where there is a list, but it cannot be read.
+pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
+    let Some(lines) = lines("core_aten.jsonl", include_bytes!("../golden/core_aten.jsonl.gz"))? else {
+        return Ok(None);
+    };
+    let mut operators = Vec::with_capacity(lines.len());
+    for (i, line) in lines.iter().enumerate() {
+        let json: Json = serde_json::from_str(line).map_err(|source| Error::Json { line: i + 1, source })?;
+        let text = |key: &str| json.get(key).and_then(Json::as_str).map(str::to_owned);
+        let (Some(name), Some(schema)) = (text("op"), text("schema")) else {
+            return Err(Error::Lacks { what: "`op` or `schema`" });
+        };
+        operators.push((name, schema));
+    }
+    Ok(Some(operators))
+}
+
+/// The lines of a file, compressed or not.
+fn lines(name: &str, copy: &[u8]) -> Result<Option<Vec<String>>> {
+    let io_error = |source| Error::Io { file: name.to_owned(), source };
+    let Some(folder) = env::var_os("DISPATCH_GOLDEN") else {
+        return read_lines(GzDecoder::new(copy)).map(Some).map_err(io_error);
+    };
+    let folder = Path::new(&folder);
+    if let Some(file) = open(&folder.join(name)).map_err(io_error)? {
+        return read_lines(file).map(Some).map_err(io_error);
+    }
+    let compressed = open(&folder.join(format!("{name}.gz"))).map_err(io_error)?;
+    compressed.map(|file| read_lines(GzDecoder::new(file))).transpose().map_err(io_error)
+}
+
+fn open(path: &Path) -> io::Result<Option<fs::File>> {
+    match fs::File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn read_lines(file: impl Read) -> io::Result<Vec<String>> {
+    let lines = BufReader::new(file).lines();
+    lines.filter(|line| !line.as_ref().is_ok_and(|line| line.trim().is_empty())).collect()
+}

@@ -1,0 +1,363 @@
+//! What a run found, one row for each operator.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use dispatch_runtime::Device;
+
+use crate::verdict::{Failure, Verdict};
+
+/// One family of checks.
+///
+/// ```
+/// assert_eq!("in-place".parse(), Ok(conformance::Check::InPlace));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Check {
+    /// The recorded call: results, written arguments, aliasing.
+    Values,
+    /// The recorded call on tensors without memory: dtype, sizes and strides.
+    Meta,
+    /// The call's twin that writes its first argument.
+    InPlace,
+    /// The call's twin that writes into `out`.
+    Out,
+    /// The call with arguments that lie otherwise in memory.
+    Layouts,
+    /// Calls that are mistakes.
+    Mistakes,
+    /// Calls of core operators without a recording, held to what is recorded of others.
+    Twins,
+}
+
+impl Check {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Values, Self::Meta, Self::InPlace, Self::Out, Self::Layouts, Self::Mistakes, Self::Twins];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Values => "values",
+            Self::Meta => "meta",
+            Self::InPlace => "in-place",
+            Self::Out => "out",
+            Self::Layouts => "layouts",
+            Self::Mistakes => "mistakes",
+            Self::Twins => "twins",
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word does not name a family of checks.
+///
+/// ```
+/// assert!("speed".parse::<conformance::Check>().unwrap_err().to_string().contains("values, meta"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownCheck {
+    /// The word.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown check `{}`; there are {}", self.name, Check::ALL.map(Check::name).join(", "))
+    }
+}
+
+impl std::error::Error for UnknownCheck {}
+
+impl std::str::FromStr for Check {
+    type Err = UnknownCheck;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCheck> {
+        Self::ALL.into_iter().find(|check| check.name() == name).ok_or_else(|| UnknownCheck { name: name.to_owned() })
+    }
+}
+
+/// How many calls of one check went which way.
+///
+/// ```
+/// assert_eq!(conformance::Tally::default().passed, 0);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// As they should.
+    pub passed: usize,
+    /// Otherwise.
+    pub failed: usize,
+    /// Nowhere: there is no kernel.
+    pub not_implemented: usize,
+    /// The check says nothing about them.
+    pub left_out: usize,
+}
+
+/// What can be said about an operator in one word.
+///
+/// ```
+/// assert_eq!(conformance::State::NotImplemented.to_string(), "not implemented");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum State {
+    /// Every check of every call passed, as far as they were made.
+    Passed,
+    /// At least one failed.
+    Failed,
+    /// No call could be made.
+    NotImplemented,
+    /// It is there, and there is nothing to hold it to.
+    Unchecked,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::NotImplemented => "not implemented",
+            Self::Unchecked => "unchecked",
+        })
+    }
+}
+
+/// What was found about one operator.
+///
+/// ```
+/// let row = conformance::Row { operator: "aten::relu".to_owned(), tallies: Default::default() };
+/// assert_eq!(row.state(), conformance::State::Unchecked);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// The operator's full name.
+    pub operator: String,
+    /// The counts of each check that was made.
+    pub tallies: BTreeMap<Check, Tally>,
+}
+
+impl Row {
+    /// The row in one word.
+    #[must_use]
+    pub fn state(&self) -> State {
+        if self.tallies.values().any(|tally| tally.failed > 0) {
+            State::Failed
+        } else if self.tallies.values().any(|tally| tally.passed > 0) {
+            State::Passed
+        } else if self.tallies.values().any(|tally| tally.not_implemented > 0) {
+            State::NotImplemented
+        } else {
+            State::Unchecked
+        }
+    }
+}
+
+/// One check of one call that did not go as it should.
+///
+/// ```
+/// use conformance::{Check, Failed, Failure};
+/// let failed = Failed {
+///     operator: "aten::neg".to_owned(),
+///     call: 3,
+///     check: Check::Values,
+///     failure: Failure::Panicked { message: "overflow".to_owned() },
+/// };
+/// assert_eq!(failed.arguments(), "--only aten::neg --call 3 --check values");
+/// ```
+#[derive(Debug)]
+pub struct Failed {
+    /// The operator's full name.
+    pub operator: String,
+    /// Which of its recorded calls, counted from 0.
+    pub call: usize,
+    /// What was checked.
+    pub check: Check,
+    /// What is wrong.
+    pub failure: Failure,
+}
+
+impl Failed {
+    /// What to give the program `conformance` to run only this again.
+    #[must_use]
+    pub fn arguments(&self) -> String {
+        format!("--only {} --call {} --check {}", self.operator, self.call, self.check)
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, call {}, {}: {}", self.operator, self.call, self.check, self.failure)?;
+        write!(f, "\n  again: cargo run --release -p conformance -- {}", self.arguments())
+    }
+}
+
+/// What a run found. It prints as a table.
+///
+/// ```
+/// let report = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::no_such_operator").run()?;
+/// assert!(report.rows().is_empty() && report.failed().is_empty());
+/// # Ok::<(), conformance::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Report {
+    device: Device,
+    rows: Vec<Row>,
+    failed: Vec<Failed>,
+    left_out: Vec<(String, Check, &'static str)>,
+}
+
+impl Report {
+    pub(crate) const fn new(device: Device) -> Self {
+        Self { device, rows: Vec::new(), failed: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// Opens the row of an operator, to which what follows belongs.
+    pub(crate) fn open(&mut self, operator: &str) {
+        if self.rows.last().is_none_or(|row| row.operator != operator) {
+            self.rows.push(Row { operator: operator.to_owned(), tallies: BTreeMap::new() });
+        }
+    }
+
+    pub(crate) fn add(&mut self, call: usize, check: Check, verdict: Verdict) {
+        let Some(row) = self.rows.last_mut() else { return };
+        let tally = row.tallies.entry(check).or_default();
+        match verdict {
+            Verdict::Passed => tally.passed += 1,
+            Verdict::NotImplemented(_) => tally.not_implemented += 1,
+            Verdict::LeftOut(reason) => {
+                tally.left_out += 1;
+                if !self.left_out.iter().any(|(operator, made, why)| {
+                    (operator.as_str(), *made, *why) == (row.operator.as_str(), check, reason)
+                }) {
+                    self.left_out.push((row.operator.clone(), check, reason));
+                }
+            }
+            Verdict::Failed(failure) => {
+                tally.failed += 1;
+                self.failed.push(Failed { operator: row.operator.clone(), call, check, failure });
+            }
+        }
+    }
+
+    pub(crate) fn sort(&mut self) {
+        self.rows.sort_by(|a, b| a.operator.cmp(&b.operator));
+    }
+
+    /// One row for each operator, sorted by name.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let report = suite.run()?;
+    /// assert!(report.rows().iter().all(|row| row.operator == "aten::relu"));
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// All that did not go as it should.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// for failed in suite.run()?.failed() {
+    ///     println!("{failed}");
+    /// }
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn failed(&self) -> &[Failed] {
+        &self.failed
+    }
+
+    /// The same, to keep.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let failed: Vec<conformance::Failed> = suite.run()?.into_failed();
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_failed(self) -> Vec<Failed> {
+        self.failed
+    }
+
+    /// Which operators a check says nothing about, and why.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// for (operator, check, why) in suite.run()?.left_out() {
+    ///     println!("{operator}, {check}: {why}");
+    /// }
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn left_out(&self) -> &[(String, Check, &'static str)] {
+        &self.left_out
+    }
+
+    /// How many operators are in this state.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// use conformance::State;
+    /// let report = suite.run()?;
+    /// assert!(report.count(State::Passed) <= report.rows().len());
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn count(&self, state: State) -> usize {
+        self.rows.iter().filter(|row| row.state() == state).count()
+    }
+
+    /// The counts of one check over all operators.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let tally = suite.run()?.tally(conformance::Check::Values);
+    /// println!("{} of {} calls", tally.passed, tally.passed + tally.failed);
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tally(&self, check: Check) -> Tally {
+        let tallies = self.rows.iter().filter_map(|row| row.tallies.get(&check));
+        tallies.fold(Tally::default(), |sum, tally| Tally {
+            passed: sum.passed + tally.passed,
+            failed: sum.failed + tally.failed,
+            not_implemented: sum.not_implemented + tally.not_implemented,
+            left_out: sum.left_out + tally.left_out,
+        })
+    }
+}
+
+/// `7/10`: passed of those that were made; a point where none was.
+fn cell(tally: Option<&Tally>) -> String {
+    match tally {
+        Some(tally) if tally.passed + tally.failed > 0 => format!("{}/{}", tally.passed, tally.passed + tally.failed),
+        _ => ".".to_owned(),
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.rows.iter().map(|row| row.operator.len()).max().unwrap_or(0).max("operator".len());
+        write!(f, "{:width$}  {:15}", "operator", "state")?;
+        Check::ALL.iter().try_for_each(|check| write!(f, "  {check:>9}"))?;
+        for row in &self.rows {
+            write!(f, "\n{:width$}  {:15}", row.operator, row.state())?;
+            Check::ALL.iter().try_for_each(|check| write!(f, "  {:>9}", cell(row.tallies.get(check))))?;
+        }
+        let states = [State::Passed, State::Failed, State::NotImplemented, State::Unchecked];
+        let [passed, failed, missing, unchecked] = states.map(|state| self.count(state));
+        let total = self.rows.len();
+        write!(
+            f,
+            "\n\n{}: {total} operators: {passed} passed, {failed} failed, {missing} not implemented, {unchecked} unchecked",
+            self.device
+        )
+    }
+}

@@ -1,0 +1,181 @@
+//! A run over recorded calls.
+
+use std::collections::HashMap;
+
+use dispatch_runtime::{Device, Operator};
+
+use crate::case::Case;
+use crate::derive::{self, Twins};
+use crate::error::Result;
+use crate::meta;
+use crate::recording::{Call, core_operators, recorded_calls};
+use crate::report::{Check, Report};
+use crate::unrecorded;
+use crate::verdict::{Failure, Verdict};
+
+/// What to run, and where.
+///
+/// ```
+/// use conformance::{Check, Suite};
+/// use dispatch_runtime::Device;
+///
+/// let report = Suite::new(Device::CPU).only("aten::relu").check(Check::Values).run()?;
+/// assert!(report.rows().len() <= 1);
+/// # Ok::<(), conformance::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Suite {
+    device: Device,
+    only: Vec<String>,
+    call: Option<usize>,
+    checks: Vec<Check>,
+}
+
+impl Suite {
+    /// Everything, on this device.
+    #[must_use]
+    pub const fn new(device: Device) -> Self {
+        Self { device, only: Vec::new(), call: None, checks: Vec::new() }
+    }
+
+    /// Only this operator, and others that are named the same way.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::add.Tensor").only("aten::mul.Tensor");
+    /// ```
+    #[must_use]
+    pub fn only(mut self, operator: impl Into<String>) -> Self {
+        self.only.push(operator.into());
+        self
+    }
+
+    /// Only the recorded call of this number of each operator.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::relu").call(3);
+    /// ```
+    #[must_use]
+    pub const fn call(mut self, number: usize) -> Self {
+        self.call = Some(number);
+        self
+    }
+
+    /// Only this check, and others that are named the same way.
+    ///
+    /// ```
+    /// # use conformance::{Check, Suite};
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Values).check(Check::Meta);
+    /// ```
+    #[must_use]
+    pub fn check(mut self, check: Check) -> Self {
+        self.checks.push(check);
+        self
+    }
+
+    /// Runs over the recordings.
+    ///
+    /// # Errors
+    ///
+    /// Where the recordings cannot be read. Where there are none, the report is empty.
+    pub fn run(&self) -> Result<Report> {
+        let calls = recorded_calls()?.unwrap_or_default();
+        let mut report = self.run_calls(&calls);
+        for (name, _) in core_operators()?.unwrap_or_default() {
+            if !calls.iter().any(|call| call.operator == name) {
+                self.run_unrecorded(&name, &calls, &mut report);
+            }
+        }
+        report.sort();
+        Ok(report)
+    }
+
+    /// Checks a core operator by what is recorded of others.
+    fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
+        let is_wanted = self.only.is_empty() || self.only.iter().any(|only| only == name);
+        if !is_wanted || !(self.checks.is_empty() || self.checks.contains(&Check::Twins)) {
+            return;
+        }
+        report.open(name);
+        let verdicts = match Operator::find(name) {
+            Ok(operator) => {
+                let mut by_name = HashMap::<&str, Vec<&Call>>::new();
+                for call in calls {
+                    by_name.entry(&call.operator).or_default().push(call);
+                }
+                unrecorded::check(operator, &by_name, self.device)
+            }
+            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
+        };
+        for (number, verdict) in verdicts.into_iter().enumerate() {
+            if self.call.is_none_or(|call| call == number) {
+                report.add(number, Check::Twins, verdict);
+            }
+        }
+    }
+
+    /// Runs over these calls.
+    ///
+    /// ```
+    /// # use conformance::{Call, Suite};
+    /// let call = Call::parse(r#"{"op": "nowhere::f", "args": [], "kwargs": {}, "out": {"none": true}}"#)?;
+    /// let report = Suite::new(dispatch_runtime::Device::CPU).run_calls(&[call]);
+    /// assert_eq!(report.count(conformance::State::NotImplemented), 1);
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn run_calls(&self, calls: &[Call]) -> Report {
+        let mut calls: Vec<&Call> = calls.iter().filter(|call| self.wants(call)).collect();
+        calls.sort_by(|a, b| (&a.operator, a.number).cmp(&(&b.operator, b.number)));
+        let mut report = Report::new(self.device);
+        for calls in calls.chunk_by(|a, b| a.operator == b.operator) {
+            report.open(&calls[0].operator);
+            match Operator::find(&calls[0].operator) {
+                Ok(operator) => self.run_operator(operator, calls, &mut report),
+                Err(error) => calls.iter().for_each(|call| {
+                    report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
+                }),
+            }
+        }
+        report
+    }
+
+    fn wants(&self, call: &Call) -> bool {
+        (self.only.is_empty() || self.only.contains(&call.operator))
+            && self.call.is_none_or(|number| number == call.number)
+    }
+
+    fn run_operator(&self, operator: &'static Operator, calls: &[&Call], report: &mut Report) {
+        let twins = Twins::of(operator);
+        for call in calls {
+            let case = match Case::new(operator, call, self.device) {
+                Ok(case) => case,
+                Err(error) => {
+                    report.add(call.number, Check::Values, Verdict::Failed(Failure::Suite(error)));
+                    continue;
+                }
+            };
+            for check in Check::ALL {
+                if self.checks.is_empty() || self.checks.contains(&check) {
+                    for verdict in verdicts(check, &case, twins) {
+                        report.add(call.number, check, verdict);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
+    match check {
+        Check::Values => vec![case.values()],
+        Check::Meta => vec![meta::check(case)],
+        Check::InPlace => twins.in_place.map_or_else(Vec::new, |twin| derive::in_place(case, twin)),
+        Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
+        Check::Layouts => derive::layouts(case),
+        Check::Mistakes => derive::mistakes(case),
+        // What has a recording needs none.
+        Check::Twins => Vec::new(),
+    }
+}

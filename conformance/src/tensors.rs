@@ -1,0 +1,264 @@
+//! Between arrays and tensors: the one place that knows how memory is laid out and how it reaches a device.
+
+use dispatch_runtime::{
+    AccessError, Bool, Buffer, Complex32, Complex64, DType, Device, Element, Geometry, Scalar, Storage, Tensor, bf16,
+    f16,
+};
+
+use crate::array::{Array, places};
+use crate::error::{Error, Result};
+
+/// What lies between the elements of a strided tensor. No recording holds it, so a kernel that reads or writes there is found out.
+pub(crate) const GAP: Scalar = Scalar::Int(77);
+
+/// A tensor on `device` with these elements at these strides.
+pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
+    if device == Device::META {
+        return meta(array);
+    }
+    to_device(to_host(array)?, device)
+}
+
+/// The elements of a tensor, in logical order.
+pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
+    let host = from_device(tensor)?;
+    let elements = if host.geometry().count() == 0 { Vec::new() } else { read(&host)? };
+    Ok(Array {
+        dtype: host.dtype(),
+        sizes: tensor.sizes().to_vec(),
+        strides: tensor.strides().to_vec(),
+        offset: tensor.geometry().offset(),
+        elements,
+    })
+}
+
+/// What a tensor looks like from outside: all but its elements.
+pub(crate) fn outline(tensor: &Tensor) -> Array {
+    let geometry = tensor.geometry();
+    let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+    Array { dtype: tensor.dtype(), sizes, strides, offset: geometry.offset(), elements: Vec::new() }
+}
+
+/// Another walk through the memory of `tensor`.
+pub(crate) fn window(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+    let geometry = Geometry::strided(sizes, strides, offset).ok_or(Error::NotAGeometry)?;
+    Ok(Tensor::new(tensor.storage().clone(), tensor.dtype(), geometry)?)
+}
+
+/// Takes a tensor of the CPU to the device under test.
+fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
+    if device.key() == Device::CPU.key() {
+        return Ok(host);
+    }
+    let copy = || -> dispatch_runtime::Result<Storage> {
+        let memory = device.memory()?;
+        let storage = memory.allocate(device, host.storage().size())?;
+        memory.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+        Ok(storage)
+    };
+    let storage = copy().map_err(|source| Error::NoCopy { device, source })?;
+    Ok(Tensor::new(storage, host.dtype(), host.geometry().clone())?)
+}
+
+/// Brings a tensor of the device under test to the CPU.
+fn from_device(tensor: &Tensor) -> Result<Tensor> {
+    let device = tensor.device();
+    if device.key() == Device::CPU.key() {
+        return Ok(tensor.clone());
+    }
+    let copy = || -> dispatch_runtime::Result<Storage> {
+        let host = Storage::host(tensor.storage().size());
+        device.synchronize()?;
+        device.memory()?.copy_out(tensor.storage(), &mut bytes(&host)?.write::<u8>()?)?;
+        Ok(host)
+    };
+    let storage = copy().map_err(|source| Error::NoCopy { device, source })?;
+    Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
+}
+
+/// Memory of the CPU as it is.
+fn bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
+    let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
+    Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
+}
+
+struct Nowhere;
+
+impl Buffer for Nowhere {
+    fn device(&self) -> Device {
+        Device::META
+    }
+
+    fn size(&self) -> usize {
+        0
+    }
+}
+
+fn meta(array: &Array) -> Result<Tensor> {
+    let geometry = Geometry::strided(&array.sizes, &array.strides, array.offset).ok_or(Error::NotAGeometry)?;
+    Ok(Tensor::new(Storage::new(Nowhere), array.dtype, geometry)?)
+}
+
+/// An element type that numbers become and come from.
+trait Stored: Element {
+    fn from_scalar(scalar: Scalar) -> Self;
+    fn to_scalar(self) -> Scalar;
+}
+
+macro_rules! stored {
+    ($($ty:ty, |$in:ident| $from:expr, |$out:ident| $to:expr;)*) => {
+        $(impl Stored for $ty {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number takes the dtype that was asked for")]
+            fn from_scalar($in: Scalar) -> Self {
+                $from
+            }
+
+            fn to_scalar(self) -> Scalar {
+                let $out = self;
+                $to
+            }
+        })*
+
+        fn to_host(array: &Array) -> Result<Tensor> {
+            match array.dtype {
+                $(<$ty as Element>::DTYPE => write::<$ty>(array),)*
+            }
+        }
+
+        fn read(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
+            match tensor.dtype() {
+                $(<$ty as Element>::DTYPE => read_as::<$ty>(tensor),)*
+            }
+        }
+    };
+}
+
+stored! {
+    u8, |x| whole(x) as Self, |x| Scalar::Int(x.into());
+    i8, |x| whole(x) as Self, |x| Scalar::Int(x.into());
+    i16, |x| whole(x) as Self, |x| Scalar::Int(x.into());
+    i32, |x| whole(x) as Self, |x| Scalar::Int(x.into());
+    i64, |x| whole(x), |x| Scalar::Int(x);
+    f16, |x| Self::from_f64(real(x)), |x| Scalar::Float(x.to_f64());
+    bf16, |x| Self::from_f64(real(x)), |x| Scalar::Float(x.to_f64());
+    f32, |x| real(x) as Self, |x| Scalar::Float(x.into());
+    f64, |x| real(x), |x| Scalar::Float(x);
+    Complex32, |x| Self::new(complex(x).re as f32, complex(x).im as f32), |x| Scalar::Complex(Complex64::new(x.re.into(), x.im.into()));
+    Complex64, |x| complex(x), |x| Scalar::Complex(x);
+    Bool, |x| Self::from(complex(x) != Complex64::default()), |x| Scalar::Bool(x.into());
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "as tensors are converted everywhere")]
+fn whole(scalar: Scalar) -> i64 {
+    if let Scalar::Int(value) = scalar { value } else { real(scalar) as i64 }
+}
+
+fn real(scalar: Scalar) -> f64 {
+    complex(scalar).re
+}
+
+pub(crate) fn complex(scalar: Scalar) -> Complex64 {
+    if let Scalar::Complex(value) = scalar { value } else { scalar.to_f64().unwrap_or(f64::NAN).into() }
+}
+
+fn write<T: Stored>(array: &Array) -> Result<Tensor> {
+    let mut memory = vec![T::from_scalar(GAP); array.extent()];
+    for (place, &element) in array.places().into_iter().zip(&array.elements) {
+        if let Some(slot) = memory.get_mut(place) {
+            *slot = T::from_scalar(element);
+        }
+    }
+    window(&Tensor::from_slice(&memory), &array.sizes, &array.strides, array.offset)
+}
+
+fn read_as<T: Stored>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
+    let whole = i64::try_from(tensor.storage().size() / tensor.dtype().size()).unwrap_or(i64::MAX);
+    let flat = Tensor::new(tensor.storage().clone(), tensor.dtype(), Geometry::contiguous(&[whole]));
+    let Ok(flat) = flat else { return Ok(Vec::new()) };
+    let memory = flat.read::<T>()?;
+    let places = places(tensor.sizes(), tensor.strides(), tensor.geometry().offset());
+    Ok(places.into_iter().filter_map(|place| memory.get(place)).map(|&element| element.to_scalar()).collect())
+}
+
+/// How a number looks once it was stored as `dtype`.
+pub(crate) fn rounded(array: &Array) -> Result<Array> {
+    let stored = to_host(array)?;
+    Ok(Array { elements: if array.elements.is_empty() { Vec::new() } else { read(&stored)? }, ..array.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::{Backend, backend, dispatch_key};
+    use std::sync::Mutex;
+
+    #[test]
+    fn what_is_written_at_any_strides_is_read_back() {
+        for dtype in DType::ALL {
+            let elements: Vec<Scalar> = (0..6).map(Scalar::from).collect();
+            let array =
+                rounded(&Array { strides: vec![2, 5], offset: 3, ..Array::new(dtype, &[2, 3], elements) }).unwrap();
+            assert_eq!(to_array(&to_tensor(&array, Device::CPU).unwrap()).unwrap(), array, "{dtype}");
+        }
+    }
+
+    #[dispatch_key(backend)]
+    static TPU: Key;
+
+    struct Bytes(Mutex<Vec<u8>>);
+
+    impl Buffer for Bytes {
+        fn device(&self) -> Device {
+            Device::new(TPU).unwrap()
+        }
+
+        fn size(&self) -> usize {
+            self.0.lock().unwrap().len()
+        }
+    }
+
+    struct Simulated;
+
+    impl Backend for Simulated {
+        fn allocate(&self, _: Device, size: usize) -> dispatch_runtime::Result<Storage> {
+            Ok(Storage::new(Bytes(vec![0; size].into())))
+        }
+
+        fn copy_in(&self, from: &[u8], to: &Storage) -> dispatch_runtime::Result<()> {
+            to.buffer::<Bytes>().unwrap().0.lock().unwrap().copy_from_slice(from);
+            Ok(())
+        }
+
+        fn copy_out(&self, from: &Storage, to: &mut [u8]) -> dispatch_runtime::Result<()> {
+            to.copy_from_slice(&from.buffer::<Bytes>().unwrap().0.lock().unwrap());
+            Ok(())
+        }
+    }
+
+    backend!(TPU, Simulated);
+
+    #[test]
+    fn tensors_travel_to_devices_and_back() {
+        let elements = [1, 2, 3].map(Scalar::from).to_vec();
+        let array = Array { strides: vec![2], offset: 1, ..Array::new(DType::I32, &[3], elements) };
+        let device = Device::new(TPU).unwrap();
+        let there = to_tensor(&array, device).unwrap();
+        assert_eq!(there.device(), device);
+        assert_eq!(to_array(&there).unwrap(), array);
+    }
+
+    #[test]
+    fn large_integers_stay_exact() {
+        let elements = vec![Scalar::Int(i64::MAX), Scalar::Int(i64::MAX - 1)];
+        let array = Array::new(DType::I64, &[2], elements);
+        assert_eq!(to_array(&to_tensor(&array, Device::CPU).unwrap()).unwrap(), array);
+    }
+
+    #[test]
+    fn a_meta_tensor_has_the_geometry_and_nothing_else() {
+        let array = Array { strides: vec![1, 2], ..Array::new(DType::F32, &[2, 2], vec![Scalar::Float(0.0); 4]) };
+        let tensor = to_tensor(&array, Device::META).unwrap();
+        assert_eq!((tensor.device(), tensor.strides()), (Device::META, &[1, 2][..]));
+        assert!(matches!(to_array(&tensor), Err(Error::NoCopy { .. })));
+    }
+}

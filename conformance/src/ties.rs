@@ -1,0 +1,117 @@
+//! Operators that may choose among equal values.
+//!
+//! Where an element occurs twice, its index in a sorted result is anybody's choice. What is not is the value that the index selects.
+
+use std::collections::HashSet;
+
+use dispatch_runtime::schema::Schema;
+use dispatch_runtime::{Name, Scalar, Value};
+
+use crate::array::{Array, places};
+use crate::compare::Tolerance;
+use crate::datum::Datum;
+
+/// The return that holds such indices, if the call has one.
+pub(crate) fn free_indices(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
+    let stable = schema.argument("stable").and_then(|(i, _)| arguments.get(i));
+    if matches!(stable, Some(Datum::Plain(Value::Bool(true)))) {
+        return None;
+    }
+    match (name.base, name.overload) {
+        ("argsort", _) => Some(0),
+        ("topk" | "sort" | "mode" | "kthvalue", _) | ("median" | "nanmedian" | "max" | "min", "dim") => Some(1),
+        _ => None,
+    }
+}
+
+/// Whether these indices select the same values as the recorded ones, and, where a whole order was asked for, each element once.
+pub(crate) fn select_equal(
+    name: Name<'_>,
+    schema: &Schema,
+    arguments: &[Datum],
+    actual: &Array,
+    recorded: &Array,
+) -> bool {
+    let Some(source) = arguments.first().and_then(Datum::as_array) else { return false };
+    let dim = match schema.argument("dim").and_then(|(i, _)| arguments.get(i)) {
+        Some(Datum::Plain(Value::Int(dim))) => *dim,
+        _ => -1,
+    };
+    if actual.dtype != recorded.dtype || actual.sizes != recorded.sizes || actual.strides != recorded.strides {
+        return false;
+    }
+    let (Some(ours), Some(theirs)) = (selected(source, dim, actual), selected(source, dim, recorded)) else {
+        return false;
+    };
+    let exact = Tolerance { relative: 0.0, absolute: 0.0 };
+    let value = |place: &usize| source.elements.get(*place).copied();
+    let equal = ours.iter().zip(&theirs).all(|(ours, theirs)| match (value(ours), value(theirs)) {
+        (Some(ours), Some(theirs)) => exact.allows(ours, theirs),
+        _ => false,
+    });
+    let ordered = matches!(name.base, "sort" | "argsort" | "topk");
+    equal && (!ordered || ours.iter().collect::<HashSet<_>>().len() == ours.len())
+}
+
+/// Which element of `source`, in logical order, each index selects along `dim`. None where an index is out of range.
+fn selected(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
+    let rank = source.sizes.len();
+    let logical = Array::new(source.dtype, &source.sizes, Vec::new()).strides;
+    if rank == 0 {
+        return indices.elements.iter().map(|&index| (index == Scalar::Int(0)).then_some(0)).collect();
+    }
+    let dim = usize::try_from(if dim < 0 { dim + i64::try_from(rank).ok()? } else { dim }).ok()?;
+    let (size, step) = (*source.sizes.get(dim)?, *logical.get(dim)?);
+    let mut sizes = indices.sizes.clone();
+    if sizes.len() + 1 == rank {
+        sizes.insert(dim, 1);
+    }
+    let mut strides = logical;
+    strides[dim] = 0;
+    let starts = places(&sizes, &strides, 0);
+    let along = starts.into_iter().zip(&indices.elements).map(|(start, &index)| {
+        let Scalar::Int(index) = index else { return None };
+        let within = usize::try_from(index.checked_mul(step)?).ok()?;
+        (0..size).contains(&index).then_some(start + within)
+    });
+    along.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::DType;
+
+    fn ints(sizes: &[i64], elements: &[i64]) -> Array {
+        Array::new(DType::I64, sizes, elements.iter().map(|&x| Scalar::Int(x)).collect())
+    }
+
+    fn equal(name: &str, actual: &[i64], recorded: &[i64]) -> bool {
+        let name = Name::parse(name).unwrap();
+        let schema = Schema::parse("f(Tensor self, int dim=-1) -> (Tensor, Tensor)").unwrap();
+        let arguments = [Datum::Array(ints(&[3], &[4, 4, 7])), Datum::Plain(Value::Int(0))];
+        let sizes = [i64::try_from(actual.len()).unwrap()];
+        select_equal(name, &schema, &arguments, &ints(&sizes, actual), &ints(&sizes, recorded))
+    }
+
+    #[test]
+    fn an_equal_value_will_do_and_no_other() {
+        assert!(equal("aten::mode", &[1], &[0]));
+        assert!(!equal("aten::mode", &[2], &[0]));
+        assert!(!equal("aten::mode", &[3], &[0]));
+        assert!(!equal("aten::mode", &[-1], &[2]));
+    }
+
+    #[test]
+    fn an_order_has_every_element_once() {
+        assert!(equal("aten::sort", &[1, 0, 2], &[0, 1, 2]));
+        assert!(!equal("aten::sort", &[1, 1, 2], &[0, 1, 2]));
+    }
+
+    #[test]
+    fn an_inner_dimension_is_walked_by_its_own_step() {
+        let source = ints(&[2, 3], &[0, 1, 2, 3, 4, 5]);
+        assert_eq!(selected(&source, 1, &ints(&[2], &[2, 0])), Some(vec![2, 3]));
+        assert_eq!(selected(&source, 0, &ints(&[1, 3], &[1, 0, 1])), Some(vec![3, 1, 5]));
+    }
+}

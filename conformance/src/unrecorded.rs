@@ -1,0 +1,194 @@
+//! Core operators of which there is no recording, checked by what they have in common with those that have one.
+//!
+//! A backward operator gives the recorded gradient, an overload gives what its sibling gives, and what is random has moments.
+
+mod random;
+mod siblings;
+
+use std::collections::HashMap;
+
+use dispatch_runtime::schema::Schema;
+use dispatch_runtime::{Device, Operator, Value};
+
+use crate::array::Array;
+use crate::case::Case;
+use crate::compare::Extent;
+use crate::datum::Datum;
+use crate::decode;
+use crate::recording::Call;
+use crate::verdict::{Failure, Verdict};
+
+/// A call of an unrecorded operator: its arguments by name, and what must come out.
+pub(super) struct Twin {
+    given: Vec<(&'static str, Datum)>,
+    expected: Expected,
+}
+
+enum Expected {
+    /// These results, and perhaps others after them.
+    Results(Vec<Datum>),
+    /// What the sibling gives for these arguments.
+    Sibling(Vec<Datum>),
+    /// A result of this dtype, these sizes and strides.
+    Outline(Array),
+}
+
+/// A recorded call of the operator that the unrecorded one is compared with.
+pub(super) struct Sibling<'a> {
+    schema: &'a Schema,
+    arguments: Vec<Datum>,
+    results: Vec<Datum>,
+    gradients: Vec<Vec<f64>>,
+}
+
+impl Sibling<'_> {
+    fn get(&self, name: &str) -> Option<Datum> {
+        self.schema.argument(name).map(|(i, _)| self.arguments[i].clone())
+    }
+
+    fn array(&self, name: &str) -> Option<Array> {
+        self.get(name)?.as_array().cloned()
+    }
+
+    /// The arguments with one of them replaced.
+    fn with(&self, name: &str, datum: Datum) -> Option<Vec<Datum>> {
+        let mut arguments = self.arguments.clone();
+        arguments[self.schema.argument(name)?.0] = datum;
+        Some(arguments)
+    }
+}
+
+/// Checks an operator that has no recording; nothing where the suite knows no twin of it.
+pub(crate) fn check(operator: &'static Operator, calls: &HashMap<&str, Vec<&Call>>, device: Device) -> Vec<Verdict> {
+    let name = operator.name().to_string();
+    if let Some(verdict) = random::check(operator, device) {
+        return vec![verdict];
+    }
+    let Some(sibling_name) = siblings::of(&name) else { return Vec::new() };
+    let Ok(sibling) = Operator::find(sibling_name) else {
+        return vec![Verdict::LeftOut("its sibling is not implemented")];
+    };
+    let mut verdicts = Vec::new();
+    for call in calls.get(sibling_name).into_iter().flatten() {
+        let case = match Case::new(sibling, call, device) {
+            Ok(case) => case,
+            Err(error) => {
+                verdicts.push(Verdict::Failed(Failure::Suite(error)));
+                continue;
+            }
+        };
+        let recorded = Sibling {
+            schema: sibling.schema(),
+            arguments: case.arguments.clone(),
+            results: case.expected.clone(),
+            gradients: call.gradients.clone(),
+        };
+        if let Some(twin) = siblings::twin(&name, &recorded) {
+            verdicts.push(verdict(operator, &case, twin).of(format!("by {sibling_name}, call {}", call.number)));
+        }
+    }
+    verdicts
+}
+
+fn verdict(operator: &'static Operator, sibling: &Case, twin: Twin) -> Verdict {
+    let schema = operator.schema();
+    let arguments = schema.arguments.iter().map(|argument| {
+        let given = twin.given.iter().find(|(name, _)| *name == argument.name);
+        given.map_or_else(|| decode::left_out(argument), |(_, datum)| Ok(datum.clone()))
+    });
+    let arguments = match arguments.collect::<Result<Vec<Datum>, _>>() {
+        Ok(arguments) => arguments,
+        Err(error) => return Verdict::Failed(Failure::Suite(error)),
+    };
+    let (expected, extent) = match twin.expected {
+        Expected::Results(results) => (results, Extent::Values),
+        Expected::Outline(array) => (vec![Datum::Array(array)], Extent::Geometry),
+        Expected::Sibling(arguments) => {
+            let Ok(outcome) = sibling.call(&arguments) else { return Verdict::LeftOut("its sibling fails") };
+            match outcome.results.iter().map(Datum::read).collect() {
+                Ok(results) => (results, Extent::Values),
+                Err(error) => return Verdict::Failed(Failure::Suite(error)),
+            }
+        }
+    };
+    sibling.derived(operator, arguments, expected).verdict(extent)
+}
+
+/// A plain value as an argument.
+pub(super) fn plain(value: impl Into<Value>) -> Datum {
+    Datum::Plain(value.into())
+}
+
+#[cfg(test)]
+#[allow(missing_docs, reason = "the operators are for these tests alone")]
+mod tests {
+    use super::*;
+    use dispatch_runtime::prelude::*;
+
+    #[op_def("suite::copied(Tensor self) -> Tensor")]
+    pub fn copied(this: &Tensor) -> Result<Tensor>;
+
+    #[op_def("suite::numel(Tensor self) -> int")]
+    pub fn numel(this: &Tensor) -> Result<i64> {
+        Ok(this.geometry().count())
+    }
+
+    #[op_def("suite::not_numel(Tensor self) -> int")]
+    pub fn not_numel(this: &Tensor) -> Result<i64> {
+        Ok(this.geometry().count() + 1)
+    }
+
+    #[op_def("suite::im2col(Tensor self, int[2] kernel_size) -> Tensor")]
+    pub fn im2col(this: &Tensor, kernel_size: &[i64]) -> Result<Tensor>;
+
+    #[op_def("suite::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size) -> Tensor")]
+    pub fn col2im(this: &Tensor, output_size: &[i64], kernel_size: &[i64]) -> Result<Tensor> {
+        // A kernel of one element takes nothing apart, so there is nothing to put together.
+        assert_eq!(kernel_size, [1, 1]);
+        let elements: Vec<f64> = this.read::<f64>()?.to_vec();
+        let sizes: Vec<i64> = [1].iter().chain(output_size).copied().collect();
+        Ok(Tensor::from_slice(&elements).restride(dispatch_runtime::Geometry::contiguous(&sizes))?)
+    }
+
+    fn case(line: &str) -> (Case, Call) {
+        let call = Call::parse(line).unwrap();
+        let operator = Operator::find(&call.operator).unwrap();
+        (Case::new(operator, &call, Device::CPU).unwrap(), call)
+    }
+
+    fn derived(case: &Case, call: &Call, name: &str) -> Option<Twin> {
+        let recorded = Sibling {
+            schema: case.operator.schema(),
+            arguments: case.arguments.clone(),
+            results: case.expected.clone(),
+            gradients: call.gradients.clone(),
+        };
+        siblings::twin(name, &recorded)
+    }
+
+    const MATRIX: &str =
+        r#"{"tensor": {"dtype": "f32", "shape": [1, 1, 2], "strides": [2, 2, 1], "data": [1.0, 2.0]}}"#;
+
+    #[test]
+    fn what_a_tensor_says_about_itself_is_checked() {
+        let line = format!(r#"{{"op": "suite::copied", "args": [{MATRIX}], "kwargs": {{}}, "out": {MATRIX}}}"#);
+        let (case, call) = case(&line);
+        let twin = || derived(&case, &call, "aten::sym_numel").unwrap();
+        assert!(matches!(verdict(numel::operator(), &case, twin()), Verdict::Passed));
+        assert!(matches!(verdict(not_numel::operator(), &case, twin()), Verdict::Failed(Failure::Result { .. })));
+    }
+
+    #[test]
+    fn a_backward_operator_gives_the_recorded_gradient() {
+        let gradient = |second: f64| {
+            let numbers = [1.0_f64.cos(), second];
+            let line = format!(
+                r#"{{"op": "suite::im2col", "args": [{MATRIX}, {{"int": 1}}], "kwargs": {{}}, "out": {MATRIX}, "grad_f64": [{numbers:?}]}}"#
+            );
+            let (case, call) = case(&line);
+            verdict(col2im::operator(), &case, derived(&case, &call, "aten::col2im").unwrap())
+        };
+        assert!(matches!(gradient(2.0_f64.cos()), Verdict::Passed));
+        assert!(matches!(gradient(0.5), Verdict::Failed(Failure::Result { .. })));
+    }
+}

@@ -1,0 +1,191 @@
+//! Which recorded operator each unrecorded one is compared with, and how.
+
+use dispatch_runtime::{DType, Scalar, Value};
+
+use super::{Expected, Sibling, Twin, plain};
+use crate::array::Array;
+use crate::datum::Datum;
+
+/// The recorded operator that this one is compared with.
+pub(super) fn of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "aten::_adaptive_avg_pool2d_backward" => "aten::_adaptive_avg_pool2d",
+        "aten::_native_batch_norm_legit_no_training" => "aten::native_batch_norm",
+        "aten::_embedding_bag" => "aten::_embedding_bag_forward_only",
+        "aten::avg_pool2d_backward" => "aten::avg_pool2d",
+        "aten::bitwise_and.Scalar" => "aten::bitwise_and.Tensor",
+        "aten::bitwise_or.Scalar" => "aten::bitwise_or.Tensor",
+        "aten::bitwise_xor.Scalar" => "aten::bitwise_xor.Tensor",
+        "aten::col2im" => "aten::im2col",
+        "aten::convolution_backward" => "aten::convolution",
+        "aten::copy" | "aten::_to_copy" => "aten::copy_",
+        "aten::div.Scalar_mode" => "aten::div.Tensor_mode",
+        "aten::embedding_dense_backward" => "aten::embedding",
+        "aten::empty.memory_format" | "aten::empty_strided" => "aten::zeros",
+        "aten::fmod.Scalar" => "aten::fmod.Tensor",
+        "aten::gt.Scalar" => "aten::gt.Tensor",
+        "aten::pow.Scalar" => "aten::pow.Tensor_Tensor",
+        "aten::scatter.value" => "aten::scatter_.value",
+        "aten::sym_numel" | "aten::sym_size.int" | "aten::sym_stride.int" | "aten::sym_storage_offset" => "aten::clone",
+        "aten::upsample_bilinear2d.vec" => "aten::upsample_bilinear2d",
+        "aten::upsample_nearest2d.vec" => "aten::upsample_nearest2d",
+        "aten::var.dim" => "aten::var.correction",
+        _ => return None,
+    })
+}
+
+/// The call that follows from a recorded one. None where nothing follows from it.
+pub(super) fn twin(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
+    match name {
+        "aten::bitwise_and.Scalar"
+        | "aten::bitwise_or.Scalar"
+        | "aten::bitwise_xor.Scalar"
+        | "aten::div.Scalar_mode"
+        | "aten::fmod.Scalar"
+        | "aten::gt.Scalar" => with_scalar(sibling, "other", "self", &["rounding_mode"]),
+        "aten::pow.Scalar" => with_scalar(sibling, "self", "exponent", &[]),
+        "aten::_embedding_bag" => {
+            let names = ["weight", "indices", "offsets", "scale_grad_by_freq", "mode", "sparse", "per_sample_weights"];
+            let given = [&names[..], &["include_last_offset", "padding_idx"]].concat();
+            Some(same(sibling, &given, sibling.results.iter().take(1).cloned().collect()))
+        }
+        "aten::_native_batch_norm_legit_no_training" => {
+            let is_training = matches!(sibling.get("training"), Some(Datum::Plain(Value::Bool(true))));
+            let names = ["input", "weight", "bias", "running_mean", "running_var", "momentum", "eps"];
+            let has_statistics = sibling.array("running_mean").is_some() && sibling.array("running_var").is_some();
+            let results = sibling.results.iter().take(1).cloned().collect();
+            (!is_training && has_statistics).then(|| same(sibling, &names, results))
+        }
+        "aten::scatter.value" => Some(same(sibling, &["self", "dim", "index", "value"], sibling.results.clone())),
+        "aten::copy" => Some(same(sibling, &["self", "src", "non_blocking"], sibling.results.clone())),
+        "aten::_to_copy" => {
+            let (this, source) = (sibling.array("self")?, sibling.array("src")?);
+            let result = sibling.results.clone();
+            let given = vec![("self", Datum::Array(source.clone())), ("dtype", plain(this.dtype))];
+            (this.sizes == source.sizes).then_some(Twin { given, expected: Expected::Results(result) })
+        }
+        "aten::upsample_bilinear2d.vec" | "aten::upsample_nearest2d.vec" => {
+            let mut twin = same(sibling, &["output_size", "align_corners"], sibling.results.clone());
+            twin.given.push(("input", sibling.get("self")?));
+            let scaled = ["scales_h", "scales_w"]
+                .iter()
+                .any(|name| !matches!(sibling.get(name), None | Some(Datum::Plain(Value::None))));
+            (!scaled).then_some(twin)
+        }
+        "aten::var.dim" => {
+            let unbiased = match sibling.get("correction")? {
+                Datum::Plain(Value::None | Value::Int(1)) => true,
+                Datum::Plain(Value::Int(0)) => false,
+                _ => return None,
+            };
+            let mut twin = same(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
+            twin.given.push(("unbiased", plain(unbiased)));
+            Some(twin)
+        }
+        "aten::empty.memory_format" | "aten::empty_strided" => {
+            let zeros = sibling.results.first()?.as_array()?.clone();
+            let mut twin = same(sibling, &["size", "dtype"], Vec::new());
+            twin.given.push(("stride", plain(zeros.strides.clone())));
+            Some(Twin { expected: Expected::Outline(zeros), ..twin })
+        }
+        _ => geometry(name, sibling).or_else(|| backward(name, sibling)),
+    }
+}
+
+/// The sibling's own arguments, by their names.
+fn same(sibling: &Sibling<'_>, names: &[&'static str], results: Vec<Datum>) -> Twin {
+    let given = names.iter().filter_map(|&name| sibling.get(name).map(|datum| (name, datum))).collect();
+    Twin { given, expected: Expected::Results(results) }
+}
+
+/// A number is as good as a tensor that holds it, has no dimensions, and is of the other's kind.
+fn with_scalar(
+    sibling: &Sibling<'_>,
+    scalar: &'static str,
+    tensor: &'static str,
+    further: &[&'static str],
+) -> Option<Twin> {
+    let (holder, other) = (sibling.array(scalar)?, sibling.array(tensor)?);
+    let kind = |dtype: DType| (dtype.is_floating(), dtype.is_integral());
+    if kind(holder.dtype) != kind(other.dtype) || other.sizes.is_empty() {
+        return None;
+    }
+    let number = *holder.elements.first()?;
+    let reference = sibling.with(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
+    let mut twin = same(sibling, further, Vec::new());
+    twin.given.extend([(scalar, plain(number)), (tensor, Datum::Array(other))]);
+    Some(Twin { expected: Expected::Sibling(reference), ..twin })
+}
+
+/// What a tensor says about itself.
+fn geometry(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
+    let array = sibling.array("self")?;
+    let last = array.sizes.len().wrapping_sub(1);
+    let answer = match name {
+        "aten::sym_numel" => i64::try_from(array.elements.len()).ok()?,
+        "aten::sym_storage_offset" => array.offset,
+        "aten::sym_size.int" => *array.sizes.get(last)?,
+        "aten::sym_stride.int" => *array.strides.get(last)?,
+        _ => return None,
+    };
+    let given = vec![("self", Datum::Array(array)), ("dim", plain(-1_i64))];
+    Some(Twin { given, expected: Expected::Results(vec![plain(answer)]) })
+}
+
+/// A backward operator gives the recorded gradient for the cotangent that it was recorded with.
+fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
+    let double = Sibling {
+        schema: sibling.schema,
+        arguments: sibling.arguments.iter().map(Datum::in_double).collect(),
+        results: Vec::new(),
+        gradients: Vec::new(),
+    };
+    let result = sibling.results.first()?.as_array()?;
+    let elements = (1..=result.elements.len()).scan(0.0_f64, |k, _| {
+        *k += 1.0;
+        Some(Scalar::Float(k.cos()))
+    });
+    let cotangent = Datum::Array(Array::new(DType::F64, &result.sizes, elements.collect()));
+    let gradient = |position: usize, argument: &str| -> Option<Datum> {
+        let elements = sibling.gradients.get(position)?.iter().map(|&x| Scalar::Float(x)).collect();
+        Some(Datum::Array(Array::new(DType::F64, &double.array(argument)?.sizes, elements)))
+    };
+    let (names, argument): (&[&'static str], &str) = match name {
+        "aten::_adaptive_avg_pool2d_backward" => (&["self"], "self"),
+        "aten::avg_pool2d_backward" => (
+            &["self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"],
+            "self",
+        ),
+        "aten::col2im" => (&["kernel_size", "dilation", "padding", "stride"], "self"),
+        "aten::embedding_dense_backward" => (&["indices", "padding_idx", "scale_grad_by_freq"], "weight"),
+        "aten::convolution_backward" => {
+            (&["input", "weight", "stride", "padding", "dilation", "transposed", "output_padding", "groups"], "input")
+        }
+        _ => return None,
+    };
+    let mut twin = same(&double, names, vec![gradient(0, argument)?]);
+    match name {
+        "aten::col2im" => {
+            let sizes = double.array("self")?.sizes;
+            twin.given.push(("output_size", plain(sizes[sizes.len().checked_sub(2)?..].to_vec())));
+            twin.given.push(("self", cotangent));
+        }
+        "aten::embedding_dense_backward" => {
+            twin.given.push(("num_weights", plain(*double.array("weight")?.sizes.first()?)));
+            twin.given.push(("grad_output", cotangent));
+        }
+        "aten::convolution_backward" => {
+            let bias = double.array("bias");
+            let mut expected = vec![gradient(0, "input")?, gradient(1, "weight")?];
+            if bias.is_some() {
+                expected.push(gradient(2, "bias")?);
+            }
+            twin.given.push(("output_mask", plain(vec![true, true, bias.is_some()])));
+            twin.given.push(("bias_sizes", bias.map_or(Datum::Plain(Value::None), |bias| plain(bias.sizes))));
+            twin.given.push(("grad_output", cotangent));
+            twin.expected = Expected::Results(expected);
+        }
+        _ => twin.given.push(("grad_output", cotangent)),
+    }
+    Some(twin)
+}

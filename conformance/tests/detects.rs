@@ -1,0 +1,241 @@
+//! Whatever a backend can get wrong, the suite finds: each operator here gets one thing wrong.
+
+#![allow(missing_docs, reason = "the operators are named after their mistakes")]
+
+use conformance::{Array, Call, Check, Datum, Difference, Failure, Report, State, Suite, recorded_calls};
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Geometry, Value};
+
+fn array(tensor: &Tensor) -> Array {
+    let Datum::Array(array) = Datum::read(&Value::from(tensor.clone())).unwrap() else { unreachable!() };
+    array
+}
+
+fn tensor(array: Array) -> Tensor {
+    let Value::Tensor(tensor) = Datum::Array(array).to_value(Device::CPU).unwrap() else { unreachable!() };
+    tensor
+}
+
+/// Strides that follow the argument's where it is dense, which is what the recordings have.
+fn negated(this: &Tensor) -> Array {
+    let mut result = array(this);
+    for element in &mut result.elements {
+        *element = match *element {
+            Scalar::Int(x) => Scalar::Int(x.wrapping_neg()),
+            Scalar::Float(x) => Scalar::Float(-x),
+            Scalar::Complex(x) => Scalar::Complex(-x),
+            Scalar::Bool(x) => Scalar::Bool(x),
+        };
+    }
+    result
+}
+
+#[op_def("suite::right(Tensor self) -> Tensor")]
+pub fn right(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(right, CPU)]
+fn right_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(tensor(Array { offset: 0, ..negated(this) }))
+}
+
+#[op_def("suite::wrong_value(Tensor self) -> Tensor")]
+pub fn wrong_value(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(wrong_value, CPU)]
+fn wrong_value_cpu(this: &Tensor) -> Result<Tensor> {
+    let mut result = negated(this);
+    for element in &mut result.elements {
+        match element {
+            Scalar::Float(x) => *x += 0.01,
+            Scalar::Int(x) => *x = x.wrapping_add(1),
+            _ => {}
+        }
+    }
+    Ok(tensor(result))
+}
+
+#[op_def("suite::wrong_dtype(Tensor self) -> Tensor")]
+pub fn wrong_dtype(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(wrong_dtype, CPU)]
+fn wrong_dtype_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(tensor(negated(this).cast(DType::C128)))
+}
+
+#[op_def("suite::wrong_strides(Tensor self) -> Tensor")]
+pub fn wrong_strides(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(wrong_strides, CPU)]
+fn wrong_strides_cpu(this: &Tensor) -> Result<Tensor> {
+    let right = negated(this);
+    Ok(tensor(Array { strides: right.strides.iter().map(|stride| stride * 2).collect(), ..right }))
+}
+
+#[op_def("suite::no_kernel(Tensor self) -> Tensor")]
+pub fn no_kernel(this: &Tensor) -> Result<Tensor>;
+
+#[op_def("suite::panics(Tensor self) -> Tensor")]
+pub fn panics(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(panics, CPU)]
+fn panics_cpu(_: &Tensor) -> Result<Tensor> {
+    panic!("out of ideas")
+}
+
+#[op_def("suite::fails(Tensor self) -> Tensor")]
+pub fn fails(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(fails, CPU)]
+fn fails_cpu(_: &Tensor) -> Result<Tensor> {
+    Err(Error::kernel("not today"))
+}
+
+#[op_def("suite::shares(Tensor self) -> Tensor")]
+pub fn shares(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(shares, CPU)]
+fn shares_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_def("suite::writes(Tensor self) -> Tensor")]
+pub fn writes(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(writes, CPU)]
+fn writes_cpu(this: &Tensor) -> Result<Tensor> {
+    this.storage().bump_version();
+    right_cpu(this)
+}
+
+#[op_def("suite::view(Tensor(a) self) -> Tensor(a)")]
+pub fn view(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(view, CPU)]
+fn view_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_def("suite::copies(Tensor(a) self) -> Tensor(a)")]
+pub fn copies(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(copies, CPU)]
+fn copies_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(tensor(array(this)))
+}
+
+#[op_def("suite::zero_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn zero_(this: &mut Tensor) -> Result<()>;
+
+#[op_impl(zero_, CPU)]
+fn zero_cpu(this: &mut Tensor) -> Result<()> {
+    let whole = i64::try_from(this.storage().size() / this.dtype().size()).unwrap();
+    let mut flat = Tensor::new(this.storage().clone(), this.dtype(), Geometry::contiguous(&[whole]))?;
+    flat.write::<f32>()?.fill(0.0);
+    Ok(())
+}
+
+#[op_def("suite::idle_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn idle_(this: &mut Tensor) -> Result<()>;
+
+#[op_impl(idle_, CPU)]
+fn idle_cpu(_: &mut Tensor) -> Result<()> {
+    Ok(())
+}
+
+/// The recorded calls of `operator`, as if they were of `other`.
+fn recorded(operator: &str, other: &str) -> Vec<Call> {
+    let calls = recorded_calls().unwrap().unwrap_or_default();
+    let calls = calls.into_iter().filter(|call| call.operator == operator);
+    calls.map(|call| Call { operator: other.to_owned(), ..call }).collect()
+}
+
+fn values(calls: &[Call]) -> Report {
+    Suite::new(Device::CPU).check(Check::Values).run_calls(calls)
+}
+
+/// What is wrong with the first call that fails, of an operator all of whose calls do.
+fn failure(recording: &str, operator: &str) -> Failure {
+    let calls = one(recording, operator);
+    let report = values(&calls);
+    assert_eq!((report.count(State::Failed), report.failed().len()), (1, calls.len()), "{operator}");
+    report.into_failed().remove(0).failure
+}
+
+/// A call whose argument and result have these words.
+fn one(out: &str, operator: &str) -> Vec<Call> {
+    let text =
+        |data: &str| format!(r#"{{"tensor": {{"dtype": "f32", "shape": [2], "strides": [1], "data": {data}}}}}"#);
+    let line = format!(
+        r#"{{"op": "{operator}", "args": [{}], "kwargs": {{}}, "out": {}, "args_after": [{}], "kwargs_after": {{}}}}"#,
+        text("[1.5, -2.5]"),
+        text(out),
+        text(if operator.ends_with('_') { out } else { "[1.5, -2.5]" }),
+    );
+    vec![Call::parse(&line).unwrap()]
+}
+
+const NEGATED: &str = "[-1.5, 2.5]";
+const SAME: &str = "[1.5, -2.5]";
+
+#[test]
+fn golden_a_right_kernel_passes_and_a_wrong_one_fails_in_every_dtype() {
+    let calls = recorded("aten::neg", "suite::right");
+    let report = values(&calls);
+    assert!(report.failed().is_empty(), "{}", report.failed()[0]);
+    assert_eq!(report.tally(Check::Values).passed, calls.len());
+
+    let calls = recorded("aten::neg", "suite::wrong_value");
+    let with_elements = calls.iter().filter(|call| !call.returned.to_string().contains("\"data\":[]")).count();
+    assert_eq!(values(&calls).tally(Check::Values).failed, with_elements);
+}
+
+#[test]
+fn what_is_not_there_is_not_implemented() {
+    for operator in ["suite::no_kernel", "suite::no_such_operator"] {
+        let report = values(&one(NEGATED, operator));
+        assert_eq!((report.count(State::NotImplemented), report.failed().len()), (1, 0), "{operator}");
+    }
+}
+
+#[test]
+fn wrong_results_are_found() {
+    use Difference::{DType, Elements, Strides};
+    assert!(matches!(
+        failure(NEGATED, "suite::wrong_value"),
+        Failure::Result { index: 0, difference: Elements { first: 0, count: 2, .. } }
+    ));
+    assert!(matches!(failure(NEGATED, "suite::wrong_dtype"), Failure::Result { difference: DType { .. }, .. }));
+    assert!(matches!(failure(NEGATED, "suite::wrong_strides"), Failure::Result { difference: Strides { .. }, .. }));
+}
+
+#[test]
+fn panics_and_errors_are_failures_of_one_call() {
+    assert!(matches!(failure(NEGATED, "suite::panics"), Failure::Panicked { message } if message == "out of ideas"));
+    assert!(
+        matches!(failure(NEGATED, "suite::fails"), Failure::Refused(error) if error.to_string().contains("not today"))
+    );
+}
+
+#[test]
+fn memory_is_shared_as_the_schema_says_and_not_otherwise() {
+    assert!(values(&one(SAME, "suite::view")).failed().is_empty());
+    assert!(matches!(failure(SAME, "suite::copies"), Failure::NotShared { index: 0, argument } if argument == "self"));
+    assert!(matches!(failure(SAME, "suite::shares"), Failure::Shared { index: 0, argument } if argument == "self"));
+    assert!(matches!(failure(NEGATED, "suite::writes"), Failure::Touched { argument } if argument == "self"));
+}
+
+#[test]
+fn written_arguments_are_compared() {
+    assert!(values(&one("[0.0, 0.0]", "suite::zero_")).failed().is_empty());
+    assert!(matches!(failure("[0.0, 0.0]", "suite::idle_"), Failure::Result { .. }));
+    assert!(values(&one(SAME, "suite::idle_")).failed().is_empty());
+}
+
+#[test]
+fn a_failure_says_how_to_run_it_again() {
+    let report = values(&one(NEGATED, "suite::panics"));
+    let text = report.failed()[0].to_string();
+    assert!(text.contains("suite::panics, call 0, values: panicked: out of ideas"), "{text}");
+    assert!(text.ends_with("--only suite::panics --call 0 --check values"), "{text}");
+    assert!(report.to_string().contains("1 operators: 0 passed, 1 failed, 0 not implemented, 0 unchecked"), "{report}");
+}

@@ -1,0 +1,58 @@
+//! Every recorded call is understood.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use conformance::{arguments, compare, recorded_calls, results};
+use dispatch_runtime::Device;
+use dispatch_runtime::schema::Schema;
+
+/// The schemas that were recorded beside the calls, as `dispatch-schema` keeps them. Not every recorded operator has one.
+fn schemas() -> HashMap<String, Schema> {
+    let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let schemas = text.lines().filter_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let schema = Schema::parse(line.get("canonical")?.as_str()?).ok()?;
+        Some((schema.name.to_string(), schema))
+    });
+    let core = conformance::core_operators().unwrap().unwrap_or_default();
+    let core = core.into_iter().map(|(name, schema)| (name, Schema::parse(&schema).unwrap()));
+    schemas.chain(core).collect()
+}
+
+#[test]
+fn golden_calls_fit_their_schemas_and_survive_a_trip_through_tensors() {
+    let Some(calls) = recorded_calls().unwrap() else { return println!("skipped: there is no ops.jsonl") };
+    let schemas = schemas();
+    let mut understood = 0;
+    for call in &calls {
+        let Some(schema) = schemas.get(&call.operator) else { continue };
+        understood += 1;
+        let place = format!("{}, call {}", call.operator, call.number);
+        let mut data = arguments(call, schema).unwrap_or_else(|error| panic!("{place}: {error}"));
+        data.extend(results(call, schema).unwrap_or_else(|error| panic!("{place}: {error}")));
+        for datum in data {
+            let value = datum.to_value(Device::CPU).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let back = conformance::Datum::read(&value).unwrap();
+            if !datum.arrays().is_empty() && datum.arrays().len() == back.arrays().len() {
+                for (there, back) in datum.arrays().into_iter().zip(back.arrays()) {
+                    let [there, back] = [there, back].map(|array| conformance::Datum::Array(array.clone()));
+                    compare(&back, &there).unwrap_or_else(|difference| panic!("{place}: {difference}"));
+                }
+            }
+        }
+    }
+    assert!(understood * 5 >= calls.len() * 3, "only {understood} of {} calls have a schema", calls.len());
+}
+
+#[test]
+fn golden_core_operators_have_schemas_that_parse() {
+    let Some(operators) = conformance::core_operators().unwrap() else {
+        return println!("skipped: no core_aten.jsonl");
+    };
+    for (name, schema) in operators {
+        assert_eq!(Schema::parse(&schema).unwrap().name.to_string(), name);
+    }
+}

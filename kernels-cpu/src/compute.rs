@@ -1,0 +1,90 @@
+//! The types that loops compute in.
+
+use dispatch_runtime::{Complex32, Complex64, Element, Scalar};
+
+/// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
+pub(crate) trait Compute: Element {
+    /// The number as this type.
+    fn from_scalar(value: Scalar) -> Self;
+
+    /// The sum; integers wrap.
+    fn plus(self, other: Self) -> Self;
+
+    /// The difference; integers wrap.
+    fn minus(self, other: Self) -> Self;
+
+    /// The product; integers wrap.
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! floats {
+    ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
+        impl Compute for $ty {
+            #[inline]
+            fn from_scalar(value: Scalar) -> Self {
+                let $value = complex(value);
+                $from
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+        }
+    )*};
+}
+
+floats! {
+    f32: |value| narrowed(value.re);
+    f64: |value| value.re;
+    Complex32: |value| Self::new(narrowed(value.re), narrowed(value.im));
+    Complex64: |value| value;
+}
+
+impl Compute for i64 {
+    #[inline]
+    fn from_scalar(value: Scalar) -> Self {
+        match value {
+            Scalar::Int(value) => value,
+            #[expect(clippy::cast_possible_truncation, reason = "the integer part is what is asked for")]
+            _ => complex(value).re as Self,
+        }
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+}
+
+fn complex(value: Scalar) -> Complex64 {
+    match value {
+        Scalar::Complex(value) => value,
+        real => Complex64::new(real.to_f64().unwrap_or(0.0), 0.0),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+fn narrowed(value: f64) -> f32 {
+    value as f32
+}

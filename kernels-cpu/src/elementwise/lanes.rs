@@ -1,0 +1,264 @@
+//! The operands of one call, and the loop over them.
+
+use std::mem::MaybeUninit;
+
+use dispatch_runtime::{DType, Element, Operand, Operands};
+
+use super::Plan;
+use crate::convert::{Convert, conversion};
+use crate::math::vectorised;
+use crate::pool;
+
+/// How many elements pass through the cache at a time.
+const BLOCK: usize = 1024;
+/// Rows shorter than this are gathered into blocks.
+const SHORT: usize = 128;
+/// How many elements are worth another thread.
+const GRAIN: usize = 32 * 1024;
+
+/// One result and `N` inputs, for the loop of one operator.
+pub(crate) struct Lanes<'a, const N: usize> {
+    out: &'a Operand<'a>,
+    inputs: &'a [Operand<'a>; N],
+    computed: DType,
+}
+
+/// A block of any type that loops compute in.
+#[repr(align(64))]
+struct Block([MaybeUninit<u8>; BLOCK * 16]);
+
+impl Block {
+    const fn new() -> Self {
+        Self([MaybeUninit::uninit(); BLOCK * 16])
+    }
+
+    fn start(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+impl<'a, const N: usize> Lanes<'a, N> {
+    #[inline]
+    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType) -> Self {
+        let [out] = operands.written();
+        Self { out, inputs: operands.read(), computed }
+    }
+
+    /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
+    #[inline(always)]
+    pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Sync) {
+        debug_assert_eq!(C::DTYPE, self.computed);
+        // `walk` hands over `count` elements of `R` and of `C`, side by side, of which the results are in no input.
+        let row = |out: *mut u8, inputs: [*const u8; N], count: usize| {
+            vectorised(
+                #[inline(always)]
+                || {
+                    // SAFETY: as said above.
+                    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
+                    // SAFETY: as above.
+                    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
+                    for (i, out) in out.iter_mut().enumerate() {
+                        // SAFETY: every slice has `count` elements.
+                        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
+                    }
+                },
+            );
+        };
+        self.walk(R::DTYPE, &row);
+    }
+
+    fn walk(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
+        let out = self.out;
+        let simple = out.dtype() == results
+            && out.geometry().is_contiguous()
+            && self.inputs.iter().all(|input| {
+                input.dtype() == self.computed
+                    && input.geometry().is_contiguous()
+                    && input.geometry().same_sizes(out.geometry())
+                    && input.start() != out.start()
+            });
+        if simple {
+            let count = usize::try_from(out.geometry().count()).unwrap_or(0);
+            let starts =
+                Starts { out: out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+            let (out_size, in_size) = (results.size(), self.computed.size());
+            if count <= GRAIN {
+                return row(starts.out, starts.inputs, count);
+            }
+            let starts = &starts;
+            return pool::over(0..count, GRAIN, |part| {
+                let out = starts.out.wrapping_add(part.start * out_size);
+                row(out, starts.inputs.map(|input| input.wrapping_add(part.start * in_size)), part.len());
+            });
+        }
+        self.walk_any(results, row);
+    }
+
+    #[inline(never)]
+    fn walk_any(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
+        let out = Lane::of_result(self.out, results);
+        let inputs =
+            self.inputs.each_ref().map(|input| Lane::of_input(input, self.computed, input.start() == self.out.start()));
+        let sizes = self.out.geometry().sizes();
+        match N {
+            1 => self.walk_planned::<2>(sizes, &out, &inputs, row),
+            2 => self.walk_planned::<3>(sizes, &out, &inputs, row),
+            3 => self.walk_planned::<4>(sizes, &out, &inputs, row),
+            _ => self.walk_planned::<5>(sizes, &out, &inputs, row),
+        }
+    }
+
+    fn walk_planned<const M: usize>(
+        &self,
+        sizes: &[i64],
+        out: &Lane,
+        inputs: &[Lane; N],
+        row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
+    ) {
+        let geometries: [_; M] = std::array::from_fn(|i| {
+            let operand = if i == 0 { self.out } else { &self.inputs[(i - 1).min(N - 1)] };
+            (operand.geometry(), operand.dtype().size())
+        });
+        let plan = Plan::new(sizes, geometries);
+        let count = plan.count();
+        pool::over(0..count, GRAIN, |part| {
+            let mut walker = Walker::new(out, inputs, row);
+            let (length, steps) = plan.row();
+            if length < SHORT && plan.count() > length {
+                walker.gathered(&plan, part);
+            } else {
+                plan.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
+            }
+        });
+    }
+}
+
+/// Where the first elements are: shared by the threads of one call, each of which touches its own part.
+struct Starts<const N: usize> {
+    out: *mut u8,
+    inputs: [*const u8; N],
+}
+
+// SAFETY: the operands that these point into are held for as long as the call, and threads write disjoint parts.
+unsafe impl<const N: usize> Sync for Starts<N> {}
+
+/// One operand, and how its elements reach the loop.
+struct Lane {
+    start: *mut u8,
+    /// Of one element in the loop.
+    size: usize,
+    /// From the operand's dtype to the loop's, or back.
+    convert: Convert,
+    /// Elements that lie side by side can be used where they are.
+    direct: bool,
+}
+
+// SAFETY: as for `Starts`.
+unsafe impl Sync for Lane {}
+
+impl Lane {
+    fn of_input(operand: &Operand<'_>, computed: DType, is_result: bool) -> Self {
+        let dtype = operand.dtype();
+        let direct = dtype == computed && !is_result;
+        Self { start: operand.start(), size: computed.size(), convert: conversion(dtype, computed), direct }
+    }
+
+    fn of_result(operand: &Operand<'_>, results: DType) -> Self {
+        let dtype = operand.dtype();
+        Self {
+            start: operand.start(),
+            size: results.size(),
+            convert: conversion(results, dtype),
+            direct: dtype == results,
+        }
+    }
+}
+
+struct Walker<'a, const N: usize> {
+    out: &'a Lane,
+    inputs: &'a [Lane; N],
+    row: &'a (dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
+    blocks: [Block; N],
+    results: Block,
+}
+
+impl<'a, const N: usize> Walker<'a, N> {
+    fn new(out: &'a Lane, inputs: &'a [Lane; N], row: &'a (dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) -> Self {
+        Self { out, inputs, row, blocks: [const { Block::new() }; N], results: Block::new() }
+    }
+
+    /// One row, of which every operand that lies side by side is used where it is.
+    fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
+        let side_by_side = |lane: &Lane, step: isize| lane.direct && step.unsigned_abs() == lane.size;
+        let out_direct = side_by_side(self.out, steps[0]);
+        let direct: [bool; N] = std::array::from_fn(|i| side_by_side(&self.inputs[i], steps[i + 1]));
+        let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);
+        for i in 0..N {
+            if uniform[i] && !direct[i] {
+                self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0);
+            }
+        }
+        let all_direct = out_direct && direct.iter().all(|direct| *direct);
+        let block = if all_direct { count } else { BLOCK };
+        for start in (0..count).step_by(block.max(1)) {
+            let length = block.min(count - start);
+            let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
+            let inputs = std::array::from_fn(|i| {
+                let at = offsets[i + 1] + along(steps[i + 1]);
+                if direct[i] {
+                    return self.inputs[i].start.wrapping_offset(at).cast_const();
+                }
+                if !uniform[i] {
+                    self.load(i, at, steps[i + 1], length, 0);
+                }
+                self.blocks[i].start().cast_const()
+            });
+            let at = offsets[0] + along(steps[0]);
+            if out_direct {
+                (self.row)(self.out.start.wrapping_offset(at), inputs, length);
+            } else {
+                (self.row)(self.results.start(), inputs, length);
+                self.store(at, steps[0], length, 0);
+            }
+        }
+    }
+
+    /// Short rows, several to a block.
+    fn gathered<const M: usize>(&mut self, plan: &Plan<M>, part: std::ops::Range<usize>) {
+        let (_, steps) = plan.row();
+        for start in part.clone().step_by(BLOCK) {
+            let end = part.end.min(start + BLOCK);
+            let mut filled = 0;
+            plan.rows(start, end, |offsets, count| {
+                for i in 0..N {
+                    self.load(i, offsets[i + 1], steps[i + 1], count, filled);
+                }
+                filled += count;
+            });
+            let inputs = std::array::from_fn(|i| self.blocks[i].start().cast_const());
+            (self.row)(self.results.start(), inputs, end - start);
+            let mut emptied = 0;
+            plan.rows(start, end, |offsets, count| {
+                self.store(offsets[0], steps[0], count, emptied);
+                emptied += count;
+            });
+        }
+    }
+
+    /// Brings elements of an input into its block, behind the `filled` ones that are there.
+    fn load(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
+        let lane = &self.inputs[input];
+        let to = self.blocks[input].start().wrapping_add(filled * lane.size);
+        let size = isize::try_from(lane.size).unwrap_or(0);
+        // SAFETY: the plan stays inside the operand, and a block holds `BLOCK` elements of any type.
+        unsafe { (lane.convert)(lane.start.wrapping_offset(offset), step, to, size, count) };
+    }
+
+    /// Brings results to where they belong.
+    fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
+        let from = self.results.start().wrapping_add(emptied * self.out.size);
+        let size = isize::try_from(self.out.size).unwrap_or(0);
+        // SAFETY: as in `load`, with the conversion from results to the operand's dtype.
+        unsafe { (self.out.convert)(from, size, self.out.start.wrapping_offset(offset), step, count) };
+    }
+}
