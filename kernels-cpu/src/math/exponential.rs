@@ -86,7 +86,7 @@ pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
 pub(super) fn exp2_of_small(x: f32) -> f32 {
     let shifted = x + f32::SHIFT;
     let r = x - (shifted - f32::SHIFT);
-    let rest = poly!(r; 0.693_147, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
+    let rest = poly!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
     r.mul_add(rest, 1.0).raised(shifted)
 }
 
