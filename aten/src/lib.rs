@@ -2,8 +2,33 @@
 //!
 //! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
 
+#![allow(
+    non_snake_case,
+    reason = "an operator is called by its name and that of its overload, and both may have underscores"
+)]
+
+mod activation;
 mod arithmetic;
+mod bounds;
+mod choice;
+mod comparison;
+mod copying;
+mod division;
+mod gradients;
+mod logic;
+mod rounding;
+mod unary;
 mod views;
 
+pub use activation::*;
 pub use arithmetic::*;
+pub use bounds::*;
+pub use choice::*;
+pub use comparison::*;
+pub use copying::*;
+pub use division::*;
+pub use gradients::*;
+pub use logic::*;
+pub use rounding::*;
+pub use unary::*;
 pub use views::*;
