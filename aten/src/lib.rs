@@ -3,7 +3,12 @@
 //! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
 
 mod arithmetic;
+mod copies;
+mod select;
+mod shape;
 mod views;
 
 pub use arithmetic::*;
+pub use copies::*;
+pub use select::*;
 pub use views::*;

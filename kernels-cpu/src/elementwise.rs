@@ -6,7 +6,7 @@
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 
 mod lanes;
-mod plan;
+pub(crate) mod plan;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,

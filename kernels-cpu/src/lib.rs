@@ -3,7 +3,9 @@
 mod arithmetic;
 mod compute;
 mod convert;
+mod copies;
 mod elementwise;
 pub mod gemm;
 pub mod math;
+mod moves;
 pub mod pool;
