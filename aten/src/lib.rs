@@ -4,11 +4,15 @@
 
 mod arithmetic;
 mod copies;
+mod factory;
 mod select;
+mod sequence;
 mod shape;
 mod views;
 
 pub use arithmetic::*;
 pub use copies::*;
+pub use factory::*;
 pub use select::*;
+pub use sequence::*;
 pub use views::*;
