@@ -8,6 +8,7 @@
 mod lanes;
 mod plan;
 mod transfer;
+pub(crate) mod plan;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
