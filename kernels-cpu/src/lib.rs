@@ -6,4 +6,6 @@ mod convert;
 mod elementwise;
 pub mod gemm;
 pub mod math;
+mod packed;
 pub mod pool;
+mod product;
