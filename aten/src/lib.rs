@@ -3,9 +3,11 @@
 //! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
 
 mod arithmetic;
+mod convolutions;
 mod product;
 mod views;
 
 pub use arithmetic::*;
+pub use convolutions::*;
 pub use product::*;
 pub use views::*;

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod compute;
 mod convert;
+mod convolution;
 mod elementwise;
 pub mod gemm;
 pub mod math;
