@@ -12,6 +12,9 @@ pub(crate) use ordered::Ordered;
 
 /// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
 pub(crate) trait Compute: Element {
+    /// Nothing.
+    const ZERO: Self;
+
     /// The number as this type.
     fn from_scalar(value: Scalar) -> Self;
 
@@ -32,8 +35,10 @@ pub(crate) trait Compute: Element {
 }
 
 macro_rules! floats {
-    ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
+    ($($ty:ty = $zero:expr, |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {
+            const ZERO: Self = $zero;
+
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
                 let $value = complex(value);
@@ -69,13 +74,15 @@ macro_rules! floats {
 }
 
 floats! {
-    f32: |value| narrowed(value.re);
-    f64: |value| value.re;
-    Complex32: |value| Self::new(narrowed(value.re), narrowed(value.im));
-    Complex64: |value| value;
+    f32 = 0.0, |value| narrowed(value.re);
+    f64 = 0.0, |value| value.re;
+    Complex32 = Self::new(0.0, 0.0), |value| Self::new(narrowed(value.re), narrowed(value.im));
+    Complex64 = Self::new(0.0, 0.0), |value| value;
 }
 
 impl Compute for i64 {
+    const ZERO: Self = 0;
+
     #[inline]
     fn from_scalar(value: Scalar) -> Self {
         match value {
