@@ -3,7 +3,9 @@
 //! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
 
 mod arithmetic;
+mod reduction;
 mod views;
 
 pub use arithmetic::*;
+pub use reduction::*;
 pub use views::*;

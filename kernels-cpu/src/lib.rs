@@ -7,3 +7,6 @@ mod elementwise;
 pub mod gemm;
 pub mod math;
 pub mod pool;
+mod reduce;
+mod reduction;
+mod softmax;
