@@ -4,8 +4,12 @@
 
 mod arithmetic;
 mod reduction;
+mod scan;
+mod softmax;
 mod views;
 
 pub use arithmetic::*;
 pub use reduction::*;
+pub use scan::*;
+pub use softmax::*;
 pub use views::*;

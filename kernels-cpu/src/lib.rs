@@ -9,4 +9,5 @@ pub mod math;
 pub mod pool;
 mod reduce;
 mod reduction;
+mod scan;
 mod softmax;

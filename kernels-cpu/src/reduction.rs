@@ -2,5 +2,5 @@
 
 pub(crate) mod extremes;
 mod norms;
-mod sums;
+pub(crate) mod sums;
 pub(crate) mod variances;

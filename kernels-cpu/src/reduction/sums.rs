@@ -10,7 +10,7 @@ use crate::compute::Compute;
 use crate::reduce::{Fold, computed, folded};
 
 /// What sums of this type are kept in.
-trait Wide: Compute {
+pub(crate) trait Wide: Compute {
     type Wide: Compute;
 
     fn widen(self) -> Self::Wide;
