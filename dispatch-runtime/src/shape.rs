@@ -276,7 +276,7 @@ pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
             let Value::Tensor(tensor) = &mut arguments[at] else {
                 return Err(ErrorKind::NoShape { operator: operator.name() }.into());
             };
-            spec.fit(if at == 0 { "self" } else { "out" }, tensor)?;
+            spec.fit(if at == 0 { "self" } else { "out" }, tensor).map_err(|error| error.in_operator(operator.name()))?;
             tensor.storage().bump_version();
             tensor.clone()
         }
@@ -309,7 +309,8 @@ pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
             continue;
         };
         let spec = Spec { dtype: result.dtype(), geometry: result.geometry().clone() };
-        spec.fit(if argument == "self" { "self" } else { "out" }, &mut tensor)?;
+        let fits = spec.fit(if argument == "self" { "self" } else { "out" }, &mut tensor);
+        fits.map_err(|error| error.in_operator(operator.name()))?;
         assign(&mut tensor, &result)?;
         stack.push(tensor);
     }

@@ -24,3 +24,7 @@ mod rounding;
 mod sequence;
 mod unary;
 pub mod pool;
+mod reduce;
+mod reduction;
+mod scan;
+mod softmax;
