@@ -276,7 +276,8 @@ pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
             let Value::Tensor(tensor) = &mut arguments[at] else {
                 return Err(ErrorKind::NoShape { operator: operator.name() }.into());
             };
-            spec.fit(if at == 0 { "self" } else { "out" }, tensor).map_err(|error| error.in_operator(operator.name()))?;
+            spec.fit(if at == 0 { "self" } else { "out" }, tensor)
+                .map_err(|error| error.in_operator(operator.name()))?;
             tensor.storage().bump_version();
             tensor.clone()
         }

@@ -27,7 +27,7 @@ fn zero_(this: &mut Tensor) -> Result<()> {
 }
 
 fn written(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
-    let operands = Operands::take([("self", this)], [(name, src)])?;
+    let operands = Operands::take(&["self"], [this], &[name], [src])?;
     transfer(&operands);
     Ok(())
 }

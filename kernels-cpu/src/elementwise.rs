@@ -6,9 +6,8 @@
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 
 mod lanes;
-mod plan;
-mod transfer;
 pub(crate) mod plan;
+mod transfer;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
