@@ -130,6 +130,9 @@ fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
         })
         .collect();
     let order = nesting(sizes, strides.iter().map(|(strides, size)| (&strides[..], *size)));
+    if order.iter().rev().copied().eq(0..sizes.len()) {
+        return Geometry::contiguous(sizes);
+    }
     let mut dense = Dims::from_elem(1, sizes.len());
     let mut stride: i64 = 1;
     for dim in order {
