@@ -26,7 +26,7 @@ impl<const M: usize> Plan<M> {
                 strides.each_ref().map(|(strides, element)| isize::try_from(strides[dim] * element).unwrap_or(0));
             match dims.last_mut() {
                 Some((inner, inner_steps)) if (0..M).all(|i| inner_steps[i] * bytes_of(*inner) == steps[i]) => {
-                    *inner *= size
+                    *inner *= size;
                 }
                 _ => dims.push((size, steps)),
             }
