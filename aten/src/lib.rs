@@ -4,10 +4,12 @@
 
 mod arithmetic;
 mod convolutions;
+mod pooling;
 mod product;
 mod views;
 
 pub use arithmetic::*;
 pub use convolutions::*;
+pub use pooling::*;
 pub use product::*;
 pub use views::*;

@@ -73,6 +73,7 @@ pub type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
 /// Where sizes or dtypes do not go together.
 pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result<Spec, BadArgument> {
     for (name, tensor, letters) in operands {
+        check_beside(name, tensor, this)?;
         if tensor.geometry().rank() != letters.len() {
             return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len().to_string()));
         }
@@ -96,6 +97,18 @@ pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result
     Ok(Spec::contiguous(this.dtype(), &sizes))
 }
 
+/// Checks that an argument is on the device of the first.
+///
+/// # Errors
+///
+/// Where it is not. A first argument without dimensions may be anywhere.
+pub fn check_beside(name: &'static str, tensor: &Tensor, this: &Tensor) -> Result<(), BadArgument> {
+    if tensor.device() == this.device() || this.geometry().rank() == 0 {
+        return Ok(());
+    }
+    Err(BadArgument::new(name, Problem::Device { found: tensor.device(), expected: this.device() }))
+}
+
 fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     let own = this.sizes();
     let fits = own.len() <= sizes.len()
@@ -114,6 +127,7 @@ fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
 /// Where a vector is none, or `self` does not stretch to the result.
 pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Spec, BadArgument> {
     for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
+        check_beside(name, tensor, this)?;
         if tensor.geometry().rank() != 1 {
             return Err(BadArgument::rank(name, tensor.geometry().rank(), "1"));
         }

@@ -245,6 +245,10 @@ impl Spec {
 /// The Meta kernel of every operator with a shape word, and of its forms.
 #[doc(hidden)]
 pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    outline(operator, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn outline(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let functional = operator.functional().unwrap_or(operator);
     let Some(arguments) = stack.top_mut(count) else {
@@ -286,6 +290,10 @@ pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
 /// The kernel of an in-place or `out=` form wherever nothing better is registered: the functional operator, and a copy.
 #[doc(hidden)]
 pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(functional) = operator.functional() else {
         return Err(ErrorKind::NoShape { operator: operator.name() }.into());

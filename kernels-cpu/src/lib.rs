@@ -9,4 +9,5 @@ pub mod gemm;
 pub mod math;
 mod packed;
 pub mod pool;
+mod pooling;
 mod product;
