@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Device, Dims, Spec};
 
-use crate::{Window, spread};
+use crate::{Window, check_devices, spread};
 
 macro_rules! max_pools {
     ($($rank:literal $name:ident $meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
@@ -60,7 +60,7 @@ macro_rules! max_pools {
         ) -> Result<Tensor> {
             let pooling = Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
             check_gradient(grad_output, this, &pooling.sizes)?;
-            check_indices(indices, &pooling.sizes)?;
+            check_indices(this, indices, &pooling.sizes)?;
             Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
         }
 
@@ -214,7 +214,7 @@ macro_rules! adaptive_pools {
         #[op_meta($max_backward)]
         fn $max_backward_meta(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
             check_adaptive_gradient($rank, grad_output, this)?;
-            check_indices(indices, grad_output.sizes())?;
+            check_indices(this, indices, grad_output.sizes())?;
             Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
         }
     )*};
@@ -335,6 +335,7 @@ pub fn check_adaptive_gradient(rank: usize, grad_output: &Tensor, this: &Tensor)
 ///
 /// Where it is not.
 pub fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    check_devices([("grad_output", grad_output), ("self", this)])?;
     if grad_output.sizes() != sizes {
         let expected = format!("{sizes:?}, the sizes of the result");
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
@@ -351,7 +352,8 @@ pub fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Res
 /// # Errors
 ///
 /// Where they are not.
-pub fn check_indices(indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+pub fn check_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    check_devices([("self", this), ("indices", indices)])?;
     if indices.dtype() != DType::I64 {
         return Err(BadArgument::dtype("indices", indices.dtype(), "int64"));
     }

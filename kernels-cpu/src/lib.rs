@@ -11,3 +11,4 @@ mod packed;
 pub mod pool;
 mod pooling;
 mod product;
+mod upsample;

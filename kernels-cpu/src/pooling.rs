@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, DType, Problem};
 
 use crate::compute::Compute;
 use crate::packed::{computed, filled, packed};
-use crate::pool;
+use crate::pool::{self, Lines};
 use boxes::Boxes;
 
 /// What averages and maxima are computed in.
@@ -84,7 +84,7 @@ macro_rules! pools {
         ) -> Result<Tensor> {
             let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            aten::check_indices(indices, &pooling.sizes)?;
+            aten::check_indices(this, indices, &pooling.sizes)?;
             computed!($max_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
                 back_to_largest::<T>($rank, grad_output, this, indices)
             })
@@ -153,7 +153,7 @@ macro_rules! pools {
         #[op_impl(aten::$adaptive_max_backward, CPU)]
         fn $adaptive_max_backward(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
             aten::check_adaptive_gradient($rank, grad_output, this)?;
-            aten::check_indices(indices, grad_output.sizes())?;
+            aten::check_indices(this, indices, grad_output.sizes())?;
             computed!($adaptive_max_backward "grad_output", this.dtype(); T in [f32 f64] => {
                 back_to_largest::<T>($rank, grad_output, this, indices)
             })
@@ -168,33 +168,6 @@ pools! {
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
-/// Planes of a result that threads write, each its own.
-struct Planes<T>(*mut T, usize);
-
-// SAFETY: a pointer to elements, each of which one thread writes.
-unsafe impl<T: Send> Sync for Planes<T> {}
-
-impl<T> Planes<T> {
-    fn new(elements: &mut [T], length: usize) -> Self {
-        debug_assert!(elements.len().is_multiple_of(length.max(1)));
-        Self(elements.as_mut_ptr(), length)
-    }
-
-    /// # Safety
-    ///
-    /// There is this plane, and nobody else has it.
-    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
-    unsafe fn get(&self, plane: usize) -> &mut [T] {
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.0.add(plane * self.1), self.1) }
-    }
-}
-
-/// How many planes there are, where a plane of the image and a plane of the result have elements.
-fn planes(elements: usize, plane: usize) -> usize {
-    elements.checked_div(plane).unwrap_or(0)
-}
-
 fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64]) -> Result<(Tensor, Tensor)> {
     let elements = packed::<T>(this)?;
     let mut found = Vec::new();
@@ -205,9 +178,8 @@ fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
         found.resize(out.len(), 0_i64);
         let boxes = boxes();
         let (area, places) = (boxes.area(), boxes.places());
-        let count = planes(out.len(), places);
-        let (out, found) = (Planes::new(out, places), Planes::new(&mut found, places));
-        pool::over(0..count, GRAIN.div_ceil(area.max(1)), |range| {
+        let (out, found) = (Lines::new(out, places), Lines::new(&mut found, places));
+        pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
             for plane in range {
                 let image = &elements[plane * area..][..area];
                 // SAFETY: every plane is in one piece.
@@ -272,9 +244,8 @@ fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
         }
         let boxes = boxes();
         let (area, places) = (boxes.area(), boxes.places());
-        let count = planes(out.len(), places);
-        let out = Planes::new(out, places);
-        pool::over(0..count, GRAIN.div_ceil(area.max(1)), |range| {
+        let out = Lines::new(out, places);
+        pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
             for plane in range {
                 let image = &elements[plane * area..][..area];
                 // SAFETY: every plane is in one piece.
@@ -299,9 +270,8 @@ fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, siz
         }
         let boxes = boxes();
         let (area, places) = (boxes.area(), boxes.places());
-        let count = planes(out.len(), area);
-        let out = Planes::new(out, area);
-        pool::over(0..count, GRAIN.div_ceil(area.max(1)), |range| {
+        let out = Lines::new(out, area);
+        pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
             for plane in range {
                 let grad = &grad[plane * places..][..places];
                 // SAFETY: every plane is in one piece.
