@@ -1,6 +1,14 @@
 //! The types that loops compute in.
 
+mod field;
+mod fraction;
+mod ordered;
+
 use dispatch_runtime::{Complex32, Complex64, Element, Scalar};
+
+pub(crate) use field::{Field, Power, narrowed as narrowed_complex, widened};
+pub(crate) use fraction::Fraction;
+pub(crate) use ordered::Ordered;
 
 /// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
 pub(crate) trait Compute: Element {
@@ -18,6 +26,12 @@ pub(crate) trait Compute: Element {
 
     /// The product; integers wrap.
     fn times(self, other: Self) -> Self;
+
+    /// The same with the other sign; integers wrap.
+    fn negated(self) -> Self;
+
+    /// Whether it is anything but zero.
+    fn holds(self) -> bool;
 }
 
 macro_rules! floats {
@@ -44,6 +58,16 @@ macro_rules! floats {
             #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self * other
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
+            }
+
+            #[inline(always)]
+            fn holds(self) -> bool {
+                self != Self::from(0.0)
             }
         }
     )*};
@@ -81,6 +105,16 @@ impl Compute for i64 {
     #[inline(always)]
     fn times(self, other: Self) -> Self {
         self.wrapping_mul(other)
+    }
+
+    #[inline(always)]
+    fn negated(self) -> Self {
+        self.wrapping_neg()
+    }
+
+    #[inline(always)]
+    fn holds(self) -> bool {
+        self != 0
     }
 }
 

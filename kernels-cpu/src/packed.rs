@@ -38,7 +38,7 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 /// The elements of a tensor as `T`, repeated to these sizes, to which it broadcasts.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     let mut elements = zeros::<T>(sizes)?;
-    let operands = Operands::take([], [("self", tensor)])?;
+    let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
     let strides = broadcast_strides(operand.geometry(), sizes);
     // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and there are as many elements as sizes say.
@@ -64,7 +64,7 @@ pub(crate) fn filled<T: Compute>(
     }
     let mut elements = zeros::<T>(sizes)?;
     fill(&mut elements)?;
-    let operands = Operands::take([("out", &mut out)], [])?;
+    let operands = Operands::take(&["out"], [&mut out], &[], [])?;
     let [written] = operands.written();
     let (from, to) = (size_of::<T>().cast_signed(), dtype.size().cast_signed());
     // SAFETY: `out` is contiguous and has as many elements as were computed.
@@ -78,7 +78,7 @@ pub(crate) fn filled<T: Compute>(
 /// A fresh contiguous tensor with the elements of another, repeated to these sizes, to which it broadcasts.
 pub(crate) fn repeated(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(tensor.dtype(), sizes).on(Device::CPU)?;
-    let operands = Operands::take([("out", &mut out)], [("self", tensor)])?;
+    let operands = Operands::take(&["out"], [&mut out], &["self"], [tensor])?;
     let ([to], [from]) = (operands.written(), operands.read());
     let strides = broadcast_strides(from.geometry(), sizes);
     // SAFETY: geometries stay inside of storages, which the operands hold.

@@ -235,7 +235,7 @@ fn product(
     beta: Scalar,
 ) -> Result<()> {
     let dtype = out.dtype();
-    let operands = Operands::take([("out", out)], [first, second])?;
+    let operands = Operands::take(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
     macro_rules! by_dtype {
         ($($variant:ident $ty:ty),+) => {
             match dtype {
