@@ -249,6 +249,10 @@ impl Spec {
 /// The Meta kernel of every operator with a shape word, and of its forms.
 #[doc(hidden)]
 pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    outline(operator, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn outline(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top_mut(count) else {
         return Err(crate::operator::too_few_arguments(operator, stack.len()));
@@ -297,6 +301,10 @@ pub(crate) fn on_meta(tensor: &Tensor) -> Result<(), Problem> {
 /// The kernel of an in-place or `out=` form wherever nothing better is registered: the functional operator, and a copy.
 #[doc(hidden)]
 pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top(count) else {
         return Err(crate::operator::too_few_arguments(operator, stack.len()));
