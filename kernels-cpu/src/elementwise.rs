@@ -6,7 +6,8 @@
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 
 mod lanes;
-mod plan;
+pub(crate) mod plan;
+mod transfer;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
@@ -14,6 +15,7 @@ use dispatch_runtime::{
 
 pub(crate) use lanes::Lanes;
 use plan::Plan;
+pub(crate) use transfer::transfer;
 
 /// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
 pub(crate) type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>;
@@ -177,48 +179,50 @@ fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
     tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
 }
 
-/// Elementwise operators, a line each: the names of its three forms, the types that it has a loop for, its arguments - tensors, then
-/// numbers - and what it does with elements.
+/// The loop of an elementwise operator: the types that it computes in, and what it does with elements.
+macro_rules! loops {
+    ([$($ty:ident)+] |$elements:pat_param| $body:expr) => {
+        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        }
+    };
+}
+pub(crate) use loops;
+
+/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it has a loop for, its
+/// arguments - tensors, then numbers - and what it does with elements. `if check` calls a function with the arguments beforehand.
 macro_rules! elementwise {
-    ($($name:ident $in_place:ident $out:ident $types:tt $arguments:tt => |$elements:pat_param| $body:expr;)*) => {
-        $($crate::elementwise::elementwise! { @one $name $in_place $out $types $arguments $arguments $elements, $body })*
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? => |$elements:pat_param| $body:expr;)*) => {
+        $($crate::elementwise::elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] $elements, $body })*
     };
     (@one
-        $name:ident $in_place:ident $out:ident [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $elements:pat_param, $body:expr
+        $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
+        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $elements:pat_param, $body:expr
     ) => {
         const _: () = {
-            use ::dispatch_runtime::{DType, Element, Result, Tensor, op_impl};
+            use ::dispatch_runtime::{DType, Element, Result};
 
             const INPUTS: usize = [stringify!($first) $(, stringify!($rest))*].len();
 
+            #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
             fn loops(
                 $($($number: $number_ty),+)?
-            ) -> impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]> {
-                move |dtype, lanes| {
+            ) -> Result<impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]>> {
+                Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, INPUTS>| {
                     $(if dtype == <$ty as Element>::DTYPE {
                         $crate::elementwise::elementwise! { @numbers $ty $arguments }
                         lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
                         return Ok(());
                     })+
-                    Err(&[$(<$ty as Element>::DTYPE),+])
-                }
+                    Err(&[$(<$ty as Element>::DTYPE),+][..])
+                })
             }
 
-            #[op_impl(aten::$name, CPU)]
-            fn $name($first: &Tensor $(, $rest: &Tensor)* $($(, $number: $number_ty)+)?) -> Result<Tensor> {
-                $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &loops($($($number),+)?))
-            }
-
-            #[op_impl(aten::$in_place, CPU)]
-            fn $in_place($first: &mut Tensor $(, $rest: &Tensor)* $($(, $number: $number_ty)+)?) -> Result<()> {
-                $crate::elementwise::in_place::<aten::$name, _>($first, |$first| [$first $(, $rest)*], &loops($($($number),+)?))
-            }
-
-            #[op_impl(aten::$out, CPU)]
-            fn $out($first: &Tensor $(, $rest: &Tensor)* $($(, $number: $number_ty)+)?, out: &mut Tensor) -> Result<()> {
-                $crate::elementwise::into::<aten::$name, _>(out, [$first $(, $rest)*], &loops($($($number),+)?))
-            }
+            $crate::elementwise::forms! { @one $name $in_place $out $arguments $check loops }
         };
     };
     (@numbers $ty:ident ($($tensor:ident),+)) => {};
@@ -227,3 +231,49 @@ macro_rules! elementwise {
     };
 }
 pub(crate) use elementwise;
+
+/// The same for operators whose loop is made by a function of their numbers.
+macro_rules! forms {
+    ($($name:ident $in_place:tt $out:tt $arguments:tt $(if $check:path)? => $loops:path;)*) => {
+        $(const _: () = { $crate::elementwise::forms! { @one $name $in_place $out $arguments [$($check)?] $loops } };)*
+    };
+    (@one $name:ident $in_place:tt $out:tt $arguments:tt $check:tt $loops:path) => {
+        $crate::elementwise::forms! { @fresh $name $arguments $check $loops }
+        $crate::elementwise::forms! { @in_place $name $in_place $arguments $check $loops }
+        $crate::elementwise::forms! { @out $name $out $arguments $check $loops }
+    };
+    (@check [] $($argument:ident),*) => {};
+    (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
+    (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[::dispatch_runtime::op_impl(aten::$name, CPU)]
+        fn $name(
+            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+        ) -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> {
+            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+    };
+    (@in_place $name:ident - $arguments:tt $check:tt $loops:path) => {};
+    (@in_place $name:ident $in_place:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[allow(non_snake_case, reason = "it is called as its operator is")]
+        #[::dispatch_runtime::op_impl(aten::$in_place, CPU)]
+        fn $in_place(
+            $first: &mut ::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+        ) -> ::dispatch_runtime::Result<()> {
+            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::in_place::<aten::$name, _>($first, |$first| [$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+    };
+    (@out $name:ident - $arguments:tt $check:tt $loops:path) => {};
+    (@out $name:ident $out:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[::dispatch_runtime::op_impl(aten::$out, CPU)]
+        fn $out(
+            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?,
+            out: &mut ::dispatch_runtime::Tensor
+        ) -> ::dispatch_runtime::Result<()> {
+            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::into::<aten::$name, _>(out, [$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+    };
+}
+pub(crate) use forms;

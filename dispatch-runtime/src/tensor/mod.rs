@@ -57,6 +57,7 @@ struct Body {
     keys: KeySet,
     flags: AtomicU8,
     dtype: DType,
+    device: Device,
     geometry: Geometry,
     storage: Storage,
     /// Of the first element, where the CPU can address it.
@@ -147,11 +148,12 @@ impl Tensor {
         if !fits {
             return Err(OutOfStorage { geometry: Box::new(geometry), dtype, available: storage.size() });
         }
-        Ok(Self::body(storage, dtype, geometry, keys, flags))
+        let device = storage.device();
+        Ok(Self::body(storage, dtype, geometry, device, keys, flags))
     }
 
     #[inline(always)]
-    fn body(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Self {
+    fn body(storage: Storage, dtype: DType, geometry: Geometry, device: Device, keys: KeySet, flags: u8) -> Self {
         // SAFETY: callers made sure that the geometry begins inside the storage, unless there is no element at all.
         let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
         // SAFETY: every field is written.
@@ -160,6 +162,7 @@ impl Tensor {
                 (&raw mut (*body).keys).write(keys);
                 (&raw mut (*body).flags).write(AtomicU8::new(flags));
                 (&raw mut (*body).dtype).write(dtype);
+                (&raw mut (*body).device).write(device);
                 (&raw mut (*body).geometry).write(geometry);
                 (&raw mut (*body).storage).write(storage);
                 (&raw mut (*body).start).write(Start(start));
@@ -178,7 +181,8 @@ impl Tensor {
     #[inline]
     pub(crate) fn over(storage: Storage, dtype: DType, geometry: Geometry, device: Device) -> Self {
         let inference = guard::is_inference_mode();
-        Self::body(storage, dtype, geometry, default_keys(device, inference), if inference { INFERENCE } else { 0 })
+        let flags = if inference { INFERENCE } else { 0 };
+        Self::body(storage, dtype, geometry, device, default_keys(device, inference), flags)
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.
@@ -209,7 +213,7 @@ impl Tensor {
         };
         let inference = if guard::is_inference_mode() { INFERENCE } else { 0 };
         let keys = default_keys(Device::CPU, inference != 0);
-        Self::body(storage, dtype, Geometry::contiguous(&[]), keys, inference | NUMBER)
+        Self::body(storage, dtype, Geometry::contiguous(&[]), Device::CPU, keys, inference | NUMBER)
     }
 
     /// Whether this is a plain number, see [`number`](Self::number).
@@ -234,7 +238,7 @@ impl Tensor {
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
         let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
-        Self::body(body.storage.clone(), body.dtype, body.geometry.clone(), keys, flags)
+        Self::body(body.storage.clone(), body.dtype, body.geometry.clone(), body.device, keys, flags)
     }
 
     /// The keys that this tensor adds to a call.
@@ -255,7 +259,7 @@ impl Tensor {
     #[inline]
     #[must_use]
     pub fn device(&self) -> Device {
-        self.0.storage.device()
+        self.0.device
     }
 
     /// Sizes, strides and offset.

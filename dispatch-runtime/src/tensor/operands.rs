@@ -123,15 +123,15 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
             }
             Operand::outside(tensor)
         });
-        let mut operands = Self { written, read: read.map(|tensor| Operand::outside(tensor)) };
+        let mut operands = Self { written, read: read.map(Operand::outside) };
         operands.enter(&alone, written_names, read_names)?;
         Ok(operands)
     }
 
     #[inline(always)]
     fn enter(&mut self, alone: &[bool; W], written: &[&'static str; W], read: &[&'static str; R]) -> Result<()> {
-        for i in 0..W {
-            self.enter_written(i, alone[i]).map_err(|problem| problem.of(i, written, written))?;
+        for (i, &alone) in alone.iter().enumerate() {
+            self.enter_written(i, alone).map_err(|problem| problem.of(i, written, written))?;
         }
         for i in 0..R {
             self.enter_read(i).map_err(|problem| problem.of(i, read, written))?;
@@ -250,7 +250,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     ) -> Result<Self> {
         // Whoever `read` is may keep the reference and clone the handle, so nobody is alone here.
         let tensor: &'a Tensor = tensor;
-        let read = read(tensor).map(|tensor| Operand::outside(tensor));
+        let read = read(tensor).map(Operand::outside);
         let mut operands = Self { written: [Operand::outside(tensor)], read };
         operands.enter(&[false], &[name], read_names)?;
         Ok(operands)
@@ -310,7 +310,7 @@ impl<'a> Operand<'a> {
 
     #[inline]
     fn find(&mut self) -> Result<(), Refused> {
-        self.start = self.tensor.start().ok_or(Refused::NotOnHost(self.tensor.device()))?;
+        self.start = self.tensor.start().ok_or_else(|| Refused::NotOnHost(self.tensor.device()))?;
         Ok(())
     }
 

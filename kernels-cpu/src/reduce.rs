@@ -1,0 +1,104 @@
+//! The reduction engines.
+//!
+//! There are two. Where results are merged from parts in any order - sums, extremes, norms - an operator brings a [`Fold`], and the
+//! engine reads memory once in the order in which it lies, whichever dimensions go: a reduced dimension that is innermost is folded in
+//! several lanes, a kept one that is innermost is folded as rows into a row. Everything that wants its elements as one run - scans,
+//! sorts, softmax - is a function of [`lines`].
+
+mod fold;
+mod lines;
+mod walk;
+
+use dispatch_runtime::{DType, Element, ErrorKind, Operation, Result, Spec, Tensor, operands};
+
+pub(crate) use lines::lines;
+
+/// How elements become one.
+///
+/// Elements are added to lanes, a few thousand to each at most, and lanes to totals: sums are exact enough if totals are wider.
+pub(crate) trait Fold: Sync {
+    /// What elements are converted to.
+    type In: Element;
+    /// What a loop carries.
+    type Lane: Copy + Send + Sync;
+    /// What lanes end in.
+    type Total: Copy + Send + Sync;
+    /// What a total ends in.
+    type Out: Element;
+
+    /// A lane without elements.
+    fn lane(&self) -> Self::Lane;
+
+    /// A lane with one element more.
+    fn add(&self, lane: Self::Lane, value: Self::In) -> Self::Lane;
+
+    /// Two lanes as one.
+    fn join(&self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
+
+    /// The total of one lane.
+    fn total(&self, lane: Self::Lane) -> Self::Total;
+
+    /// Two totals as one.
+    fn merge(&self, a: Self::Total, b: Self::Total) -> Self::Total;
+
+    /// The result.
+    fn finish(&self, total: Self::Total) -> Self::Out;
+}
+
+/// Folds the dimensions that are `gone` into a fresh tensor.
+pub(crate) fn folded(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, fold: &impl Fold) -> Result<Tensor> {
+    let sizes = kept_sizes(this.sizes(), gone, keepdim);
+    let mut out = Spec::contiguous(dtype, &sizes).on(this.device())?;
+    let operands = operands!(write out; read this)?;
+    let ([to], [from]) = (operands.written(), operands.read());
+    walk::walk(from, gone, to, fold);
+    drop(operands);
+    Ok(out)
+}
+
+/// Sizes without the dimensions that are `gone`, or with 1 in their place.
+pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool], keepdim: bool) -> dispatch_runtime::Dims {
+    let sizes = sizes.iter().zip(gone);
+    sizes.filter_map(|(&size, &gone)| if gone { keepdim.then_some(1) } else { Some(size) }).collect()
+}
+
+/// A dimension as the engines want it: marked among all.
+pub(crate) fn marked(rank: usize, dim: usize) -> Vec<bool> {
+    (0..rank).map(|i| i == dim).collect()
+}
+
+/// The same elements without dimensions of size 1 that were kept for a while.
+pub(crate) fn dropped(tensor: Tensor, gone: &[bool], keepdim: bool) -> Result<Tensor> {
+    if keepdim {
+        return Ok(tensor);
+    }
+    let sizes = kept_sizes(tensor.sizes(), gone, false);
+    Ok(tensor.restride(dispatch_runtime::Geometry::contiguous(&sizes))?)
+}
+
+/// The refusal of a dtype.
+#[cold]
+pub(crate) fn unsupported<O: Operation>(
+    argument: &'static str,
+    dtype: DType,
+    supported: &'static [DType],
+) -> dispatch_runtime::Error {
+    ErrorKind::UnsupportedDType { operator: O::operator().name(), argument, dtype, supported }.into()
+}
+
+/// Runs a body for the type that a dtype is computed in.
+macro_rules! computed {
+    ($operator:path, $dtype:expr, $name:ident: [$($ty:ty),+] => $body:expr) => {{
+        let dtype = $dtype;
+        let computed = $crate::convert::computed_in(dtype);
+        $(if computed == <$ty as ::dispatch_runtime::Element>::DTYPE {
+            type $name = $ty;
+            $body
+        } else)+ {
+            Err($crate::reduce::unsupported::<$operator>(
+                "self", dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
+            ))
+        }
+    }};
+}
+pub(crate) use computed;

@@ -1,0 +1,200 @@
+//! Norms of vectors, and the sum of exponentials.
+
+use std::marker::PhantomData;
+
+use dispatch_runtime::{
+    Complex32, Complex64, DType, Element, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
+};
+
+use super::extremes::{Ordered, larger, smaller};
+use crate::compute::Compute;
+use crate::math::{Real, vectorised};
+use crate::reduce::{Fold, computed, dropped, folded, kept_sizes, lines};
+
+/// A number with a magnitude.
+trait Magnitude: Element {
+    type Real: Ordered + Compute + Real + Sync;
+
+    fn magnitude(self) -> Self::Real;
+
+    fn wide(magnitude: Self::Real) -> f64;
+
+    fn narrow(total: f64) -> Self::Real;
+}
+
+macro_rules! magnitudes {
+    ($($ty:ty as $real:ty: |$x:ident| $magnitude:expr;)*) => {$(
+        impl Magnitude for $ty {
+            type Real = $real;
+
+            #[inline(always)]
+            fn magnitude(self) -> $real {
+                let $x = self;
+                $magnitude
+            }
+
+            #[inline(always)]
+            fn wide(magnitude: $real) -> f64 {
+                magnitude.into()
+            }
+
+            #[inline(always)]
+            #[expect(clippy::allow_attributes, reason = "only one of the types is narrower")]
+            #[allow(clippy::cast_possible_truncation, trivial_numeric_casts, reason = "rounding is what is asked for")]
+            fn narrow(total: f64) -> $real {
+                total as $real
+            }
+        }
+    )*};
+}
+magnitudes! {
+    f32 as f32: |x| x.abs();
+    f64 as f64: |x| x.abs();
+    Complex32 as f32: |x| x.re.hypot(x.im);
+    Complex64 as f64: |x| x.re.hypot(x.im);
+}
+
+/// A norm: the order, how a magnitude is added, and how two sums are one.
+struct Norm<T: Magnitude, A, J> {
+    begin: T::Real,
+    add: A,
+    join: J,
+    /// Sums are kept in double precision; extremes are what they are.
+    root: Option<f64>,
+    of: PhantomData<T>,
+}
+
+impl<T, A, J> Fold for Norm<T, A, J>
+where
+    T: Magnitude + Sync,
+    A: Fn(T::Real, T::Real) -> T::Real + Sync,
+    J: Fn(f64, f64) -> f64 + Sync,
+{
+    type In = T;
+    type Lane = T::Real;
+    type Total = f64;
+    type Out = T::Real;
+
+    #[inline(always)]
+    fn lane(&self) -> T::Real {
+        self.begin
+    }
+
+    #[inline(always)]
+    fn add(&self, lane: T::Real, value: T) -> T::Real {
+        (self.add)(lane, value.magnitude())
+    }
+
+    #[inline(always)]
+    fn join(&self, a: T::Real, b: T::Real) -> T::Real {
+        T::narrow((self.join)(T::wide(a), T::wide(b)))
+    }
+
+    #[inline(always)]
+    fn total(&self, lane: T::Real) -> f64 {
+        T::wide(lane)
+    }
+
+    #[inline(always)]
+    fn merge(&self, a: f64, b: f64) -> f64 {
+        (self.join)(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(&self, total: f64) -> T::Real {
+        T::narrow(match self.root {
+            None => total,
+            Some(2.0) => total.sqrt(),
+            Some(order) => total.powf(order.recip()),
+        })
+    }
+}
+
+#[op_impl(aten::linalg_vector_norm, CPU)]
+fn linalg_vector_norm(
+    this: &Tensor,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let (computed, spec) = aten::norm_spec(this, ord, dim, keepdim, dtype)?;
+    let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
+    let order = ord.to_f64().unwrap_or(2.0);
+    computed!(aten::linalg_vector_norm, computed, T: [f32, f64, Complex32, Complex64] =>
+        normed::<T>(this, &gone, keepdim, spec.dtype, order))
+}
+
+fn normed<T: Magnitude + Sync>(
+    this: &Tensor,
+    gone: &[bool],
+    keepdim: bool,
+    dtype: DType,
+    order: f64,
+) -> Result<Tensor> {
+    let (zero, one) = (T::narrow(0.0), T::narrow(1.0));
+    let sum = |a: f64, b: f64| a + b;
+    macro_rules! norm {
+        ($begin:expr, $root:expr, $add:expr, $join:expr) => {
+            folded(
+                this,
+                gone,
+                keepdim,
+                dtype,
+                &Norm::<T, _, _> { begin: $begin, add: $add, join: $join, root: $root, of: PhantomData },
+            )
+        };
+    }
+    if order == 0.0 {
+        norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum)
+    } else if order == 1.0 {
+        norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum)
+    } else if order == 2.0 {
+        norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum)
+    } else if order == f64::INFINITY {
+        norm!(zero, None, larger, larger::<f64>)
+    } else if order == f64::NEG_INFINITY {
+        norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>)
+    } else {
+        let power = T::narrow(order);
+        norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
+    }
+}
+
+#[op_impl(aten::logsumexp, CPU)]
+fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
+    let dtype = this.dtype().to_floating();
+    let mut out = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, true)).on(this.device())?;
+    let operands = operands!(write out; read this)?;
+    let ([to], [from]) = (operands.written(), operands.read());
+    computed!(aten::logsumexp, dtype, T: [f32, f64] => {
+        lines(&gone, [from], [to], [], |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            out[0] = log_sum_exp(line);
+        });
+        Ok(())
+    })?;
+    drop(operands);
+    dropped(out, &gone, keepdim)
+}
+
+fn log_sum_exp<T: Ordered + Compute + Real>(line: &[T]) -> T {
+    let zero = T::from_scalar(Scalar::Int(0));
+    let highest = crate::softmax::highest(line);
+    let shift = if Real::abs(highest) == T::HIGHEST { zero } else { highest };
+    let sum = vectorised(
+        #[inline(always)]
+        || {
+            let mut lanes = [zero; 16];
+            let (wide, rest) = line.as_chunks::<16>();
+            for values in wide {
+                for (lane, &value) in lanes.iter_mut().zip(values) {
+                    *lane = lane.plus(Real::exp(value.minus(shift)));
+                }
+            }
+            let sum = lanes.into_iter().fold(zero, Compute::plus);
+            rest.iter().fold(sum, |sum, &value| sum.plus(Real::exp(value.minus(shift))))
+        },
+    );
+    Real::log(sum).plus(shift)
+}
