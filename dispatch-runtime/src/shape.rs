@@ -257,7 +257,7 @@ fn outline(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let Some(arguments) = stack.top_mut(count) else {
         return Err(crate::operator::too_few_arguments(operator, stack.len()));
     };
-    let result = shaped(operator, arguments).map_err(|error| error.in_operator(operator.name()))?;
+    let result = shaped(operator, arguments)?;
     stack.drop_top(count);
     stack.push(result);
     Ok(())
@@ -311,9 +311,7 @@ fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> R
     };
     let mut arguments = arguments.to_vec();
     stack.drop_top(count);
-    let written =
-        written_by_copy(operator, keys, &mut arguments).map_err(|error| error.in_operator(operator.name()))?;
-    for tensor in written {
+    for tensor in written_by_copy(operator, keys, &mut arguments)? {
         stack.push(tensor);
     }
     Ok(())
