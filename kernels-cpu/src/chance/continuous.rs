@@ -8,7 +8,7 @@ use super::{Words, fillers, filled};
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.
-trait Drawn: Real + Element {
+pub(super) trait Drawn: Real + Element {
     /// How many rows a group gives.
     const ROWS: usize;
 
