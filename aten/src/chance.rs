@@ -7,22 +7,22 @@
 
 mod coin;
 mod continuous;
+mod draws;
 mod drops;
 mod factory;
 mod integer_factory;
 mod integers;
-mod draws;
 mod normals;
 
 use dispatch_runtime::{BadArgument, Tensor};
 
 pub use coin::*;
 pub use continuous::*;
+pub use draws::*;
 pub use drops::*;
 pub use factory::*;
 pub use integer_factory::*;
 pub use integers::*;
-pub use draws::*;
 pub use normals::*;
 
 /// Blocks that are used together.

@@ -5,9 +5,9 @@
 
 mod coin;
 mod continuous;
-mod integers;
 mod draws;
 mod drops;
+mod integers;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
@@ -126,3 +126,6 @@ macro_rules! fillers {
     )*};
 }
 pub(crate) use fillers;
+
+#[cfg(test)]
+mod tests;

@@ -8,12 +8,8 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
     out = "out"
 )]
-pub fn multinomial(
-    this: &Tensor,
-    num_samples: i64,
-    replacement: bool,
-    generator: Option<&Generator>,
-) -> Result<Tensor>;
+pub fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>)
+-> Result<Tensor>;
 
 #[op_meta(multinomial)]
 fn multinomial_meta(

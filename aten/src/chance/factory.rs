@@ -6,7 +6,9 @@ use dispatch_runtime::{Layout, MemoryFormat, Spec};
 use crate::{empty_like, empty_memory_format, normal_, uniform_};
 
 /// Numbers between zero and one, each as likely.
-#[op_def("rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn rand(
     size: &[i64],
     dtype: Option<DType>,
@@ -29,7 +31,9 @@ fn rand_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn rand_generator(
     size: &[i64],
     generator: Option<&Generator>,
@@ -68,7 +72,9 @@ pub fn rand_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut
 }
 
 /// Numbers between zero and one, each as likely, laid out as another tensor.
-#[op_def("rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn rand_like(
     this: &Tensor,
     dtype: Option<DType>,
@@ -93,7 +99,9 @@ fn rand_like_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn rand_like_generator(
     this: &Tensor,
     generator: Option<&Generator>,
@@ -120,7 +128,9 @@ fn rand_like_generator_any(
 }
 
 /// Numbers of the standard normal distribution.
-#[op_def("randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randn(
     size: &[i64],
     dtype: Option<DType>,
@@ -143,7 +153,9 @@ fn randn_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randn_generator(
     size: &[i64],
     generator: Option<&Generator>,
@@ -182,7 +194,9 @@ pub fn randn_generator_out(size: &[i64], generator: Option<&Generator>, out: &mu
 }
 
 /// Numbers of the standard normal distribution, laid out as another tensor.
-#[op_def("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn randn_like(
     this: &Tensor,
     dtype: Option<DType>,
@@ -207,7 +221,9 @@ fn randn_like_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn randn_like_generator(
     this: &Tensor,
     generator: Option<&Generator>,

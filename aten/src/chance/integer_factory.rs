@@ -6,7 +6,9 @@ use dispatch_runtime::{BadArgument, Layout, MemoryFormat, Spec};
 use crate::{empty_like, empty_memory_format, random__from};
 
 /// Whole numbers from zero up to below `high`.
-#[op_def("randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randint(
     high: i64,
     size: &[i64],
@@ -31,7 +33,9 @@ fn randint_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randint_generator(
     high: i64,
     size: &[i64],
@@ -58,7 +62,9 @@ fn randint_generator_any(
 }
 
 /// Whole numbers from `low` up to below `high`.
-#[op_def("randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randint_low(
     low: i64,
     high: i64,
@@ -85,7 +91,9 @@ fn randint_low_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randint_low_generator(
     low: i64,
     high: i64,
@@ -135,14 +143,24 @@ pub fn randint_low_out(low: i64, high: i64, size: &[i64], out: &mut Tensor) -> R
 }
 
 /// The same with numbers of this generator.
-#[op_def("randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
-pub fn randint_low_generator_out(low: i64, high: i64, size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+#[op_def(
+    "randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
+)]
+pub fn randint_low_generator_out(
+    low: i64,
+    high: i64,
+    size: &[i64],
+    generator: Option<&Generator>,
+    out: &mut Tensor,
+) -> Result<()> {
     Spec::contiguous(out.dtype(), size).fit("out", out)?;
     random__from(out, low, Some(high), generator)
 }
 
 /// Whole numbers from zero up to below `high`, laid out as another tensor.
-#[op_def("randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn randint_like(
     this: &Tensor,
     high: i64,
@@ -169,7 +187,9 @@ fn randint_like_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn randint_like_generator(
     this: &Tensor,
     high: i64,
@@ -198,7 +218,9 @@ fn randint_like_generator_any(
 }
 
 /// Whole numbers from `low` up to below `high`, laid out as another tensor.
-#[op_def("randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn randint_like_low_dtype(
     this: &Tensor,
     low: i64,
@@ -227,7 +249,9 @@ fn randint_like_low_dtype_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def(
+    "randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
 pub fn randint_like_low_generator_dtype(
     this: &Tensor,
     low: i64,
@@ -258,7 +282,9 @@ fn randint_like_low_generator_dtype_any(
 }
 
 /// The numbers from zero up to below `n`, in a random order.
-#[op_def("randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randperm(
     n: i64,
     dtype: Option<DType>,
@@ -279,7 +305,9 @@ fn randperm_any(
 }
 
 /// The same with numbers of this generator.
-#[op_def("randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]
+#[op_def(
+    "randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
 pub fn randperm_generator(
     n: i64,
     generator: Option<&Generator>,

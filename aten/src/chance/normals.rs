@@ -60,8 +60,7 @@ pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Gene
 
 #[op_impl(normal_tensor_tensor, CompositeExplicitAutograd)]
 fn normal_tensor_tensor_any(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let sizes =
-        broadcast([mean.sizes(), std.sizes()]).map_err(|error| BadArgument::new("std", error.problem))?;
+    let sizes = broadcast([mean.sizes(), std.sizes()]).map_err(|error| BadArgument::new("std", error.problem))?;
     let mut made = empty_memory_format(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
     spread(&mut made, std, generator)?;
     crate::add_(&mut made, mean, 1.into())?;

@@ -128,9 +128,7 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> 
             (given, law(2.0, 1.0, 0.0, 4.0))
         }
         "aten::randperm" | "aten::randperm.generator" => (vec![("n", plain(count))], Law::Permutation),
-        "aten::native_dropout" => {
-            (vec![("input", all(1.0)), ("p", plain(0.25)), ("train", plain(true))], Law::Dropout)
-        }
+        "aten::native_dropout" => (vec![("input", all(1.0)), ("p", plain(0.25)), ("train", plain(true))], Law::Dropout),
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 
 use aten::GROUP;
 
-use super::{Words, fillers, filled};
+use super::{Words, filled, fillers};
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.

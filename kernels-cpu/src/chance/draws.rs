@@ -8,12 +8,7 @@ use super::on_cpu;
 use crate::moves::packed;
 
 #[op_impl(aten::multinomial, CPU)]
-fn multinomial(
-    this: &Tensor,
-    num_samples: i64,
-    replacement: bool,
-    generator: Option<&Generator>,
-) -> Result<Tensor> {
+fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {
     let mut out = aten::multinomial_spec(this, num_samples, replacement)?.on(this.device())?;
     let generator = on_cpu(generator)?;
     let weights = packed(this, DType::F64)?;
@@ -21,7 +16,9 @@ fn multinomial(
     let (width, samples) = (extent(this.sizes().last()), extent(Some(&num_samples)));
     for row in weights.chunks_exact(width.max(1)) {
         if row.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
-            return Err(BadArgument::value("self", "a weight that is negative, infinite or no number", "weights").into());
+            return Err(
+                BadArgument::value("self", "a weight that is negative, infinite or no number", "weights").into()
+            );
         }
         if row.iter().sum::<f64>() <= 0.0 {
             return Err(BadArgument::value("self", "a row of zeros", "weights that are not all zero").into());

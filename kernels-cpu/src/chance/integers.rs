@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 
 use aten::GROUP;
 
-use super::{Words, fillers, filled, on_cpu};
+use super::{Words, filled, fillers, on_cpu};
 use crate::math::vectorised;
 
 fillers! {
