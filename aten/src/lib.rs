@@ -10,6 +10,7 @@
 mod activation;
 mod arithmetic;
 mod bounds;
+mod chance;
 mod choice;
 mod comparison;
 mod convolutions;
@@ -38,6 +39,7 @@ mod views;
 pub use activation::*;
 pub use arithmetic::*;
 pub use bounds::*;
+pub use chance::*;
 pub use choice::*;
 pub use comparison::*;
 pub use convolutions::*;
