@@ -11,3 +11,4 @@ mod reduce;
 mod reduction;
 mod scan;
 mod softmax;
+mod sort;
