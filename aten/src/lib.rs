@@ -2,16 +2,56 @@
 //!
 //! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
 
+#![allow(
+    non_snake_case,
+    reason = "an operator is called by its name and that of its overload, and both may have underscores"
+)]
+
+mod activation;
 mod arithmetic;
+mod bounds;
+mod choice;
+mod comparison;
+mod convolutions;
+mod copies;
+mod copying;
+mod division;
+mod factory;
+mod gradients;
+mod logic;
+mod normalization;
 mod order;
+mod product;
 mod reduction;
+mod rounding;
 mod scan;
+mod select;
+mod sequence;
+mod shape;
 mod softmax;
+mod unary;
 mod views;
 
+pub use activation::*;
 pub use arithmetic::*;
+pub use bounds::*;
+pub use choice::*;
+pub use comparison::*;
+pub use convolutions::*;
+pub use copies::*;
+pub use copying::*;
+pub use division::*;
+pub use factory::*;
+pub use gradients::*;
+pub use logic::*;
+pub use normalization::*;
 pub use order::*;
+pub use product::*;
 pub use reduction::*;
+pub use rounding::*;
 pub use scan::*;
+pub use select::*;
+pub use sequence::*;
 pub use softmax::*;
+pub use unary::*;
 pub use views::*;

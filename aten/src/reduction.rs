@@ -288,12 +288,19 @@ pub fn norm_spec(
     }
     let computed = dtype.unwrap_or_else(|| this.dtype());
     if !has_fraction(computed) || computed.is_complex() != this.dtype().is_complex() {
-        return Err(BadArgument::dtype("dtype", computed, format!("of the same kind as `self`, which is of {}", this.dtype())));
+        return Err(BadArgument::dtype(
+            "dtype",
+            computed,
+            format!("of the same kind as `self`, which is of {}", this.dtype()),
+        ));
     }
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
     let empty = this.sizes().iter().zip(&gone).any(|(&size, &gone)| gone && size == 0);
-    if empty && (order < 0.0 || order == f64::INFINITY) && !this.sizes().iter().zip(&gone).any(|(&size, &gone)| !gone && size == 0) {
+    if empty
+        && (order < 0.0 || order == f64::INFINITY)
+        && !this.sizes().iter().zip(&gone).any(|(&size, &gone)| !gone && size == 0)
+    {
         return Err(BadArgument::sizes("self", this.sizes(), "elements, for this norm of none is not defined"));
     }
     let real = match computed {
@@ -333,7 +340,9 @@ pub fn var_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Sca
 pub fn std_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
 
 /// The variances over these dimensions, and the means.
-#[op_def("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]
+#[op_def(
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
+)]
 pub fn var_mean_correction(
     this: &Tensor,
     dim: Option<&[i64]>,
@@ -342,7 +351,9 @@ pub fn var_mean_correction(
 ) -> Result<(Tensor, Tensor)>;
 
 /// The standard deviations over these dimensions, and the means.
-#[op_def("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]
+#[op_def(
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
+)]
 pub fn std_mean_correction(
     this: &Tensor,
     dim: Option<&[i64]>,

@@ -17,15 +17,13 @@ pub fn _safe_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Te
 
 /// The gradient of softmax, from its result.
 #[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor")]
-pub fn _softmax_backward_data(
-    grad_output: &Tensor,
-    output: &Tensor,
-    dim: i64,
-    input_dtype: DType,
-) -> Result<Tensor>;
+pub fn _softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor>;
 
 /// The gradient of the logarithm of softmax, from its result.
-#[op_def("_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", out = "out")]
+#[op_def(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    out = "out"
+)]
 pub fn _log_softmax_backward_data(
     grad_output: &Tensor,
     output: &Tensor,
@@ -84,7 +82,11 @@ pub fn softmax_backward_spec(
     input_dtype: DType,
 ) -> Result<Spec, BadArgument> {
     if grad_output.sizes() != output.sizes() {
-        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{:?}, as `output` has", output.sizes())));
+        return Err(BadArgument::sizes(
+            "grad_output",
+            grad_output.sizes(),
+            format!("{:?}, as `output` has", output.sizes()),
+        ));
     }
     softmax_spec(output, dim, None)?;
     if !input_dtype.is_floating() {

@@ -206,8 +206,10 @@ pub fn inference_mode() -> Guard {
 /// assert!(!dispatch_runtime::guard::is_inference_mode());
 /// ```
 #[must_use]
+#[inline]
 pub fn is_inference_mode() -> bool {
-    !LOCAL.get().include.has(ADInplaceOrView) && LOCAL.get().exclude().has(Autograd)
+    let local = LOCAL.get();
+    local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && local.exclude().has(Autograd)
 }
 
 #[track_caller]

@@ -79,8 +79,12 @@ fn pointwise(operator: &Operator, arguments: &[Value], operands: &[usize], promo
     let numbers = operands.iter().filter_map(|&i| number_dtype(arguments.get(i)?)).collect::<Vec<_>>();
     if !numbers.is_empty() && matches!(promotion, Promotion::Common | Promotion::Float) {
         let mut ranks = Ranks::default();
-        tensors.iter().for_each(|tensor| ranks.add(tensor));
-        numbers.into_iter().for_each(|number| ranks.add_number(number));
+        for tensor in &tensors {
+            ranks.add(tensor);
+        }
+        for number in numbers {
+            ranks.add_number(number);
+        }
         dtype = if promotion == Promotion::Float { ranks.result().to_floating() } else { ranks.result() };
     }
     // The rule knows operands by number only.
@@ -180,7 +184,7 @@ fn product(operator: &Operator, arguments: &[Value], letters: &str) -> Result<Sp
         if tensor.sizes().len() != word.len() {
             return Err(BadArgument::rank(name(operator, i), tensor.sizes().len(), word.len().to_string()).into());
         }
-        let expected = *dtype.get_or_insert(tensor.dtype());
+        let expected = *dtype.get_or_insert_with(|| tensor.dtype());
         if tensor.dtype() != expected {
             let expected = format!("{expected}, as `{}` is", name(operator, 0));
             return Err(BadArgument::dtype(name(operator, i), tensor.dtype(), expected).into());
@@ -272,7 +276,8 @@ pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
             let Value::Tensor(tensor) = &mut arguments[at] else {
                 return Err(ErrorKind::NoShape { operator: operator.name() }.into());
             };
-            spec.fit(if at == 0 { "self" } else { "out" }, tensor).map_err(|error| error.in_operator(operator.name()))?;
+            spec.fit(if at == 0 { "self" } else { "out" }, tensor)
+                .map_err(|error| error.in_operator(operator.name()))?;
             tensor.storage().bump_version();
             tensor.clone()
         }

@@ -199,15 +199,32 @@ pub fn wrap_dim(argument: &'static str, dim: i64, rank: usize) -> Result<usize, 
 }
 
 impl Tensor {
+    /// A fresh tensor on the same device, of the same sizes and of this dtype, whose elements lie side by side and are whatever its
+    /// memory holds.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Tensor};
+    /// let mask = Tensor::from_slice(&[1.0_f32, 2.0]).fresh_like(DType::Bool).unwrap();
+    /// assert_eq!((mask.sizes(), mask.dtype()), (&[2_i64][..], DType::Bool));
+    /// ```
+    #[inline]
+    pub fn fresh_like(&self, dtype: DType) -> Result<Self> {
+        let geometry = self.geometry();
+        if geometry.is_contiguous() && geometry.offset() == 0 {
+            Self::allocate(dtype, geometry.clone(), self.device())
+        } else {
+            Self::allocate(dtype, Geometry::contiguous(geometry.sizes()), self.device())
+        }
+    }
+
     /// A tensor whose elements are whatever its memory holds.
     #[inline]
     pub(crate) fn allocate(dtype: DType, geometry: Geometry, device: Device) -> Result<Self> {
-        let elements = geometry.end().filter(|_| geometry.count() > 0).unwrap_or(0);
-        if geometry.sizes().iter().any(|&size| size < 0) {
-            return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
-        }
-        let bytes = usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(dtype.size()));
-        let bytes = bytes.filter(|_| geometry.count() != i64::MAX).unwrap_or(usize::MAX);
+        let end = if geometry.is_contiguous() { Some(geometry.count()) } else { geometry.end() };
+        let bytes = match end.and_then(|end| usize::try_from(end).ok()?.checked_mul(dtype.size())) {
+            Some(bytes) if geometry.count() > 0 && geometry.count() != i64::MAX => bytes,
+            _ => odd_bytes(&geometry)?,
+        };
         let storage = if device.backend() == Device::CPU.backend() {
             Storage::recycled(bytes)?
         } else if device.backend() == Device::META.backend() {
@@ -217,6 +234,15 @@ impl Tensor {
         };
         Ok(Self::over(storage, dtype, geometry, device))
     }
+}
+
+/// How many bytes a tensor takes that has no elements, or more than there can be.
+#[cold]
+fn odd_bytes(geometry: &Geometry) -> Result<usize> {
+    if geometry.sizes().iter().any(|&size| size < 0) {
+        return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
+    }
+    Ok(if geometry.count() == 0 { 0 } else { usize::MAX })
 }
 
 /// The dtype of an elementwise computation, given its operands and how it treats them.

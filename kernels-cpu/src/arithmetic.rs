@@ -1,10 +1,106 @@
-//! Elementwise arithmetic of two operands.
+//! Elementwise arithmetic of several operands.
 
-use dispatch_runtime::{Complex32, Complex64, Scalar};
+use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Result, Scalar, Tensor, result_dtype};
 
-use crate::compute::Compute;
+use crate::compute::{Compute, Field, Fraction, Ordered};
 use crate::elementwise::elementwise;
+use crate::math::Real;
 
 elementwise! {
-    add add_ add_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) => |[a, b]| a.plus(b.times(alpha));
+    add add_ add_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) if whole_for_integers => |[a, b]| a.plus(b.times(alpha));
+    sub sub_ sub_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| a.minus(b.times(alpha));
+    rsub - rsub_tensor_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| b.minus(a.times(alpha));
+    mul mul_ mul_out [f32 f64 i64 Complex32 Complex64] (this, other) => |[a, b]| a.times(b);
+    addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).times(c));
+    addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).over(c));
+    lerp lerp_ lerp_tensor_out [f32 f64] (this, end, weight) if one_dtype => |[a, b, weight]| between(a, b, weight);
+    hypot hypot_ hypot_out [f32 f64] (this, other) => |[a, b]| Real::hypot(a, b);
+    atan2 atan2_ atan2_out [f32 f64] (this, other) => |[y, x]| Real::atan2(y, x);
+    xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b);
+    logaddexp - logaddexp_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp, Real::log1p);
+    logaddexp2 - logaddexp2_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
+    nextafter nextafter_ nextafter_out [f32 f64] (this, other) => |[a, b]| a.towards(b);
+    copysign copysign_ copysign_out [f32 f64] (this, other) => |[a, b]| Real::copysign(a, b);
+    gcd gcd_ gcd_out [i64] (this, other) => |[a, b]| common_divisor(a, b);
+    lcm lcm_ lcm_out [i64] (this, other) => |[a, b]| common_multiple(a, b);
+}
+
+fn whole_for_integers(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
+    if matches!(alpha, Scalar::Int(1)) {
+        return Ok(());
+    }
+    let dtype = result_dtype([this, other]);
+    let fits = match alpha {
+        Scalar::Bool(_) => dtype == DType::Bool,
+        Scalar::Int(_) => true,
+        Scalar::Float(_) => dtype.is_floating() || dtype.is_complex(),
+        Scalar::Complex(_) => dtype.is_complex(),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(BadArgument::value("alpha", alpha, format!("a number that {dtype} can hold")).into())
+}
+
+fn subtractable(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
+    let is_truth = |tensor: &Tensor| tensor.dtype() == DType::Bool;
+    if is_truth(this) && is_truth(other) {
+        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_xor`").into());
+    }
+    whole_for_integers(this, other, alpha)
+}
+
+fn one_dtype(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
+    for (name, tensor) in [("end", end), ("weight", weight)] {
+        if tensor.dtype() != this.dtype() && !tensor.is_number() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())).into());
+        }
+    }
+    Ok(())
+}
+
+/// From the nearer end, so that either end comes out exactly.
+#[inline(always)]
+fn between<T: Fraction>(a: T, b: T, weight: T) -> T {
+    let (half, one) = (T::near(0.5), T::near(1.0));
+    if Real::abs(weight) < half { a + weight * (b - a) } else { b - (b - a) * (one - weight) }
+}
+
+#[inline(always)]
+fn times_log<T: Fraction>(a: T, b: T) -> T {
+    let zero = T::near(0.0);
+    if Fraction::is_nan(b) {
+        b
+    } else if a == zero {
+        zero
+    } else {
+        a * Real::log(b)
+    }
+}
+
+/// The logarithm of the sum of the exponentials, without overflow on the way.
+#[inline(always)]
+fn log_sum<T: Fraction + Ordered>(a: T, b: T, exp: impl Fn(T) -> T, log_1p: impl Fn(T) -> T) -> T {
+    let largest = Ordered::larger(a, b);
+    if a == b && Real::abs(a) == T::near(f64::INFINITY) { a } else { largest + log_1p(exp(-Real::abs(a - b))) }
+}
+
+#[inline(always)]
+fn log2_1p<T: Fraction>(x: T) -> T {
+    Real::log1p(x) * T::near(std::f64::consts::LOG2_E)
+}
+
+fn common_divisor(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a.wrapping_rem(b));
+    }
+    a.wrapping_abs()
+}
+
+fn common_multiple(a: i64, b: i64) -> i64 {
+    match common_divisor(a, b) {
+        0 => 0,
+        divisor => a.wrapping_div(divisor).wrapping_mul(b).wrapping_abs(),
+    }
 }

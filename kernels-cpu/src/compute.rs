@@ -1,9 +1,20 @@
 //! The types that loops compute in.
 
+mod field;
+mod fraction;
+mod ordered;
+
 use dispatch_runtime::{Complex32, Complex64, Element, Scalar};
+
+pub(crate) use field::{Field, Power, narrowed as narrowed_complex, widened};
+pub(crate) use fraction::Fraction;
+pub(crate) use ordered::Ordered;
 
 /// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
 pub(crate) trait Compute: Element {
+    /// Nothing.
+    const ZERO: Self;
+
     /// The number as this type.
     fn from_scalar(value: Scalar) -> Self;
 
@@ -15,11 +26,19 @@ pub(crate) trait Compute: Element {
 
     /// The product; integers wrap.
     fn times(self, other: Self) -> Self;
+
+    /// The same with the other sign; integers wrap.
+    fn negated(self) -> Self;
+
+    /// Whether it is anything but zero.
+    fn holds(self) -> bool;
 }
 
 macro_rules! floats {
-    ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
+    ($($ty:ty = $zero:expr, |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {
+            const ZERO: Self = $zero;
+
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
                 let $value = complex(value);
@@ -40,18 +59,30 @@ macro_rules! floats {
             fn times(self, other: Self) -> Self {
                 self * other
             }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
+            }
+
+            #[inline(always)]
+            fn holds(self) -> bool {
+                self != Self::from(0.0)
+            }
         }
     )*};
 }
 
 floats! {
-    f32: |value| narrowed(value.re);
-    f64: |value| value.re;
-    Complex32: |value| Self::new(narrowed(value.re), narrowed(value.im));
-    Complex64: |value| value;
+    f32 = 0.0, |value| narrowed(value.re);
+    f64 = 0.0, |value| value.re;
+    Complex32 = Self::new(0.0, 0.0), |value| Self::new(narrowed(value.re), narrowed(value.im));
+    Complex64 = Self::new(0.0, 0.0), |value| value;
 }
 
 impl Compute for i64 {
+    const ZERO: Self = 0;
+
     #[inline]
     fn from_scalar(value: Scalar) -> Self {
         match value {
@@ -74,6 +105,16 @@ impl Compute for i64 {
     #[inline(always)]
     fn times(self, other: Self) -> Self {
         self.wrapping_mul(other)
+    }
+
+    #[inline(always)]
+    fn negated(self) -> Self {
+        self.wrapping_neg()
+    }
+
+    #[inline(always)]
+    fn holds(self) -> bool {
+        self != 0
     }
 }
 

@@ -3,6 +3,8 @@
 //! Loops compute in few types: narrow floats in `f32`, integers and booleans in `i64`. What comes and goes in other types passes
 //! through here, by way of a block that stays in the processor's cache. This is the one place of the backend that knows every dtype.
 
+use std::cmp::Ordering;
+
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
 
 use crate::math::vectorised;
@@ -81,7 +83,7 @@ macro_rules! with_reals {
     ($($real:ty)*) => {$(
         by_way_of! {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
-            $real, Bool: |x| Bool(u8::from(x != { let zero: u8 = 0; let zero: $real = zero.to(); zero }));
+            $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
             f16, $real: |x| { let x: f32 = widen(x); x.to() };
             $real, f16: |x| { let x: f64 = x.to(); f16::from_f64(x) };
             bf16, $real: |x| { let x: f32 = f32::from_bits(u32::from(x.to_bits()) << 16); x.to() };
@@ -98,7 +100,7 @@ with_reals! { u8 i8 i16 i32 i64 f64 }
 
 by_way_of! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
-    f32, Bool: |x| Bool(u8::from(x != 0.0));
+    f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
     f16, f32: |x| widen(x);
     f32, f16: |x| f16::from_f32(x);
     bf16, f32: |x| f32::from_bits(u32::from(x.to_bits()) << 16);
@@ -210,7 +212,10 @@ mod tests {
     fn every_half_widens_and_narrows_as_the_standard_has_it() {
         for bits in 0..=u16::MAX {
             let half = f16::from_bits(bits);
-            assert!(widen(half) == half.to_f32() || half.is_nan() && widen(half).is_nan(), "{bits:#x}");
+            assert!(
+                widen(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && widen(half).is_nan(),
+                "{bits:#x}"
+            );
             let brain = bf16::from_bits(bits);
             assert_eq!(narrow(brain.to_f32()).is_nan(), brain.is_nan());
             for step in [0x1_u32, 0x7fff, 0x8000, 0x8001, 0xffff] {

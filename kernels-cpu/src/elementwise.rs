@@ -6,7 +6,8 @@
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 
 mod lanes;
-mod plan;
+pub(crate) mod plan;
+mod transfer;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
@@ -14,6 +15,7 @@ use dispatch_runtime::{
 
 pub(crate) use lanes::Lanes;
 use plan::Plan;
+pub(crate) use transfer::transfer;
 
 /// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
 pub(crate) type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>;
@@ -42,7 +44,7 @@ pub(crate) fn in_place<'a, O: Operation, const N: usize>(
     loops: Loops<'_, N>,
 ) -> Result<()> {
     let mut all = None;
-    let operands = Operands::in_place("self", this, |this| numbered(*all.insert(inputs(this))));
+    let operands = Operands::in_place("self", this, const { &numbers() }, |this| *all.insert(inputs(this)));
     match all {
         Some(inputs) => Rule::of::<O>().in_place(operands, inputs, loops),
         None => Ok(()),
@@ -69,27 +71,26 @@ impl Rule {
     }
 
     fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-        let computed = self.dtype.computes_in(&inputs);
+        let (computed, alike) = self.look_at(&inputs);
         let dtype = self.dtype.gives(computed);
-        let spec = if same_and_contiguous(&inputs) {
-            Spec::contiguous(dtype, inputs[0].sizes())
-        } else {
-            self.spec(&inputs, dtype)?
-        };
-        let mut out = spec.on(inputs[0].device())?;
-        let operands = Operands::take([("out", &mut out)], numbered(inputs)).map_err(|error| self.named(error))?;
-        self.run(&operands, computed, loops)?;
+        let mut out =
+            if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
+        let operands =
+            Operands::take(&["out"], [&mut out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        self.run(&operands, computed, alike, loops)?;
         drop(operands);
         Ok(out)
     }
 
     fn into<const N: usize>(self, out: &mut Tensor, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<()> {
-        let computed = self.dtype.computes_in(&inputs);
-        if let Some(spec) = self.misfit(&inputs, computed, out)? {
-            spec.fit("out", out)?;
+        let (computed, alike) = self.look_at(&inputs);
+        let alike = alike && is_like(out, inputs[0]);
+        if !(alike && self.dtype.gives(computed) == out.dtype()) {
+            self.spec(&inputs, self.dtype.gives(computed))?.fit("out", out)?;
         }
-        let operands = Operands::take([("out", out)], numbered(inputs)).map_err(|error| self.named(error))?;
-        self.run(&operands, computed, loops)
+        let operands =
+            Operands::take(&["out"], [out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        self.run(&operands, computed, alike, loops)
     }
 
     fn in_place<const N: usize>(
@@ -99,28 +100,42 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let operands = operands.map_err(|error| self.named(error))?;
-        let computed = self.dtype.computes_in(&inputs);
+        let (computed, alike) = self.look_at(&inputs);
         let this = operands.written()[0].tensor();
-        if let Some(spec) = self.misfit(&inputs, computed, this)? {
-            spec.fit("self", &mut this.clone())?;
+        let alike = alike && is_like(this, inputs[0]);
+        if !(alike && self.dtype.gives(computed) == this.dtype()) {
+            self.spec(&inputs, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
         }
-        self.run(&operands, computed, loops)
+        self.run(&operands, computed, alike, loops)
     }
 
-    /// The result, if `out` does not obviously have its sizes and dtype.
-    fn misfit(self, inputs: &[&Tensor], computed: DType, out: &Tensor) -> Result<Option<Spec>> {
-        let dtype = self.dtype.gives(computed);
-        let obvious = dtype == out.dtype() && inputs.iter().all(|input| input.sizes() == out.sizes());
-        if obvious { Ok(None) } else { self.spec(inputs, dtype).map(Some) }
+    /// The dtype to compute in, and whether the inputs are all of it, side by side, and of the same sizes.
+    #[inline(always)]
+    fn look_at<const N: usize>(self, inputs: &[&Tensor; N]) -> (DType, bool) {
+        let first = inputs[0];
+        let alike = first.geometry().is_contiguous()
+            && !first.is_number()
+            && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_like(input, first));
+        let computed = match self.dtype {
+            Promotion::Common | Promotion::Bool if alike => first.dtype(),
+            dtype => dtype.computes_in(inputs),
+        };
+        (computed, alike)
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| self.named(error.into()))
     }
 
-    fn run<const N: usize>(self, operands: &Operands<'_, 1, N>, computed: DType, loops: Loops<'_, N>) -> Result<()> {
+    fn run<const N: usize>(
+        self,
+        operands: &Operands<'_, 1, N>,
+        computed: DType,
+        alike: bool,
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
         let looped = crate::convert::computed_in(computed);
-        match loops(looped, &mut Lanes::new(operands, looped)) {
+        match loops(looped, &mut Lanes::new(operands, looped, alike)) {
             Ok(()) => Ok(()),
             Err(supported) => {
                 let operator = (self.operator)().name();
@@ -146,66 +161,68 @@ impl Rule {
     }
 }
 
-/// Operands that errors know by number.
-#[inline(always)]
-fn numbered<const N: usize>(inputs: [&Tensor; N]) -> [(&'static str, &Tensor); N] {
+/// What errors call operands before they know better.
+const fn numbers<const N: usize>() -> [&'static str; N] {
     const NUMBERS: [&str; 6] = ["0", "1", "2", "3", "4", "5"];
+    let mut names = [""; N];
     let mut i = 0;
-    inputs.map(|input| {
+    while i < N {
+        names[i] = NUMBERS[i];
         i += 1;
-        (NUMBERS[i - 1], input)
-    })
+    }
+    names
 }
 
-#[inline]
-fn same_and_contiguous(inputs: &[&Tensor]) -> bool {
-    let [first, rest @ ..] = inputs else { return false };
-    first.geometry().is_contiguous()
-        && rest.iter().all(|input| input.geometry().is_contiguous() && input.sizes() == first.sizes())
+/// Whether the elements of a tensor lie side by side, in the sizes of another.
+#[inline(always)]
+fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
+    tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
 }
 
-/// Elementwise operators, a line each: the names of its three forms, the types that it has a loop for, its arguments - tensors, then
-/// numbers - and what it does with elements.
+/// The loop of an elementwise operator: the types that it computes in, and what it does with elements.
+macro_rules! loops {
+    ([$($ty:ident)+] |$elements:pat_param| $body:expr) => {
+        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        }
+    };
+}
+pub(crate) use loops;
+
+/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it has a loop for, its
+/// arguments - tensors, then numbers - and what it does with elements. `if check` calls a function with the arguments beforehand.
 macro_rules! elementwise {
-    ($($name:ident $in_place:ident $out:ident $types:tt $arguments:tt => |$elements:pat_param| $body:expr;)*) => {
-        $($crate::elementwise::elementwise! { @one $name $in_place $out $types $arguments $arguments $elements, $body })*
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? => |$elements:pat_param| $body:expr;)*) => {
+        $($crate::elementwise::elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] $elements, $body })*
     };
     (@one
-        $name:ident $in_place:ident $out:ident [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $elements:pat_param, $body:expr
+        $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
+        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $elements:pat_param, $body:expr
     ) => {
         const _: () = {
-            use ::dispatch_runtime::{DType, Element, Result, Tensor, op_impl};
+            use ::dispatch_runtime::{DType, Element, Result};
 
             const INPUTS: usize = [stringify!($first) $(, stringify!($rest))*].len();
 
+            #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
             fn loops(
                 $($($number: $number_ty),+)?
-            ) -> impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]> {
-                move |dtype, lanes| {
+            ) -> Result<impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]>> {
+                Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, INPUTS>| {
                     $(if dtype == <$ty as Element>::DTYPE {
                         $crate::elementwise::elementwise! { @numbers $ty $arguments }
                         lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
                         return Ok(());
                     })+
-                    Err(&[$(<$ty as Element>::DTYPE),+])
-                }
+                    Err(&[$(<$ty as Element>::DTYPE),+][..])
+                })
             }
 
-            #[op_impl(aten::$name, CPU)]
-            fn $name($first: &Tensor $(, $rest: &Tensor)* $($(, $number: $number_ty)+)?) -> Result<Tensor> {
-                $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &loops($($($number),+)?))
-            }
-
-            #[op_impl(aten::$in_place, CPU)]
-            fn $in_place($first: &mut Tensor $(, $rest: &Tensor)* $($(, $number: $number_ty)+)?) -> Result<()> {
-                $crate::elementwise::in_place::<aten::$name, _>($first, |$first| [$first $(, $rest)*], &loops($($($number),+)?))
-            }
-
-            #[op_impl(aten::$out, CPU)]
-            fn $out($first: &Tensor $(, $rest: &Tensor)* $($(, $number: $number_ty)+)?, out: &mut Tensor) -> Result<()> {
-                $crate::elementwise::into::<aten::$name, _>(out, [$first $(, $rest)*], &loops($($($number),+)?))
-            }
+            $crate::elementwise::forms! { @one $name $in_place $out $arguments $check loops }
         };
     };
     (@numbers $ty:ident ($($tensor:ident),+)) => {};
@@ -214,3 +231,49 @@ macro_rules! elementwise {
     };
 }
 pub(crate) use elementwise;
+
+/// The same for operators whose loop is made by a function of their numbers.
+macro_rules! forms {
+    ($($name:ident $in_place:tt $out:tt $arguments:tt $(if $check:path)? => $loops:path;)*) => {
+        $(const _: () = { $crate::elementwise::forms! { @one $name $in_place $out $arguments [$($check)?] $loops } };)*
+    };
+    (@one $name:ident $in_place:tt $out:tt $arguments:tt $check:tt $loops:path) => {
+        $crate::elementwise::forms! { @fresh $name $arguments $check $loops }
+        $crate::elementwise::forms! { @in_place $name $in_place $arguments $check $loops }
+        $crate::elementwise::forms! { @out $name $out $arguments $check $loops }
+    };
+    (@check [] $($argument:ident),*) => {};
+    (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
+    (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[::dispatch_runtime::op_impl(aten::$name, CPU)]
+        fn $name(
+            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+        ) -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> {
+            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+    };
+    (@in_place $name:ident - $arguments:tt $check:tt $loops:path) => {};
+    (@in_place $name:ident $in_place:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[allow(non_snake_case, reason = "it is called as its operator is")]
+        #[::dispatch_runtime::op_impl(aten::$in_place, CPU)]
+        fn $in_place(
+            $first: &mut ::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+        ) -> ::dispatch_runtime::Result<()> {
+            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::in_place::<aten::$name, _>($first, |$first| [$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+    };
+    (@out $name:ident - $arguments:tt $check:tt $loops:path) => {};
+    (@out $name:ident $out:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[::dispatch_runtime::op_impl(aten::$out, CPU)]
+        fn $out(
+            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?,
+            out: &mut ::dispatch_runtime::Tensor
+        ) -> ::dispatch_runtime::Result<()> {
+            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::into::<aten::$name, _>(out, [$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+    };
+}
+pub(crate) use forms;

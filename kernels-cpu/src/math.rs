@@ -2,7 +2,8 @@
 //!
 //! [`Real`] is straight-line arithmetic: no branches, tables or calls, so that a loop over any of its hot functions
 //! becomes packed instructions once it is compiled for a wide instruction set, which [`vectorised`] does at run time.
-//! Results do not depend on that choice: no operation is fused, so every machine rounds alike.
+//! Results do not depend on that choice. Sums of products are fused, in one instruction where the machine has it and
+//! by the library's correctly rounded function otherwise: slow there, but every machine rounds alike.
 //!
 //! On a concrete type the standard library's methods win over a trait's: write `Real::exp(x)`, not `x.exp()`.
 
@@ -21,6 +22,7 @@ mod testing;
 use arc::Arc as Inverse;
 use circular::Circular;
 use error_function::ErrorFunction;
+use hyperbolic::Hyperbolic;
 use power::Power;
 use pulp::Arch;
 use rare::Rare;
@@ -119,7 +121,7 @@ reals! {
     /// The hyperbolic cosine.
     cosh() = hyperbolic::cosh;
     /// The hyperbolic tangent.
-    tanh() = hyperbolic::tanh;
+    tanh() = Hyperbolic::tanh;
     /// The inverse of [`sinh`](Self::sinh).
     asinh() = hyperbolic::asinh;
     /// The inverse of [`cosh`](Self::cosh), NaN below one.

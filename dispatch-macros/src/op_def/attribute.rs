@@ -85,7 +85,10 @@ impl Attribute {
             "shape" => match ShapeWord::parse.parse2(value.clone()) {
                 Ok(shape) => self.shape.replace(shape).is_some(),
                 Err(_) if value.is_empty() => {
-                    return errors.at(name, format!("say what the results look like; the words: {SHAPES}"));
+                    return errors.at(
+                        name,
+                        format!("say what the results look like: the words {}", SHAPES.trim_start_matches("they ")),
+                    );
                 }
                 Err(error) => return errors.add(error),
             },

@@ -74,7 +74,7 @@ impl Definition {
     pub(super) fn form(&self, schema: Schema) -> Self {
         let functional = &self.function.signature.ident;
         let span = functional.span();
-        let dropped = schema.name.overload == "Tensor" && functional.to_string() == self.schema.name.base;
+        let dropped = schema.name.overload == "Tensor" && *functional == self.schema.name.base;
         let name = if dropped { schema.name.base.clone() } else { schema.name.rust_name() };
         let name = Ident::new(&name, span);
         let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();

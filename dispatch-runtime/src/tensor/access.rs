@@ -130,24 +130,17 @@ impl Tensor {
                 strides: geometry.strides().to_vec(),
             });
         }
-        let memory = self.storage().memory().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
-        let (Ok(count), Ok(offset)) = (usize::try_from(geometry.count()), usize::try_from(geometry.offset())) else {
-            return Ok((NonNull::dangling(), 0));
-        };
-        if count == 0 {
-            return Ok((NonNull::dangling(), 0));
-        }
-        // SAFETY: a tensor's geometry ends inside its storage, so the first element is inside too. The block is aligned for every
-        // element type.
-        Ok((unsafe { memory.start().cast::<T>().add(offset) }, count))
+        let start = self.start().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
+        // The block is aligned for every element type, and a tensor's elements are inside.
+        Ok((start.cast(), usize::try_from(geometry.count()).unwrap_or(0)))
     }
 }
 
 /// Fills a fresh host storage.
 pub(super) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
-    if let Some(memory) = storage.memory().filter(|memory| memory.size() >= size_of_val(elements)) {
+    if let Some(memory) = storage.memory().filter(|_| storage.size() >= size_of_val(elements)) {
         // SAFETY: the block is large enough, and the caller made the storage, so nobody else reaches it yet.
-        unsafe { memory.start().cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
+        unsafe { memory.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
     }
     T::DTYPE
 }

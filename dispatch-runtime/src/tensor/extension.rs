@@ -4,11 +4,12 @@
 //! a tensor see the same value. A tensor that no layer cares about pays one unset word.
 
 use std::any::Any;
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 /// The values of all layers: a list that only grows.
 #[derive(Default)]
-pub(super) struct Extensions(OnceLock<Box<Node>>);
+pub(super) struct Extensions(OnceBox<Node>);
 
 struct Node {
     value: Box<dyn Any + Send + Sync>,

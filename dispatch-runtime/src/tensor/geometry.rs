@@ -18,12 +18,37 @@ pub type Dims = SmallVec<[i64; 5]>;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Geometry {
-    sizes: Dims,
-    strides: Dims,
+    steps: Steps,
     offset: i64,
     /// Asked for by every kernel, so found out once.
     count: i64,
     contiguous: bool,
+}
+
+/// Sizes, then strides: in place for up to four dimensions, so that most tensors are made and copied without another allocation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Steps {
+    Few { rank: u8, sizes: [i64; FEW], strides: [i64; FEW] },
+    Many(Box<(Dims, Dims)>),
+}
+
+const FEW: usize = 4;
+
+impl Steps {
+    #[inline]
+    fn new(sizes: &[i64], strides: &[i64]) -> Self {
+        if sizes.len() > FEW {
+            return Self::Many(Box::new((sizes.into(), strides.into())));
+        }
+        let (mut own, mut own_strides) = ([0; FEW], [0; FEW]);
+        for (at, (&size, &stride)) in sizes.iter().zip(strides).enumerate().take(FEW) {
+            own[at] = size;
+            own_strides[at] = stride;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most `FEW`")]
+        let rank = sizes.len() as u8;
+        Self::Few { rank, sizes: own, strides: own_strides }
+    }
 }
 
 impl Geometry {
@@ -31,14 +56,21 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn contiguous(sizes: &[i64]) -> Self {
-        let mut strides = Dims::from_slice(sizes);
+        let mut strides = [1; FEW];
+        let mut many = Dims::new();
+        let strides: &mut [i64] = if sizes.len() <= FEW {
+            &mut strides[..sizes.len()]
+        } else {
+            many.resize(sizes.len(), 1);
+            &mut many
+        };
         let (mut stride, mut count): (i64, i64) = (1, 1);
         for (at, &size) in strides.iter_mut().zip(sizes).rev() {
             *at = stride;
             stride = stride.saturating_mul(size.max(1));
             count = count.saturating_mul(size.max(0));
         }
-        Self { sizes: Dims::from_slice(sizes), strides, offset: 0, count, contiguous: true }
+        Self { steps: Steps::new(sizes, strides), offset: 0, count, contiguous: true }
     }
 
     /// Elements side by side in the order that a memory format says. None where the format wants another number of dimensions.
@@ -82,7 +114,7 @@ impl Geometry {
     fn of(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
         let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
         let contiguous = count == 0 || are_contiguous(sizes, strides);
-        Self { sizes: Dims::from_slice(sizes), strides: Dims::from_slice(strides), offset, count, contiguous }
+        Self { steps: Steps::new(sizes, strides), offset, count, contiguous }
     }
 
     /// The same walk from another element.
@@ -97,14 +129,33 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn sizes(&self) -> &[i64] {
-        &self.sizes
+        match &self.steps {
+            Steps::Few { rank, sizes, .. } => &sizes[..usize::from(*rank).min(FEW)],
+            Steps::Many(many) => &many.0,
+        }
+    }
+
+    /// Whether both have the same sizes.
+    #[must_use]
+    #[inline]
+    pub fn same_sizes(&self, other: &Self) -> bool {
+        match (&self.steps, &other.steps) {
+            // A single dimension is as large as the whole. Behind the last one there are zeros.
+            (Steps::Few { rank: own, sizes, .. }, Steps::Few { rank: others, sizes: other_sizes, .. }) => {
+                own == others && self.count == other.count && (*own == 1 || sizes == other_sizes)
+            }
+            _ => self.sizes() == other.sizes(),
+        }
     }
 
     /// How far apart neighbours are in each dimension.
     #[must_use]
     #[inline]
     pub fn strides(&self) -> &[i64] {
-        &self.strides
+        match &self.steps {
+            Steps::Few { rank, strides, .. } => &strides[..usize::from(*rank).min(FEW)],
+            Steps::Many(many) => &many.1,
+        }
     }
 
     /// Where the first element is.
@@ -118,7 +169,10 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn rank(&self) -> usize {
-        self.sizes.len()
+        match &self.steps {
+            Steps::Few { rank, .. } => usize::from(*rank),
+            Steps::Many(many) => many.0.len(),
+        }
     }
 
     /// How many elements there are in all, or as many as can be counted; none where a size is negative.
@@ -144,10 +198,10 @@ impl Geometry {
     /// ```
     #[must_use]
     pub fn is_in_format(&self, format: MemoryFormat) -> bool {
-        let dense = Self::in_format(&self.sizes, format);
+        let dense = Self::in_format(self.sizes(), format);
         dense.is_some_and(|dense| {
             let matter =
-                self.sizes.iter().zip(self.strides.iter().zip(dense.strides())).filter(|(size, _)| **size != 1);
+                self.sizes().iter().zip(self.strides().iter().zip(dense.strides())).filter(|(size, _)| **size != 1);
             self.count == 0 || matter.into_iter().all(|(_, (own, dense))| own == dense)
         })
     }
@@ -165,7 +219,7 @@ impl Geometry {
             return true;
         }
         let mut steps: SmallVec<[(i64, i64); 5]> =
-            self.strides.iter().copied().zip(self.sizes.iter().copied()).filter(|&(_, size)| size != 1).collect();
+            self.strides().iter().copied().zip(self.sizes().iter().copied()).filter(|&(_, size)| size != 1).collect();
         steps.sort_unstable();
         let mut expected: i64 = 1;
         steps.into_iter().all(|(stride, size)| {
@@ -178,13 +232,23 @@ impl Geometry {
     /// The first element behind all that can be reached; none where a size or a place is negative or overflows.
     #[inline]
     pub(crate) fn end(&self) -> Option<i64> {
-        if self.offset < 0 || self.sizes.iter().any(|&size| size < 0) || self.strides.iter().any(|&stride| stride < 0) {
+        if self.contiguous && self.count > 0 && self.offset >= 0 {
+            return self.offset.checked_add(self.count);
+        }
+        self.strided_end()
+    }
+
+    fn strided_end(&self) -> Option<i64> {
+        if self.offset < 0
+            || self.sizes().iter().any(|&size| size < 0)
+            || self.strides().iter().any(|&stride| stride < 0)
+        {
             return None;
         }
-        if self.sizes.contains(&0) {
+        if self.sizes().contains(&0) {
             return Some(self.offset);
         }
-        let steps = self.sizes.iter().zip(&self.strides);
+        let steps = self.sizes().iter().zip(self.strides());
         let last = steps
             .map(|(&size, &stride)| (size - 1).checked_mul(stride))
             .try_fold(self.offset, |at, step| at.checked_add(step?));

@@ -32,64 +32,6 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
-/// Memory that the CPU can address.
-///
-/// A storage owns it alone, so nobody reaches the bytes except through that storage's guards.
-pub(super) struct HostMemory {
-    start: NonNull<u8>,
-    size: usize,
-    class: Class,
-}
-
-// SAFETY: the bytes are reached through the guards of a `Storage` only, which allow many readers or one writer.
-unsafe impl Send for HostMemory {}
-// SAFETY: as above.
-unsafe impl Sync for HostMemory {}
-
-impl HostMemory {
-    /// `size` bytes, whatever they hold.
-    #[inline]
-    pub(super) fn recycled(size: usize) -> Result<Self, OutOfMemory> {
-        let class = Class::of(size).ok_or(OutOfMemory { size })?;
-        let start = match class.thread_list().and_then(|list| THREAD.try_with(|cache| cache.take(list)).ok().flatten())
-        {
-            Some(block) => block,
-            None => class.shelved_or_new().ok_or(OutOfMemory { size })?,
-        };
-        Ok(Self { start, size, class })
-    }
-
-    /// `size` bytes of zeros.
-    pub(super) fn zeroed(size: usize) -> Result<Self, OutOfMemory> {
-        let memory = Self::recycled(size)?;
-        // SAFETY: the block has that many bytes, and nobody else reaches them yet.
-        unsafe { memory.start.write_bytes(0, size) };
-        Ok(memory)
-    }
-
-    #[inline]
-    pub(super) const fn size(&self) -> usize {
-        self.size
-    }
-
-    #[inline]
-    pub(super) const fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-}
-
-impl Drop for HostMemory {
-    #[inline]
-    fn drop(&mut self) {
-        let (block, class) = (self.start, self.class);
-        let kept =
-            class.thread_list().is_some_and(|list| THREAD.try_with(|cache| cache.keep(list, block)).unwrap_or(false));
-        if !kept {
-            class.shelve_or_free(block);
-        }
-    }
-}
-
 /// A cache line, and the widest vector register there is.
 const ALIGNMENT: usize = 64;
 /// Sizes up to 64 KiB: what a thread keeps for itself.
@@ -101,22 +43,45 @@ const SHELF: usize = 512 << 20;
 
 /// A size of block: a power of two of cache lines, and up to three quarters more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Class(u8);
+pub(super) struct Class(u8);
 
 impl Class {
+    /// A block of this size, whatever it holds. None where the system has no more.
+    #[inline]
+    pub(super) fn take(self) -> Option<NonNull<u8>> {
+        let kept = self.thread_list().and_then(|list| THREAD.try_with(|cache| cache.take(list)).ok().flatten());
+        kept.or_else(|| self.shelved_or_new())
+    }
+
+    /// Gives a block back.
+    ///
+    /// # Safety
+    ///
+    /// It was taken from this class, and nobody uses it any more.
+    #[inline]
+    pub(super) unsafe fn give(self, block: NonNull<u8>) {
+        let keep = |list| THREAD.try_with(|cache| cache.keep(list, block)).unwrap_or(false);
+        if !self.thread_list().is_some_and(keep) {
+            self.shelve_or_free(block);
+        }
+    }
+
     /// The smallest one that holds `size` bytes.
     #[inline]
-    fn of(size: usize) -> Option<Self> {
-        let lines = size.checked_add(ALIGNMENT - 1)? / ALIGNMENT;
+    pub(super) const fn of(size: usize) -> Option<Self> {
+        let lines = size.div_ceil(ALIGNMENT);
         if lines <= 4 {
-            // At most 4, so it fits.
             #[expect(clippy::cast_possible_truncation, reason = "at most 4")]
             return Some(Self(lines as u8));
         }
+        // The system gives no block that is larger than half of the address space.
+        if size > (isize::MAX as usize) / 2 {
+            return None;
+        }
         let double = (lines - 1).ilog2();
         let quarter = (lines - 1) >> (double - 2) & 3;
-        let class = Self(u8::try_from(double as usize * 4 - 4 + quarter + 1).ok()?);
-        (class.capacity() <= isize::MAX as usize - ALIGNMENT).then_some(class)
+        #[expect(clippy::cast_possible_truncation, reason = "less than four times 64")]
+        Some(Self((double as usize * 4 - 4 + quarter + 1) as u8))
     }
 
     /// How many bytes a block has.
@@ -257,40 +222,53 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn a_block_that_was_given_back_is_lent_again() {
-        let first = HostMemory::recycled(1000).unwrap();
-        let address = first.start();
-        drop(first);
-        assert_eq!(HostMemory::recycled(900).unwrap().start(), address);
-        for size in [100 << 10, 1 << 20] {
-            let address = HostMemory::recycled(size).unwrap().start();
-            let again = HostMemory::recycled(size).unwrap();
-            let other = HostMemory::recycled(size).unwrap();
-            assert!(again.start() == address && other.start() != address);
+    /// A block that goes back by itself.
+    struct Lent(Class, NonNull<u8>);
+
+    // SAFETY: a block that was taken is its owner's alone.
+    unsafe impl Send for Lent {}
+
+    impl Lent {
+        fn take(size: usize) -> Self {
+            let class = Class::of(size).unwrap();
+            Self(class, class.take().unwrap())
+        }
+    }
+
+    impl Drop for Lent {
+        fn drop(&mut self) {
+            // SAFETY: it was taken from this class, and goes nowhere else.
+            unsafe { self.0.give(self.1) }
         }
     }
 
     #[test]
-    fn zeroed_blocks_are_zero_even_if_they_were_used() {
-        for size in [8, 5000, 200_000] {
-            let memory = HostMemory::recycled(size).unwrap();
+    fn a_block_that_was_given_back_is_lent_again() {
+        let address = Lent::take(1000).1;
+        assert_eq!(Lent::take(900).1, address);
+        for size in [100 << 10, 1 << 20] {
+            let address = Lent::take(size).1;
+            let (again, other) = (Lent::take(size), Lent::take(size));
+            assert!(again.1 == address && other.1 != address);
+        }
+    }
+
+    #[test]
+    fn blocks_are_aligned_and_can_be_filled() {
+        for size in [1, 64, 65, 5000, 200_000] {
+            let block = Lent::take(size);
+            assert_eq!(block.1.addr().get() % ALIGNMENT, 0);
             // SAFETY: the block has that many bytes, and is nobody else's.
-            unsafe { memory.start().write_bytes(0xff, size) };
-            drop(memory);
-            let memory = HostMemory::zeroed(size).unwrap();
-            // SAFETY: as above.
-            let bytes = unsafe { std::slice::from_raw_parts(memory.start().as_ptr(), size) };
-            assert!(bytes.iter().all(|&byte| byte == 0));
+            unsafe { block.1.write_bytes(0xff, block.0.capacity()) };
         }
     }
 
     #[test]
     fn blocks_wander_between_threads_and_survive_the_end_of_theirs() {
-        let lent: Vec<HostMemory> = (0..200).map(|i| HostMemory::zeroed(i * 40 + 1).unwrap()).collect();
+        let lent: Vec<Lent> = (0..200).map(|i| Lent::take(i * 40 + 1)).collect();
         std::thread::spawn(move || drop(lent)).join().unwrap();
-        let of_another = std::thread::spawn(|| HostMemory::zeroed(640).unwrap()).join().unwrap();
-        assert_eq!(of_another.size(), 640);
+        let of_another = std::thread::spawn(|| Lent::take(640)).join().unwrap();
+        assert!(of_another.0.capacity() >= 640);
     }
 
     proptest! {

@@ -10,13 +10,14 @@ mod geometry;
 mod memory;
 mod operands;
 mod overlap;
+mod shared;
 mod storage;
 mod strided;
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering, fence};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use access::{AccessError, Read, Write};
 pub use geometry::{Dims, Geometry};
@@ -33,6 +34,7 @@ use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, layer_bit};
 use crate::key_set::KeySet;
 use crate::scalar::Scalar;
 use extension::Extensions;
+use shared::Shared;
 
 /// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
 ///
@@ -45,16 +47,27 @@ use extension::Extensions;
 /// ```
 #[derive(Clone)]
 #[repr(transparent)]
-pub struct Tensor(Arc<Body>);
+pub struct Tensor(Shared<Body>);
 
 struct Body {
     keys: KeySet,
     flags: AtomicU8,
     dtype: DType,
+    device: Device,
     geometry: Geometry,
     storage: Storage,
+    /// Of the first element, where the CPU can address it.
+    start: Start,
     extensions: Extensions,
 }
+
+/// An address inside of the storage beside it.
+struct Start(Option<NonNull<u8>>);
+
+// SAFETY: only the guards of the storage make anything of the address.
+unsafe impl Send for Start {}
+// SAFETY: as above.
+unsafe impl Sync for Start {}
 
 const REQUIRES_GRAD: u8 = 1;
 const INFERENCE: u8 = 2;
@@ -93,6 +106,14 @@ impl fmt::Display for OutOfStorage {
 
 impl std::error::Error for OutOfStorage {}
 
+/// How many bytes a tensor's first element is behind the start of its storage.
+#[inline]
+fn start_of(geometry: &Geometry, dtype: DType) -> usize {
+    // An offset of zero needs no look at the rest.
+    let offset = if geometry.offset() == 0 || geometry.count() == 0 { 0 } else { geometry.offset() };
+    usize::try_from(offset).unwrap_or(0) * dtype.size()
+}
+
 fn bytes(elements: i64, dtype: DType) -> Option<usize> {
     usize::try_from(elements).ok()?.checked_mul(dtype.size())
 }
@@ -123,20 +144,41 @@ impl Tensor {
         if !fits {
             return Err(OutOfStorage { geometry: Box::new(geometry), dtype, available: storage.size() });
         }
-        Ok(Self::body(storage, dtype, geometry, keys, flags))
+        let device = storage.device();
+        Ok(Self::body(storage, dtype, geometry, device, keys, flags))
     }
 
+    #[inline(always)]
+    fn body(storage: Storage, dtype: DType, geometry: Geometry, device: Device, keys: KeySet, flags: u8) -> Self {
+        // SAFETY: callers made sure that the geometry begins inside the storage, unless there is no element at all.
+        let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
+        // SAFETY: every field is written.
+        Self(unsafe {
+            Shared::new_in_place(|body: *mut Body| {
+                (&raw mut (*body).keys).write(keys);
+                (&raw mut (*body).flags).write(AtomicU8::new(flags));
+                (&raw mut (*body).dtype).write(dtype);
+                (&raw mut (*body).device).write(device);
+                (&raw mut (*body).geometry).write(geometry);
+                (&raw mut (*body).storage).write(storage);
+                (&raw mut (*body).start).write(Start(start));
+                (&raw mut (*body).extensions).write(Extensions::default());
+            })
+        })
+    }
+
+    /// Where the first element is, if the CPU can address it.
     #[inline]
-    fn body(storage: Storage, dtype: DType, geometry: Geometry, keys: KeySet, flags: u8) -> Self {
-        let (flags, extensions) = (AtomicU8::new(flags), Extensions::default());
-        Self(Arc::new(Body { keys, flags, dtype, geometry, storage, extensions }))
+    fn start(&self) -> Option<NonNull<u8>> {
+        self.0.start.0
     }
 
     /// A tensor over a storage of this device that is large enough.
     #[inline]
     pub(crate) fn over(storage: Storage, dtype: DType, geometry: Geometry, device: Device) -> Self {
         let inference = guard::is_inference_mode();
-        Self::body(storage, dtype, geometry, default_keys(device, inference), if inference { INFERENCE } else { 0 })
+        let flags = if inference { INFERENCE } else { 0 };
+        Self::body(storage, dtype, geometry, device, default_keys(device, inference), flags)
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.
@@ -167,7 +209,7 @@ impl Tensor {
         };
         let inference = if guard::is_inference_mode() { INFERENCE } else { 0 };
         let keys = default_keys(Device::CPU, inference != 0);
-        Self::body(storage, dtype, Geometry::contiguous(&[]), keys, inference | NUMBER)
+        Self::body(storage, dtype, Geometry::contiguous(&[]), Device::CPU, keys, inference | NUMBER)
     }
 
     /// Whether this is a plain number, see [`number`](Self::number).
@@ -192,7 +234,7 @@ impl Tensor {
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
         let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
-        Self::body(body.storage.clone(), body.dtype, body.geometry.clone(), keys, flags)
+        Self::body(body.storage.clone(), body.dtype, body.geometry.clone(), body.device, keys, flags)
     }
 
     /// The keys that this tensor adds to a call.
@@ -213,7 +255,7 @@ impl Tensor {
     #[inline]
     #[must_use]
     pub fn device(&self) -> Device {
-        self.0.storage.device()
+        self.0.device
     }
 
     /// Sizes, strides and offset.
@@ -247,21 +289,19 @@ impl Tensor {
     /// Whether nobody else can reach the elements: this is the only handle, over a storage of its own.
     #[inline]
     fn is_unique(&mut self) -> bool {
-        let unique = Arc::strong_count(&self.0) == 1;
-        fence(Ordering::Acquire);
-        unique && self.0.storage.is_unique()
+        Shared::is_only(&self.0) && self.0.storage.is_unique()
     }
 
     /// How many handles there are.
     #[cfg(test)]
     pub(crate) fn handles(&self) -> usize {
-        Arc::strong_count(&self.0)
+        Shared::count(&self.0)
     }
 
     /// Whether both handles are of the same array, not only of equal ones.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Shared::same(&self.0, &other.0)
     }
 
     /// Whether autograd records what is computed from this tensor.

@@ -7,8 +7,9 @@ use std::ptr::NonNull;
 
 use super::overlap::{are_disjoint, overlaps_itself};
 use super::{AccessError, Geometry, Tensor};
+use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{BadArgument, Problem, Result};
+use crate::error::{BadArgument, Error, Problem, Result};
 
 /// Takes tensors for writing and reading: `operands!(write out; read a, b)?`. A tensor that was just made, and that nobody else has
 /// seen, is entered without an atomic operation.
@@ -37,8 +38,10 @@ use crate::error::{BadArgument, Problem, Result};
 macro_rules! operands {
     (write $($written:ident),+ $(; read $($read:ident),*)? $(;)?) => {
         $crate::Operands::take(
-            [$((::core::stringify!($written), $written.as_written())),+],
-            [$($((::core::stringify!($read), $read.as_read())),*)?],
+            &[$(::core::stringify!($written)),+],
+            [$($written.as_written()),+],
+            &[$($(::core::stringify!($read)),*)?],
+            [$($($read.as_read()),*)?],
         )
     };
 }
@@ -51,7 +54,6 @@ pub struct Operands<'a, const W: usize, const R: usize> {
 
 /// One of them, for engines that walk through memory themselves.
 pub struct Operand<'a> {
-    name: &'static str,
     tensor: &'a Tensor,
     start: NonNull<u8>,
     hold: Hold,
@@ -83,70 +85,95 @@ impl Tensor {
     }
 }
 
+/// Why an operand was not entered. Names come in only where it is told.
+enum Refused {
+    NotOnHost(Device),
+    SelfOverlap,
+    InUse,
+    Overlap { with: usize },
+}
+
+impl Refused {
+    #[cold]
+    fn of(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
+        let problem = match self {
+            Self::NotOnHost(device) => Problem::NotOnHost { device },
+            Self::SelfOverlap => Problem::SelfOverlap,
+            Self::InUse => Problem::InUse,
+            Self::Overlap { with } => Problem::Overlap { with: written.get(with).copied().unwrap_or_default().into() },
+        };
+        BadArgument::new(names.get(operand).copied().unwrap_or_default(), problem).into()
+    }
+}
+
 impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
-    /// What [`operands!`](crate::operands) expands to: tensors with the names that errors call them by.
-    #[inline]
-    pub fn take(written: [(&'static str, &'a mut Tensor); W], read: [(&'static str, &'a Tensor); R]) -> Result<Self> {
+    /// What [`operands!`](crate::operands) expands to: tensors, and the names that errors call them by.
+    #[inline(always)]
+    pub fn take(
+        written_names: &[&'static str; W],
+        written: [&'a mut Tensor; W],
+        read_names: &[&'static str; R],
+        read: [&'a Tensor; R],
+    ) -> Result<Self> {
         let mut alone = [false; W];
         let mut which = alone.iter_mut();
-        let written = written.map(|(name, tensor)| {
+        let written = written.map(|tensor| {
             if let Some(alone) = which.next() {
                 *alone = tensor.is_unique();
             }
-            Operand::outside(name, tensor)
+            Operand::outside(tensor)
         });
-        let read = read.map(|(name, tensor)| Operand::outside(name, tensor));
-        let mut operands = Self { written, read };
-        for (i, &alone) in alone.iter().enumerate() {
-            operands.enter_written(i, alone)?;
-        }
-        operands.enter_all_read()?;
+        let mut operands = Self { written, read: read.map(Operand::outside) };
+        operands.enter(&alone, written_names, read_names)?;
         Ok(operands)
     }
 
-    #[inline]
-    fn enter_all_read(&mut self) -> Result<()> {
+    #[inline(always)]
+    fn enter(&mut self, alone: &[bool; W], written: &[&'static str; W], read: &[&'static str; R]) -> Result<()> {
+        for (i, &alone) in alone.iter().enumerate() {
+            self.enter_written(i, alone).map_err(|problem| problem.of(i, written, written))?;
+        }
         for i in 0..R {
-            self.enter_read(i)?;
+            self.enter_read(i).map_err(|problem| problem.of(i, read, written))?;
         }
         Ok(())
     }
 
-    #[inline]
-    fn enter_written(&mut self, i: usize, alone: bool) -> Result<()> {
+    #[inline(always)]
+    fn enter_written(&mut self, i: usize, alone: bool) -> Result<(), Refused> {
         let (before, [operand, ..]) = self.written.split_at_mut(i) else { return Ok(()) };
         operand.find()?;
-        if overlaps_itself(operand.geometry()) {
-            return Err(BadArgument::new(operand.name, Problem::SelfOverlap).into());
+        if !operand.geometry().is_contiguous() && overlaps_itself(operand.geometry()) {
+            return Err(Refused::SelfOverlap);
         }
         let storage = operand.tensor.storage();
         if alone {
             storage.write_alone();
             return Ok(());
         }
-        for other in before {
-            if other.tensor.storage().same(storage) {
-                return operand.check_beside(other);
+        for (other, operand_before) in before.iter().enumerate() {
+            if operand_before.tensor.storage().same(storage) {
+                return operand.check_beside(operand_before, other);
             }
         }
         if !storage.enter_write() {
-            return Err(BadArgument::new(operand.name, Problem::InUse).into());
+            return Err(Refused::InUse);
         }
         operand.hold = Hold::Writing;
         Ok(())
     }
 
-    #[inline]
-    fn enter_read(&mut self, i: usize) -> Result<()> {
+    #[inline(always)]
+    fn enter_read(&mut self, i: usize) -> Result<(), Refused> {
         let operand = &mut self.read[i];
         operand.find()?;
         let storage = operand.tensor.storage();
         let mut inside = false;
-        for written in &self.written {
+        for (other, written) in self.written.iter().enumerate() {
             if written.tensor.storage().same(storage) {
                 inside = true;
                 if !operand.is(written) {
-                    operand.check_beside(written)?;
+                    operand.check_beside(written, other)?;
                 }
             }
         }
@@ -154,7 +181,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
             return Ok(());
         }
         if !storage.enter_read() {
-            return Err(BadArgument::new(operand.name, Problem::InUse).into());
+            return Err(Refused::InUse);
         }
         operand.hold = Hold::Reading;
         Ok(())
@@ -206,7 +233,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     /// ```
     /// use dispatch_runtime::{Operands, Tensor};
     /// let (mut a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
-    /// let operands = Operands::in_place("a", &mut a, |a| [("a", a), ("b", &b)]).unwrap();
+    /// let operands = Operands::in_place("a", &mut a, &["a", "b"], |a| [a, &b]).unwrap();
     /// let ([written], [first, _]) = (operands.written(), operands.read());
     /// assert!(first.is(written));
     /// ```
@@ -214,27 +241,26 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     /// # Errors
     ///
     /// As [`operands!`](crate::operands).
-    #[inline]
+    #[inline(always)]
     pub fn in_place(
         name: &'static str,
         tensor: &'a mut Tensor,
-        read: impl FnOnce(&'a Tensor) -> [(&'static str, &'a Tensor); R],
+        read_names: &[&'static str; R],
+        read: impl FnOnce(&'a Tensor) -> [&'a Tensor; R],
     ) -> Result<Self> {
         // Whoever `read` is may keep the reference and clone the handle, so nobody is alone here.
         let tensor: &'a Tensor = tensor;
-        let written = [Operand::outside(name, tensor)];
-        let read = read(tensor).map(|(name, tensor)| Operand::outside(name, tensor));
-        let mut operands = Self { written, read };
-        operands.enter_written(0, false)?;
-        operands.enter_all_read()?;
+        let read = read(tensor).map(Operand::outside);
+        let mut operands = Self { written: [Operand::outside(tensor)], read };
+        operands.enter(&[false], &[name], read_names)?;
         Ok(operands)
     }
 }
 
 impl<'a> Operand<'a> {
     #[inline]
-    fn outside(name: &'static str, tensor: &'a Tensor) -> Self {
-        Self { name, tensor, start: NonNull::dangling(), hold: Hold::Nothing }
+    fn outside(tensor: &'a Tensor) -> Self {
+        Self { tensor, start: NonNull::dangling(), hold: Hold::Nothing }
     }
 
     /// The tensor.
@@ -273,7 +299,7 @@ impl<'a> Operand<'a> {
             && self.dtype() == other.dtype()
             && {
                 let (own, others) = (self.geometry(), other.geometry());
-                own.sizes() == others.sizes() && own.strides() == others.strides()
+                own.same_sizes(others) && own.strides() == others.strides()
             }
             && self.tensor.storage().same(other.tensor.storage())
     }
@@ -283,27 +309,14 @@ impl<'a> Operand<'a> {
     }
 
     #[inline]
-    fn find(&mut self) -> Result<()> {
-        let Some(memory) = self.tensor.storage().memory() else {
-            return Err(BadArgument::new(self.name, Problem::NotOnHost { device: self.tensor.device() }).into());
-        };
-        let offset = usize::try_from(self.geometry().offset()).unwrap_or(0) * self.dtype().size();
-        self.start = if self.geometry().count() == 0 {
-            memory.start()
-        } else {
-            // SAFETY: a tensor's geometry begins and ends inside its storage.
-            unsafe { memory.start().add(offset) }
-        };
+    fn find(&mut self) -> Result<(), Refused> {
+        self.start = self.tensor.start().ok_or_else(|| Refused::NotOnHost(self.tensor.device()))?;
         Ok(())
     }
 
     #[cold]
-    fn check_beside(&self, other: &Operand<'_>) -> Result<()> {
-        if are_disjoint(self.tensor, other.tensor) {
-            Ok(())
-        } else {
-            Err(BadArgument::new(self.name, Problem::Overlap { with: other.name.into() }).into())
-        }
+    fn check_beside(&self, other: &Operand<'_>, number: usize) -> Result<(), Refused> {
+        if are_disjoint(self.tensor, other.tensor) { Ok(()) } else { Err(Refused::Overlap { with: number }) }
     }
 
     fn check_slice<T: Element>(&self) -> Result<(), AccessError> {

@@ -5,10 +5,11 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering, fence};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
-use super::memory::{HostMemory, OutOfMemory};
+use super::memory::OutOfMemory;
+use super::shared::Shared;
 use crate::device::Device;
 
 /// A block of some backend's memory.
@@ -43,7 +44,7 @@ pub trait Buffer: Any + Send + Sync {
 /// assert_eq!((storage.device(), storage.size(), storage.version()), (Device::CPU, 8, 0));
 /// ```
 #[derive(Clone)]
-pub struct Storage(Arc<Body>);
+pub struct Storage(Shared<Body>);
 
 struct Body {
     version: AtomicU64,
@@ -53,13 +54,21 @@ struct Body {
 }
 
 enum Memory {
-    Host(HostMemory),
+    /// As many bytes, behind the body.
+    Host(usize),
     Backend(Box<dyn Buffer>),
     /// A shape's: it has a size, a version and an identity, and no bytes.
     Meta(usize),
 }
 
 const WRITING: i32 = -1;
+
+impl Body {
+    #[inline]
+    const fn over(memory: Memory) -> Self {
+        Self { version: AtomicU64::new(0), users: AtomicI32::new(0), memory }
+    }
+}
 
 impl Storage {
     /// Takes over a backend's memory.
@@ -84,7 +93,10 @@ impl Storage {
     ///
     /// Where there is no such block.
     pub fn try_host(size: usize) -> Result<Self, OutOfMemory> {
-        HostMemory::zeroed(size).map(|memory| Self::over(Memory::Host(memory)))
+        let storage = Self::recycled(size)?;
+        // SAFETY: the block has that many bytes, and nobody else reaches them yet.
+        unsafe { storage.0.tail().write_bytes(0, size) };
+        Ok(storage)
     }
 
     /// `size` bytes on the CPU, whatever they hold: the fastest way to memory that is written before it is read.
@@ -98,7 +110,7 @@ impl Storage {
     /// ```
     #[inline]
     pub fn recycled(size: usize) -> Result<Self, OutOfMemory> {
-        HostMemory::recycled(size).map(|memory| Self::over(Memory::Host(memory)))
+        Shared::with_tail(Body::over(Memory::Host(size)), size).map(Self)
     }
 
     /// What `size` bytes of memory would be, for tensors that only have a shape.
@@ -114,7 +126,7 @@ impl Storage {
 
     #[inline]
     fn over(memory: Memory) -> Self {
-        Self(Arc::new(Body { version: AtomicU64::new(0), users: AtomicI32::new(0), memory }))
+        Self(Shared::new(Body::over(memory)))
     }
 
     /// Where the memory is.
@@ -131,9 +143,8 @@ impl Storage {
     #[must_use]
     pub fn size(&self) -> usize {
         match &self.0.memory {
-            Memory::Host(memory) => memory.size(),
+            Memory::Host(size) | Memory::Meta(size) => *size,
             Memory::Backend(buffer) => buffer.size(),
-            Memory::Meta(size) => *size,
         }
     }
 
@@ -158,7 +169,7 @@ impl Storage {
     /// Whether both are the same memory.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Shared::same(&self.0, &other.0)
     }
 
     /// Counts a write that no guard sees, such as one by a device.
@@ -167,9 +178,9 @@ impl Storage {
     }
 
     #[inline]
-    pub(super) fn memory(&self) -> Option<&HostMemory> {
+    pub(super) fn memory(&self) -> Option<NonNull<u8>> {
         match &self.0.memory {
-            Memory::Host(memory) => Some(memory),
+            Memory::Host(_) => Some(self.0.tail()),
             Memory::Backend(_) | Memory::Meta(_) => None,
         }
     }
@@ -177,10 +188,7 @@ impl Storage {
     /// Whether there is no other handle to this memory. Nobody else can then make one but through this one.
     #[inline]
     pub(super) fn is_unique(&self) -> bool {
-        let unique = Arc::strong_count(&self.0) == 1;
-        // What the last of the other handles did comes before what this one does next.
-        fence(Ordering::Acquire);
-        unique
+        Shared::is_only(&self.0)
     }
 
     /// Counts a write through the only handle.

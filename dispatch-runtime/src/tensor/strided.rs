@@ -37,7 +37,7 @@ impl Tensor {
     /// Where they are of another type, not in the CPU's reach, or being written.
     pub fn elements<T: Element>(&self) -> Result<Elements<'_, T>> {
         check::<T>(self.dtype())?;
-        Ok(Elements { operands: Operands::take([], [("self", self)])?, element: PhantomData })
+        Ok(Elements { operands: Operands::take(&[], [], &["self"], [self])?, element: PhantomData })
     }
 
     /// Lends the elements for writing, wherever they lie.
@@ -54,7 +54,7 @@ impl Tensor {
     /// Where they are of another type, not in the CPU's reach, in use, or share memory with each other.
     pub fn elements_mut<T: Element>(&mut self) -> Result<ElementsMut<'_, T>> {
         check::<T>(self.dtype())?;
-        Ok(ElementsMut { operands: Operands::take([("self", self)], [])?, element: PhantomData })
+        Ok(ElementsMut { operands: Operands::take(&["self"], [self], &[], [])?, element: PhantomData })
     }
 
     /// A copy of all elements, the last dimension fastest.

@@ -15,12 +15,16 @@ const BLOCK: usize = 1024;
 const SHORT: usize = 128;
 /// How many elements are worth another thread.
 const GRAIN: usize = 32 * 1024;
+/// How many elements are copied aside without much ado.
+const FEW: usize = 16;
 
 /// One result and `N` inputs, for the loop of one operator.
 pub(crate) struct Lanes<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
     computed: DType,
+    /// All operands lie side by side and are of the same sizes, and all inputs of the same dtype.
+    alike: bool,
 }
 
 /// A block of any type that loops compute in.
@@ -39,9 +43,9 @@ impl Block {
 
 impl<'a, const N: usize> Lanes<'a, N> {
     #[inline]
-    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType) -> Self {
+    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, alike: bool) -> Self {
         let [out] = operands.written();
-        Self { out, inputs: operands.read(), computed }
+        Self { out, inputs: operands.read(), computed, alike }
     }
 
     /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
@@ -64,35 +68,25 @@ impl<'a, const N: usize> Lanes<'a, N> {
                 },
             );
         };
-        self.walk(R::DTYPE, &row);
-    }
-
-    fn walk(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
-        let out = self.out;
-        let sizes = out.geometry().sizes();
-        let simple = out.dtype() == results
-            && out.geometry().is_contiguous()
-            && self.inputs.iter().all(|input| {
-                input.dtype() == self.computed
-                    && input.geometry().is_contiguous()
-                    && input.geometry().sizes() == sizes
-                    && input.start() != out.start()
-            });
-        if simple {
-            let count = usize::try_from(out.geometry().count()).unwrap_or(0);
-            let starts =
-                Starts { out: out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
-            let (out_size, in_size) = (results.size(), self.computed.size());
-            if count <= GRAIN {
-                return row(starts.out, starts.inputs, count);
-            }
-            let starts = &starts;
-            return pool::over(0..count, GRAIN, |part| {
-                let out = starts.out.wrapping_add(part.start * out_size);
-                row(out, starts.inputs.map(|input| input.wrapping_add(part.start * in_size)), part.len());
-            });
+        if !(self.alike && self.out.dtype() == R::DTYPE && self.inputs[0].dtype() == self.computed) {
+            return self.walk_any(R::DTYPE, &row);
         }
-        self.walk_any(results, row);
+        let count = usize::try_from(self.out.geometry().count()).unwrap_or(0);
+        let starts =
+            Starts { out: self.out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+        match (starts.is_in_place(), count) {
+            (false, ..=GRAIN) => row(starts.out, starts.inputs, count),
+            (false, _) => walk_alike(count, R::DTYPE.size(), self.computed.size(), &starts, &row),
+            (true, ..=FEW) => {
+                let mut block = [const { MaybeUninit::<C>::uninit() }; FEW];
+                for (i, element) in block.iter_mut().enumerate().take(count) {
+                    // SAFETY: the input, which is the result too, has `count` elements.
+                    element.write(unsafe { starts.out.cast::<C>().add(i).read() });
+                }
+                row(starts.out, starts.with_block(block.as_ptr().cast()), count);
+            }
+            (true, _) => walk_in_place(count, self.computed.size(), &starts, &row),
+        }
     }
 
     #[inline(never)]
@@ -142,6 +136,56 @@ struct Starts<const N: usize> {
 
 // SAFETY: the operands that these point into are held for as long as the call, and threads write disjoint parts.
 unsafe impl<const N: usize> Sync for Starts<N> {}
+
+impl<const N: usize> Starts<N> {
+    #[inline(always)]
+    fn is_in_place(&self) -> bool {
+        self.inputs.iter().any(|input| *input == self.out)
+    }
+
+    /// The inputs, with a copy in place of the one that is the result too.
+    #[inline(always)]
+    fn with_block(&self, block: *const u8) -> [*const u8; N] {
+        self.inputs.map(|input| if input == self.out { block } else { input })
+    }
+}
+
+#[inline(never)]
+fn walk_alike<const N: usize>(
+    count: usize,
+    out_size: usize,
+    in_size: usize,
+    starts: &Starts<N>,
+    row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
+) {
+    pool::over(0..count, GRAIN, |part| {
+        let out = starts.out.wrapping_add(part.start * out_size);
+        row(out, starts.inputs.map(|input| input.wrapping_add(part.start * in_size)), part.len());
+    });
+}
+
+/// The results take the place of an input, which therefore goes through a block: the loop may count on not reading what it wrote.
+#[inline(never)]
+fn walk_in_place<const N: usize>(
+    count: usize,
+    size: usize,
+    starts: &Starts<N>,
+    row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
+) {
+    pool::over(0..count, GRAIN, |part| {
+        let mut block = Block::new();
+        for start in part.clone().step_by(BLOCK) {
+            let length = BLOCK.min(part.end - start);
+            let here = Starts {
+                out: starts.out.wrapping_add(start * size),
+                inputs: starts.inputs.map(|input| input.wrapping_add(start * size)),
+            };
+            // SAFETY: both have room for `length` elements, and a fresh block is nobody else's.
+            unsafe { block.start().copy_from_nonoverlapping(here.out, length * size) };
+            row(here.out, here.with_block(block.start()), length);
+        }
+    });
+}
 
 /// One operand, and how its elements reach the loop.
 struct Lane {

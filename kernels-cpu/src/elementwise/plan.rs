@@ -7,13 +7,13 @@ use dispatch_runtime::{Geometry, broadcast_strides, nesting};
 use smallvec::SmallVec;
 
 /// Dimensions from the innermost outwards, each with its size and every operand's stride in bytes; the result is operand 0.
-pub(super) struct Plan<const M: usize> {
+pub(crate) struct Plan<const M: usize> {
     dims: SmallVec<[(usize, [isize; M]); 5]>,
 }
 
 impl<const M: usize> Plan<M> {
     /// A walk over `sizes`, to which all operands broadcast.
-    pub(super) fn new(sizes: &[i64], operands: [(&Geometry, usize); M]) -> Self {
+    pub(crate) fn new(sizes: &[i64], operands: [(&Geometry, usize); M]) -> Self {
         let strides = operands.map(|(geometry, element)| (broadcast_strides(geometry, sizes), bytes(element)));
         let order = nesting(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element)));
         let mut dims: SmallVec<[(usize, [isize; M]); 5]> = SmallVec::new();
@@ -26,7 +26,7 @@ impl<const M: usize> Plan<M> {
                 strides.each_ref().map(|(strides, element)| isize::try_from(strides[dim] * element).unwrap_or(0));
             match dims.last_mut() {
                 Some((inner, inner_steps)) if (0..M).all(|i| inner_steps[i] * bytes_of(*inner) == steps[i]) => {
-                    *inner *= size
+                    *inner *= size;
                 }
                 _ => dims.push((size, steps)),
             }
@@ -37,18 +37,18 @@ impl<const M: usize> Plan<M> {
         Self { dims }
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.dims.iter().map(|(size, _)| size).product()
     }
 
     /// How long a row is, and every operand's stride along it.
-    pub(super) fn row(&self) -> (usize, [isize; M]) {
+    pub(crate) fn row(&self) -> (usize, [isize; M]) {
         self.dims[0]
     }
 
     /// Visits the rows that hold the elements `start..end`: how far every operand's part is from its first element, and how many
     /// elements there are.
-    pub(super) fn rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {
+    pub(crate) fn rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {
         let (row, row_steps) = self.dims[0];
         let mut at: SmallVec<[usize; 5]> = SmallVec::new();
         let mut offsets = [0; M];

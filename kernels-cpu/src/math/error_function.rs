@@ -1,9 +1,9 @@
 //! The error function and what belongs to it.
 //!
-//! Near zero `erf` is an odd polynomial. Further out it is one minus something small: in `f32` the exponential of a
-//! polynomial, in `f64` the complementary function itself, `e^(-x^2)` times a function that varies slowly.
+//! Near zero `erf` is an odd polynomial. Further out it is one minus something small: in `f32` a power of two
+//! with a polynomial for exponent, in `f64` the complementary function itself, `e^(-x^2)` times a function that varies slowly.
 
-use super::exponential::exp;
+use super::exponential::{exp, exp2_of_small};
 use super::float::{Float, poly};
 
 pub(super) trait ErrorFunction: Float {
@@ -14,31 +14,26 @@ pub(super) trait ErrorFunction: Float {
 impl ErrorFunction for f32 {
     #[inline(always)]
     fn erf(self) -> Self {
-        let a = self.abs().at_most(4.0);
+        let a = self.abs();
         let z = a * a;
-        let near = a + a * poly!(
-            z;
-            0.128_379_17,
-            -0.376_126_35,
-            0.112_836_94,
-            -0.026_859_27,
-            0.005_200_634,
-            -0.000_813_743_7,
-            8.345_221e-5,
+        let near = a.mul_add(
+            poly!(z; 0.128_379_17, -0.376_125_9, 0.112_828_65, -0.026_807_288, 0.005_057_703_7, -0.000_634_851_87),
+            a,
         );
-        let far = 1.0
-            - exp(poly!(
-                a;
-                0.000_170_552_86,
-                -1.129_495_1,
-                -0.633_386_6,
-                -0.108_236_65,
-                0.025_091_52,
-                -0.004_160_537_4,
-                0.000_432_305_53,
-                -2.090_981e-5,
-            ));
-        (if a < 0.92 { near } else { far }).copysign(self)
+        // From 3.93 on the result rounds to one.
+        let power = poly!(
+            a.at_most(3.93);
+            -0.000_165_418_47,
+            -1.627_382_6,
+            -0.918_421_3,
+            -0.150_687_43,
+            0.032_430_73,
+            -0.004_482_83,
+            0.000_292_198_1,
+        );
+        let far = 1.0 - exp2_of_small(power);
+        // NaN takes the polynomial.
+        (if a > 0.85 { far } else { near }).copysign(self)
     }
 
     #[inline(always)]
@@ -72,18 +67,21 @@ impl ErrorFunction for f64 {
 #[inline(always)]
 fn near(a: f64) -> f64 {
     let z = a * a;
-    a + a * poly!(
-        z;
-        0.128_379_167_095_512_6,
-        -0.376_126_389_031_837_5,
-        0.112_837_916_709_548_71,
-        -0.026_866_170_645_000_43,
-        0.005_223_977_622_031_529,
-        -0.000_854_832_651_240_953_8,
-        0.000_120_552_863_162_729_64,
-        -1.492_300_786_608_858_5e-5,
-        1.637_133_077_008_763_4e-6,
-        -1.462_176_957_280_174_8e-7,
+    a.mul_add(
+        poly!(
+            z;
+            0.128_379_167_095_512_6,
+            -0.376_126_389_031_837_5,
+            0.112_837_916_709_548_71,
+            -0.026_866_170_645_000_43,
+            0.005_223_977_622_031_529,
+            -0.000_854_832_651_240_953_8,
+            0.000_120_552_863_162_729_64,
+            -1.492_300_786_608_858_5e-5,
+            1.637_133_077_008_763_4e-6,
+            -1.462_176_957_280_174_8e-7,
+        ),
+        a,
     )
 }
 
@@ -95,10 +93,9 @@ fn near(a: f64) -> f64 {
 fn complement(a: f64) -> f64 {
     let u = 1.0 / (a + 3.0);
     let t = (a - 3.0) * u;
-    let slow = u * poly!(
+    // The first terms round last.
+    let rest = poly!(
         t;
-        1.074_006_907_088_339_8,
-        -0.883_394_453_169_883_6,
         0.590_228_357_104_101_9,
         -0.310_467_261_900_560_45,
         0.119_527_761_287_287_18,
@@ -121,9 +118,10 @@ fn complement(a: f64) -> f64 {
         -7.522_109_021_011_906e-9,
         1.149_617_511_802_252_7e-9,
     );
+    let slow = u * t.mul_add(t.mul_add(rest, -0.883_394_453_169_883_6), 1.074_006_907_088_339_8);
     let high = f64::from_bits(a.to_bits() & !0x07ff_ffff);
     let low = (a - high) * (a + high);
-    exp(-high * high) * (slow - slow * low * (1.0 - low * (0.5 - low * (1.0 / 6.0))))
+    exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `exp` and its family, by way of `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
 //!
-//! The power of two is applied in two halves: `2^n` alone leaves the range of normal numbers long before the product
-//! does, and a denormal result must be rounded once.
+//! The power of two is added to the exponent, less one, and a multiplication by two makes up for that one: it is what
+//! overflows. Where the result may be denormal, a larger power is added, and it is the multiplication that rounds.
 
 use super::float::{Float, poly};
 
@@ -12,6 +12,10 @@ pub(super) trait Exponential: Float {
     /// `e^x` is zero below the first and infinite above the second.
     const LOWEST: Self;
     const HIGHEST: Self;
+    /// Below this `e^x` may be denormal.
+    const TINY: Self;
+    /// A power of two that makes every denormal normal.
+    const LIFT: Self;
 
     /// `(e^r - 1 - r) / r^2`
     fn remainder_term(r: Self) -> Self;
@@ -22,6 +26,8 @@ impl Exponential for f32 {
     const LN2_LOW: Self = -2.121_944_4e-4;
     const LOWEST: Self = -105.0;
     const HIGHEST: Self = 89.0;
+    const TINY: Self = -86.0;
+    const LIFT: Self = 32.0;
 
     #[inline(always)]
     fn remainder_term(r: Self) -> Self {
@@ -34,6 +40,8 @@ impl Exponential for f64 {
     const LN2_LOW: Self = 1.908_214_929_270_587_7e-10;
     const LOWEST: Self = -746.0;
     const HIGHEST: Self = 710.0;
+    const TINY: Self = -707.0;
+    const LIFT: Self = 64.0;
 
     #[inline(always)]
     fn remainder_term(r: Self) -> Self {
@@ -55,23 +63,48 @@ impl Exponential for f64 {
 
 #[inline(always)]
 pub(super) fn exp<T: Exponential>(x: T) -> T {
-    exp_scaled(x, T::of(0.0))
+    exp_below_overflow(x.at_most(T::HIGHEST))
 }
 
-/// `2^power e^x`, which may be finite where `e^x` is not. The power is a small integer.
+/// [`exp`] without its upper limit.
 #[inline(always)]
-pub(super) fn exp_scaled<T: Exponential>(x: T, power: T) -> T {
-    let (n, r) = reduce(x.at_least(T::LOWEST).at_most(T::HIGHEST - power));
-    scale(T::of(1.0) + (r + r * r * T::remainder_term(r)), n + power)
+pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
+    let x = x.at_least(T::LOWEST);
+    let (shifted, r) = reduce(x, T::of(1.0));
+    scale(x, r, shifted, x < T::TINY)
+}
+
+/// [`exp`] where neither the result nor any power on the way leaves the normal numbers. NaN becomes any number.
+#[inline(always)]
+pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
+    let (shifted, r) = reduce(x, T::of(0.0));
+    (r * r).mul_add(T::remainder_term(r), r + T::of(1.0)).raised(shifted)
+}
+
+/// `2^x` to 22 bits, which is enough for what is subtracted from a number some times larger. NaN becomes any number.
+#[inline(always)]
+pub(super) fn exp2_of_small(x: f32) -> f32 {
+    let shifted = x + f32::SHIFT;
+    let r = x - (shifted - f32::SHIFT);
+    let rest = poly!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
+    r.mul_add(rest, 1.0).raised(shifted)
+}
+
+/// `e^x / 2`, which may be finite where `e^x` is not.
+#[inline(always)]
+pub(super) fn half_exp<T: Exponential>(x: T) -> T {
+    let x = x.at_least(T::LOWEST).at_most(T::HIGHEST + T::of(std::f64::consts::LN_2));
+    let (shifted, r) = reduce(x, T::of(2.0));
+    scale(x, r, shifted, x < T::TINY + T::of(1.0))
 }
 
 #[inline(always)]
 pub(super) fn exp2<T: Exponential>(x: T) -> T {
     let limit = T::of(std::f64::consts::LOG2_E);
     let x = x.at_least(T::LOWEST * limit).at_most(T::HIGHEST * limit);
-    let n = x.nearest();
-    let r = (x - n) * T::of(std::f64::consts::LN_2);
-    scale(T::of(1.0) + (r + r * r * T::remainder_term(r)), n)
+    let shift = T::SHIFT - T::of(1.0);
+    let shifted = x + shift;
+    scale(x, (x - (shifted - shift)) * T::of(std::f64::consts::LN_2), shifted, x < T::TINY * limit)
 }
 
 #[inline(always)]
@@ -83,25 +116,31 @@ pub(super) fn expm1<T: Exponential>(x: T) -> T {
 /// [`expm1`] without its limits, for `-40 <= x <= HIGHEST`.
 #[inline(always)]
 pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
-    let (n, r) = reduce(x);
-    let near = r + r * r * T::remainder_term(r);
+    let (shifted, r) = reduce(x, T::of(0.0));
+    let near = (r * r).mul_add(T::remainder_term(r), r);
     // Half of 2^n is finite for the largest n. Both it and its distance from a half are exact where they matter.
-    let half = (n - T::of(1.0)).two_to();
-    let result = T::of(2.0) * (half * near + (half - T::of(0.5)));
+    let half = T::of(0.5).raised(shifted);
+    let result = T::of(2.0) * half.mul_add(near, half - T::of(0.5));
     // Halving would lose the last bit of a denormal, and adding would lose the sign of zero.
     if x.magnitude() < T::EPSILON * T::of(0.5) { x } else { result }
 }
 
+/// `n - below + SHIFT`, whose low bits are `n - below`, and `r`.
 #[inline(always)]
-fn reduce<T: Exponential>(x: T) -> (T, T) {
-    let n = (x * T::of(std::f64::consts::LOG2_E)).nearest();
-    (n, (x - n * T::LN2_HIGH) - n * T::LN2_LOW)
+fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
+    let shift = T::SHIFT - below;
+    let shifted = x.mul_add(T::of(std::f64::consts::LOG2_E), shift);
+    let n = shifted - shift;
+    (shifted, n.mul_add(-T::LN2_LOW, n.mul_add(-T::LN2_HIGH, x)))
 }
 
+/// `2^(n + 1) e^r`, and NaN where `x` is: the bits of a NaN do not survive the power.
 #[inline(always)]
-fn scale<T: Float>(value: T, power: T) -> T {
-    let half = (power * T::of(0.5)).nearest();
-    value * half.two_to() * (power - half).two_to()
+fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::of(1.0));
+    let shifted = if tiny { shifted + T::LIFT } else { shifted };
+    let factor = if tiny { T::of(2.0) * (-T::LIFT).two_to() } else { T::of(2.0) };
+    value.raised(shifted).mul_add(factor, x * T::of(0.0))
 }
 
 #[cfg(test)]

@@ -8,18 +8,28 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Evaluates a polynomial, lowest coefficient first.
 ///
-/// It is a macro so that the evaluation is straight-line code before the loop vectoriser looks at it.
+/// Neighbours are combined, then neighbours of those: what waits for what is a tree instead of a chain, and a
+/// processor finds enough to do without looking far ahead. It is a macro so that the evaluation is straight-line code
+/// before the loop vectoriser looks at it.
 macro_rules! poly {
-    ($x:expr; $last:expr $(,)?) => { $last };
-    ($x:expr; $first:expr, $($rest:expr),+ $(,)?) => { $first + $x * poly!($x; $($rest),+) };
+    ($x:expr; $only:expr $(,)?) => { $only };
+    ($x:expr; $($coefficient:expr),+ $(,)?) => {{
+        let x = $x;
+        poly!(@pair x; []; $($coefficient),+)
+    }};
+    (@pair $x:ident; [$($done:expr,)*]; $a:expr, $b:expr $(, $($rest:expr),+)?) => {
+        poly!(@pair $x; [$($done,)* $b.mul_add($x, $a),]; $($($rest),+)?)
+    };
+    (@pair $x:ident; [$($done:expr,)*]; $last:expr) => { poly!($x * $x; $($done,)* $last) };
+    (@pair $x:ident; [$($done:expr,)*];) => { poly!($x * $x; $($done),*) };
 }
 pub(super) use poly;
 
 /// `f32` or `f64`, as seen by the formulas of this module.
 ///
-/// No operation here is fused: a product and a sum round separately on every machine. That is what makes a result the
-/// same under AVX-512, AVX2 and the baseline, and keeps a call outside of [`vectorised`](super::vectorised) from
-/// becoming a call of the C library's `fma`.
+/// A product and a sum that round once are [`mul_add`](Self::mul_add), one instruction where the machine has it. Where
+/// it has not, or outside of [`vectorised`](super::vectorised), it is a call of the library, which is slow and rounds
+/// alike.
 pub(super) trait Float:
     Copy
     + PartialOrd
@@ -43,10 +53,12 @@ pub(super) trait Float:
     fn magnitude(self) -> Self;
     fn with_sign_of(self, sign: Self) -> Self;
     fn root(self) -> Self;
-    /// The nearest integer, for magnitudes below a quarter of `1 / EPSILON`; NaN stays NaN.
-    fn nearest(self) -> Self;
+    /// `self * factor + sum`, rounded once.
+    fn mul_add(self, factor: Self, sum: Self) -> Self;
     /// `2^self` for an integer `self` whose power is a normal number.
     fn two_to(self) -> Self;
+    /// `self * 2^n` for `shifted = n + SHIFT`, where both `self` and the product are normal numbers.
+    fn raised(self, shifted: Self) -> Self;
     /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
     fn exponent_and_mantissa(self) -> (Self, Self);
 
@@ -94,13 +106,18 @@ macro_rules! float {
             }
 
             #[inline(always)]
-            fn nearest(self) -> Self {
-                (self + Self::SHIFT) - Self::SHIFT
+            fn mul_add(self, factor: Self, sum: Self) -> Self {
+                self.mul_add(factor, sum)
             }
 
             #[inline(always)]
             fn two_to(self) -> Self {
                 Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa)
+            }
+
+            #[inline(always)]
+            fn raised(self, shifted: Self) -> Self {
+                Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa))
             }
 
             #[inline(always)]

@@ -1,22 +1,43 @@
 //! The hyperbolic functions, their inverses and the logistic function, in terms of exponentials and logarithms.
 
-use super::exponential::{Exponential, exp, exp_scaled, expm1, expm1_below_overflow};
+use super::exponential::{Exponential, exp_below_overflow, exp_of_small, expm1, expm1_below_overflow, half_exp};
+use super::float::{Float, poly};
 use super::logarithm::{Logarithm, log1p};
+
+pub(super) trait Hyperbolic: Exponential {
+    fn tanh(self) -> Self;
+}
+
+impl Hyperbolic for f32 {
+    /// NaN takes the polynomial.
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        let a = self.abs();
+        let z = a * a;
+        let near =
+            (a * z).mul_add(poly!(z; -0.333_332_8, 0.133_314_15, -0.053_737_77, 0.020_633_517, -0.005_699_398), a);
+        // From 9.02 on the result rounds to one.
+        let far = 1.0 - 2.0 / (1.0 + exp_of_small(2.0 * a.at_most(9.02)));
+        (if a > 0.625 { far } else { near }).copysign(self)
+    }
+}
+
+impl Hyperbolic for f64 {
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        // From 20 on the quotient rounds to one.
+        let t = expm1_below_overflow(2.0 * self.abs().at_most(20.0));
+        let result = (t / (t + 2.0)).copysign(self);
+        // Doubling and halving would round a denormal, and NaN comes back with its own sign.
+        if self.abs() < Self::EPSILON { self } else { result }
+    }
+}
 
 #[inline(always)]
 pub(super) fn sigmoid<T: Exponential>(x: T) -> T {
     // An exponential that cannot overflow keeps the denormal results of large negative arguments.
-    let e = exp(-x.magnitude());
+    let e = exp_below_overflow(-x.magnitude());
     (if x < T::of(0.0) { e } else { T::of(1.0) }) / (T::of(1.0) + e)
-}
-
-#[inline(always)]
-pub(super) fn tanh<T: Exponential>(x: T) -> T {
-    // From 20 on the quotient rounds to one.
-    let t = expm1_below_overflow(T::of(2.0) * x.magnitude().at_most(T::of(20.0)));
-    let result = (t / (t + T::of(2.0))).with_sign_of(x);
-    // Doubling and halving would round a denormal, and NaN comes back with its own sign.
-    if x.magnitude() < T::EPSILON { x } else { result }
 }
 
 #[inline(always)]
@@ -24,7 +45,7 @@ pub(super) fn sinh<T: Exponential>(x: T) -> T {
     let a = x.magnitude();
     let t = expm1(a);
     let small = T::of(0.5) * (t + t / (t + T::of(1.0)));
-    let half = exp_scaled(a, T::of(-1.0));
+    let half = half_exp(a);
     let large = half - T::of(0.25) / half;
     let result = if a < T::of(1.0) { small } else { large };
     if a < T::EPSILON { x } else { result.with_sign_of(x) }
@@ -32,7 +53,7 @@ pub(super) fn sinh<T: Exponential>(x: T) -> T {
 
 #[inline(always)]
 pub(super) fn cosh<T: Exponential>(x: T) -> T {
-    let half = exp_scaled(x.magnitude(), T::of(-1.0));
+    let half = half_exp(x.magnitude());
     half + T::of(0.25) / half
 }
 

@@ -19,21 +19,19 @@ impl Logarithm for f32 {
     #[inline(always)]
     fn sum(e: Self, f: Self) -> Self {
         let square = f * f;
-        let cube = f
-            * square
-            * poly!(
-                f;
-                0.333_333_1,
-                -0.249_999_87,
-                0.200_021_46,
-                -0.166_692_14,
-                0.142_200_26,
-                -0.123_855_93,
-                0.118_651_4,
-                -0.117_804_684,
-                0.069_207_6,
-            );
-        (f + ((cube - 2.121_944_4e-4 * e) - 0.5 * square)) + 0.693_359_4 * e
+        let rest = poly!(
+            f;
+            0.333_333_3,
+            -0.250_008_2,
+            0.200_012_4,
+            -0.166_234_05,
+            0.142_016_25,
+            -0.131_597_31,
+            0.127_619_07,
+            -0.076_356_34,
+        );
+        let low = e.mul_add(-2.121_944_4e-4, f * square * rest);
+        e.mul_add(0.693_359_4, f + square.mul_add(-0.5, low))
     }
 }
 
@@ -59,8 +57,8 @@ impl Logarithm for f64 {
             0.132_434_161_590_943_84,
         );
         let half_square = 0.5 * f * f;
-        let low = 1.908_214_929_270_587_7e-10 * e;
-        Self::from_bits(0x3fe6_2e42_fee0_0000) * e - ((half_square - (s * (half_square + series) + low)) - f)
+        let low = s.mul_add(half_square + series, 1.908_214_929_270_587_7e-10 * e);
+        e.mul_add(Self::from_bits(0x3fe6_2e42_fee0_0000), f - (half_square - low))
     }
 }
 

@@ -126,7 +126,10 @@ pub(super) fn check<T: Sample>(
     reference: impl Fn(f64) -> f64,
 ) {
     let arguments = arguments::<T>(low, high);
-    let results: Vec<T> = vectorised(|| arguments.iter().map(|&x| function(x)).collect());
+    let results: Vec<T> = vectorised(
+        #[inline(always)]
+        || arguments.iter().map(|&x| function(x)).collect(),
+    );
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
         assert!(same(result, function(x)), "compiled differently at {x:?}: {result:?}");
@@ -150,8 +153,14 @@ pub(super) fn check_pairs<T: Sample>(
     let special = &all[..2 * (SPECIAL.len() + 5)];
     let crossed = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let shifted = all.iter().zip(all.iter().skip(7)).map(|(&a, &b)| (a, b));
-    for (a, b) in crossed.chain(shifted) {
-        let (result, expected) = (function(a, b), reference(a.widen(), b.widen()));
+    let arguments: Vec<(T, T)> = crossed.chain(shifted).collect();
+    let results: Vec<T> = vectorised(
+        #[inline(always)]
+        || arguments.iter().map(|&(a, b)| function(a, b)).collect(),
+    );
+    for (&(a, b), &result) in arguments.iter().zip(&results) {
+        assert!(same(result, function(a, b)), "compiled differently at ({a:?}, {b:?}): {result:?}");
+        let expected = reference(a.widen(), b.widen());
         let error = result.distance(expected);
         assert!(error <= bound, "{error} units at ({a:?}, {b:?}): {result:?}, not {expected:e}");
     }

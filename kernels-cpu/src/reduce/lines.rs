@@ -57,13 +57,22 @@ impl Lane {
         let (from, to) = if is_result { (T::DTYPE, operand.dtype()) } else { (operand.dtype(), T::DTYPE) };
         let length = along.iter().fold(1, |length: usize, along| length.saturating_mul(along.0));
         let direct = from == to && along.len() == 1 && along[0].1 == element;
-        Self { start: operand.start(), size: T::DTYPE.size(), convert: conversion(from, to), direct, length, along, between }
+        Self {
+            start: operand.start(),
+            size: T::DTYPE.size(),
+            convert: conversion(from, to),
+            direct,
+            length,
+            along,
+            between,
+        }
     }
 
     /// Where the line at this position of the kept dimensions begins.
     fn at(&self, position: &[usize]) -> *mut u8 {
         let steps = position.iter().zip(&self.between);
-        let offset = steps.fold(0, |offset: isize, (&at, stride)| offset.wrapping_add(signed(at).wrapping_mul(*stride)));
+        let offset =
+            steps.fold(0, |offset: isize, (&at, stride)| offset.wrapping_add(signed(at).wrapping_mul(*stride)));
         self.start.wrapping_offset(offset)
     }
 
@@ -88,7 +97,13 @@ impl Lane {
             if neighbour.abs() < step.abs() && count > 1 {
                 for i in 0..run {
                     let inside = block.wrapping_add((done + i) * self.size);
-                    copy(outside.wrapping_offset(step * signed(i)), neighbour, inside, size * signed(self.length), count);
+                    copy(
+                        outside.wrapping_offset(step * signed(i)),
+                        neighbour,
+                        inside,
+                        size * signed(self.length),
+                        count,
+                    );
                 }
             } else {
                 for line in 0..count {
@@ -129,9 +144,8 @@ pub(crate) fn lines<C: Element, R: Element, S: Element, const I: usize, const O:
         // SAFETY: `walk` gives every lane its line, of the type that the lane was made with, and no line to two.
         unsafe {
             let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), lanes[i].length));
-            let first = std::array::from_fn(|i| {
-                std::slice::from_raw_parts_mut(at[I + i].cast::<R>(), lanes[I + i].length)
-            });
+            let first =
+                std::array::from_fn(|i| std::slice::from_raw_parts_mut(at[I + i].cast::<R>(), lanes[I + i].length));
             let second = std::array::from_fn(|i| {
                 std::slice::from_raw_parts_mut(at[I + O + i].cast::<S>(), lanes[I + O + i].length)
             });

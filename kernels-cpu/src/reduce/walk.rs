@@ -78,7 +78,12 @@ pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &
     walk.run(count);
 }
 
-fn split(from: &Operand<'_>, gone: &[bool], element: usize, result: usize) -> (SmallVec<[Kept; 4]>, SmallVec<[Gone; 4]>) {
+fn split(
+    from: &Operand<'_>,
+    gone: &[bool],
+    element: usize,
+    result: usize,
+) -> (SmallVec<[Kept; 4]>, SmallVec<[Gone; 4]>) {
     let (mut kept, mut reduced) = (SmallVec::<[Kept; 4]>::new(), SmallVec::<[Gone; 4]>::new());
     let mut along = signed(result);
     let geometry = from.geometry();
@@ -140,14 +145,16 @@ impl Walk<'_> {
             step = step.next_multiple_of(COLUMNS);
         }
         let parts = size.div_ceil(step);
-        let rooms: Vec<std::sync::Mutex<Option<Room>>> = (0..units * parts).map(|_| std::sync::Mutex::default()).collect();
+        let rooms: Vec<std::sync::Mutex<Option<Room>>> =
+            (0..units * parts).map(|_| std::sync::Mutex::default()).collect();
         pool::each(units * parts, |i| {
             let mut room = Room::new(self);
             let start = i % parts * step;
             self.unit(i / parts, (longest, start..size.min(start + step)), &mut room);
             *rooms[i].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(room);
         });
-        let mut rooms = rooms.into_iter().map(|room| room.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let mut rooms =
+            rooms.into_iter().map(|room| room.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
         for unit in 0..units {
             let mut parts = rooms.by_ref().take(parts).flatten();
             let Some(mut first) = parts.next() else { continue };
@@ -286,7 +293,10 @@ struct Room {
 impl Room {
     fn new(walk: &Walk<'_>) -> Self {
         let size = walk.loops.input().size().max(walk.loops.output().size());
-        Self { totals: vec![0; (walk.width * walk.loops.total_size()).div_ceil(16)], block: vec![0; (walk.block * size).div_ceil(16)] }
+        Self {
+            totals: vec![0; (walk.width * walk.loops.total_size()).div_ceil(16)],
+            block: vec![0; (walk.block * size).div_ceil(16)],
+        }
     }
 
     fn totals(&mut self) -> *mut u8 {

@@ -1,8 +1,6 @@
 //! The largest and the smallest, where they are, and what is true.
 
-use dispatch_runtime::{
-    Bool, DType, Element, Operation, Result, Spec, Tensor, op_impl, operands, reduced_dims,
-};
+use dispatch_runtime::{Bool, DType, Element, Operation, Result, Spec, Tensor, op_impl, operands, reduced_dims};
 
 use crate::math::vectorised;
 use crate::reduce::{Fold, computed, dropped, folded, kept_sizes, lines};

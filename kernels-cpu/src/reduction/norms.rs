@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use dispatch_runtime::{Complex32, Complex64, DType, Element, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims};
+use dispatch_runtime::{
+    Complex32, Complex64, DType, Element, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
+};
 
 use super::extremes::{Ordered, larger, smaller};
 use crate::compute::Compute;
@@ -123,12 +125,24 @@ fn linalg_vector_norm(
         normed::<T>(this, &gone, keepdim, spec.dtype, order))
 }
 
-fn normed<T: Magnitude + Sync>(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, order: f64) -> Result<Tensor> {
+fn normed<T: Magnitude + Sync>(
+    this: &Tensor,
+    gone: &[bool],
+    keepdim: bool,
+    dtype: DType,
+    order: f64,
+) -> Result<Tensor> {
     let (zero, one) = (T::narrow(0.0), T::narrow(1.0));
     let sum = |a: f64, b: f64| a + b;
     macro_rules! norm {
         ($begin:expr, $root:expr, $add:expr, $join:expr) => {
-            folded(this, gone, keepdim, dtype, &Norm::<T, _, _> { begin: $begin, add: $add, join: $join, root: $root, of: PhantomData })
+            folded(
+                this,
+                gone,
+                keepdim,
+                dtype,
+                &Norm::<T, _, _> { begin: $begin, add: $add, join: $join, root: $root, of: PhantomData },
+            )
         };
     }
     if order == 0.0 {

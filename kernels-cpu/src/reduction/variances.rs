@@ -1,6 +1,8 @@
 //! Variances and standard deviations.
 
-use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims};
+use dispatch_runtime::{
+    Complex32, Complex64, Element, Operation, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
+};
 
 use crate::math::vectorised;
 use crate::reduce::{computed, dropped, kept_sizes, lines};

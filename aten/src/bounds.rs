@@ -1,0 +1,88 @@
+//! The larger, the smaller, and what is kept between them.
+
+use dispatch_runtime::prelude::*;
+
+/// The larger; NaN where one is
+#[op_def("maximum(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+pub fn maximum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// The smaller; NaN where one is
+#[op_def("minimum(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+pub fn minimum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// The larger; the other where one is NaN
+#[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+pub fn fmax(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// The smaller; the other where one is NaN
+#[op_def("fmin(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+pub fn fmin(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// `self` kept between two bounds, either of which may be left out
+#[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+pub fn clamp_tensor(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
+
+/// `self`, or the bound where it is larger
+#[op_def("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+pub fn clamp_min_tensor(this: &Tensor, min: &Tensor) -> Result<Tensor>;
+
+/// `self`, or the bound where it is smaller
+#[op_def("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+pub fn clamp_max_tensor(this: &Tensor, max: &Tensor) -> Result<Tensor>;
+
+/// `self` kept between two numbers, either of which may be left out
+#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")]
+pub fn clamp(this: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
+    let (min, max) = (min.map(Tensor::number), max.map(Tensor::number));
+    clamp_tensor(this, min.as_ref(), max.as_ref())
+}
+
+/// `self` kept between two numbers, in place
+#[op_def("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")]
+pub fn clamp_(this: &mut Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
+    let (min, max) = (min.map(Tensor::number), max.map(Tensor::number));
+    clamp__tensor(this, min.as_ref(), max.as_ref())
+}
+
+/// `self` kept between two numbers, into a tensor of the caller's
+#[op_def("clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn clamp_out(this: &Tensor, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()> {
+    let (min, max) = (min.map(Tensor::number), max.map(Tensor::number));
+    clamp_tensor_out(this, min.as_ref(), max.as_ref(), out)
+}
+
+/// `self` kept on one side of a number
+#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor")]
+pub fn clamp_min(this: &Tensor, min: Scalar) -> Result<Tensor> {
+    clamp_min_tensor(this, &Tensor::number(min))
+}
+
+/// `self` kept on one side of a number, in place
+#[op_def("clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)")]
+pub fn clamp_min_(this: &mut Tensor, min: Scalar) -> Result<()> {
+    clamp_min__tensor(this, &Tensor::number(min))
+}
+
+/// `self` kept on one side of a number, into a tensor of the caller's
+#[op_def("clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn clamp_min_out(this: &Tensor, min: Scalar, out: &mut Tensor) -> Result<()> {
+    clamp_min_tensor_out(this, &Tensor::number(min), out)
+}
+
+/// `self` kept on one side of a number
+#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor")]
+pub fn clamp_max(this: &Tensor, max: Scalar) -> Result<Tensor> {
+    clamp_max_tensor(this, &Tensor::number(max))
+}
+
+/// `self` kept on one side of a number, in place
+#[op_def("clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)")]
+pub fn clamp_max_(this: &mut Tensor, max: Scalar) -> Result<()> {
+    clamp_max__tensor(this, &Tensor::number(max))
+}
+
+/// `self` kept on one side of a number, into a tensor of the caller's
+#[op_def("clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn clamp_max_out(this: &Tensor, max: Scalar, out: &mut Tensor) -> Result<()> {
+    clamp_max_tensor_out(this, &Tensor::number(max), out)
+}

@@ -1,0 +1,45 @@
+//! Elements of one tensor or another.
+
+use dispatch_runtime::prelude::*;
+
+/// `self` where the condition holds, `other` elsewhere
+#[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "self_out")]
+pub fn where_self(condition: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// `self`, a number, where the condition holds, `other` elsewhere
+#[op_def("where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")]
+pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Result<Tensor> {
+    where_self(condition, &Tensor::number(this), other)
+}
+
+/// `self` where the condition holds, `other`, a number, elsewhere
+#[op_def("where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")]
+pub fn where_scalarother(condition: &Tensor, this: &Tensor, other: Scalar) -> Result<Tensor> {
+    where_self(condition, this, &Tensor::number(other))
+}
+
+/// One number where the condition holds, another elsewhere
+#[op_def("where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")]
+pub fn where_scalar(condition: &Tensor, this: Scalar, other: Scalar) -> Result<Tensor> {
+    where_self(condition, &Tensor::number(this), &Tensor::number(other))
+}
+
+/// `value`, a single element, where the mask holds, `self` elsewhere
+#[op_def("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", shape = pointwise, dtype = first, inplace, out = "Tensor_out")]
+pub fn masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor>;
+
+/// A number where the mask holds, `self` elsewhere
+#[op_def("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")]
+pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
+    masked_fill(this, mask, &Tensor::number(value))
+}
+
+/// A number where the mask holds, in place
+#[op_def("masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")]
+pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
+    masked_fill_(this, mask, &Tensor::number(value))
+}
+
+/// 0 for negative numbers, 1 for positive ones, and `values` for 0
+#[op_def("heaviside(Tensor self, Tensor values) -> Tensor", shape = pointwise, inplace, out = "out")]
+pub fn heaviside(this: &Tensor, values: &Tensor) -> Result<Tensor>;

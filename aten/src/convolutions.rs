@@ -1,0 +1,424 @@
+//! Convolutions, and the patches that they are made of.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Device, Dims, Spec};
+
+/// The convolution of `input` with `weight`, or with `transposed` the one that has it for a gradient.
+#[op_def(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    out = "out"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema has them")]
+pub fn convolution(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+) -> Result<Tensor>;
+
+/// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
+#[op_def(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema has them")]
+pub fn convolution_backward(
+    grad_output: &Tensor,
+    input: &Tensor,
+    weight: &Tensor,
+    bias_sizes: Option<&[i64]>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor, Tensor)>;
+
+/// Every patch of an image that a kernel would cover, as a column.
+#[op_def(
+    "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    out = "out"
+)]
+pub fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
+
+/// The image whose every element is the sum of those that [`im2col`] would have put into columns.
+#[op_def(
+    "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    out = "out"
+)]
+pub fn col2im(
+    this: &Tensor,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Tensor>;
+
+/// How a window moves over an image: one number for each of its dimensions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// How large it is.
+    pub kernel: Dims,
+    /// How far it moves.
+    pub stride: Dims,
+    /// How far the image goes on around itself.
+    pub padding: Dims,
+    /// How far apart the window's elements are.
+    pub dilation: Dims,
+}
+
+impl Window {
+    /// A window for images of `rank` dimensions.
+    ///
+    /// # Errors
+    ///
+    /// Where a list is of another length, or a number is out of bounds. A single number counts for all dimensions.
+    pub fn new(
+        rank: usize,
+        (name, kernel): (&'static str, &[i64]),
+        stride: &[i64],
+        padding: &[i64],
+        dilation: &[i64],
+    ) -> Result<Self, BadArgument> {
+        Ok(Self {
+            kernel: spread(name, kernel, rank, 1)?,
+            stride: spread("stride", stride, rank, 1)?,
+            padding: spread("padding", padding, rank, 0)?,
+            dilation: spread("dilation", dilation, rank, 1)?,
+        })
+    }
+
+    /// How often it fits into a dimension of this size.
+    #[must_use]
+    pub fn fits(&self, dim: usize, size: i64) -> Option<i64> {
+        let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?.checked_add(1)?;
+        let padded = self.padding[dim].checked_mul(2)?.checked_add(size)?;
+        (padded >= covered).then(|| (padded - covered) / self.stride[dim] + 1)
+    }
+
+    /// The size of a dimension into which it fits `count` times, and which goes on for `more`.
+    #[must_use]
+    pub fn spans(&self, dim: usize, count: i64, more: i64) -> Option<i64> {
+        let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?;
+        let moved = (count - 1).checked_mul(self.stride[dim])?.checked_sub(self.padding[dim].checked_mul(2)?)?;
+        moved.checked_add(covered)?.checked_add(more)?.checked_add(1)
+    }
+}
+
+/// A list with a number for each dimension; a single number counts for all.
+///
+/// # Errors
+///
+/// Where it is of another length, or a number is below `least`.
+pub fn spread(argument: &'static str, list: &[i64], rank: usize, least: i64) -> Result<Dims, BadArgument> {
+    let spread = match list {
+        [one] => Dims::from_elem(*one, rank),
+        list if list.len() == rank => Dims::from_slice(list),
+        _ => return Err(BadArgument::value(argument, format!("{list:?}"), format!("a list of {rank} numbers"))),
+    };
+    match spread.iter().find(|&&number| number < least) {
+        Some(number) => Err(BadArgument::value(argument, number, format!("{least} or more"))),
+        None => Ok(spread),
+    }
+}
+
+/// A convolution whose arguments go together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Convolution {
+    /// How the kernel moves over the larger side: the input, or, transposed, the output.
+    pub window: Window,
+    /// The sizes of the result.
+    pub sizes: Dims,
+}
+
+impl Convolution {
+    /// What the arguments of [`convolution`] say.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not go together.
+    #[expect(clippy::too_many_arguments, reason = "the operator has them")]
+    pub fn new(
+        input: &Tensor,
+        weight: &Tensor,
+        bias: Option<&Tensor>,
+        stride: &[i64],
+        padding: &[i64],
+        dilation: &[i64],
+        transposed: bool,
+        output_padding: &[i64],
+        groups: i64,
+    ) -> Result<Self, BadArgument> {
+        let (rank, own, kernel) = (weight.sizes().len(), input.sizes(), weight.sizes());
+        if !(3..=5).contains(&rank) {
+            return Err(BadArgument::rank("weight", rank, "3 to 5"));
+        }
+        if own.len() != rank {
+            return Err(BadArgument::rank("input", own.len(), format!("{rank}, as `weight` has")));
+        }
+        if weight.dtype() != input.dtype() {
+            return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `input` is", input.dtype())));
+        }
+        if groups < 1 {
+            return Err(BadArgument::value("groups", groups, "1 or more"));
+        }
+        let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
+        let more = spread("output_padding", output_padding, rank - 2, 0)?;
+        let (from, into) = if transposed {
+            (kernel[0], kernel[1].checked_mul(groups))
+        } else {
+            (kernel[1].saturating_mul(groups), Some(kernel[0]))
+        };
+        let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
+            return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
+        };
+        if own[1] != from {
+            return Err(BadArgument::sizes("input", own, format!("{from} channels, as `weight` has")));
+        }
+        if let Some(bias) = bias {
+            if bias.sizes() != [into] {
+                return Err(BadArgument::sizes("bias", bias.sizes(), format!("[{into}], a number for each channel")));
+            }
+            if bias.dtype() != input.dtype() {
+                return Err(BadArgument::dtype("bias", bias.dtype(), format!("{}, as `input` is", input.dtype())));
+            }
+        }
+        let mut sizes = Dims::from_slice(&[own[0], into]);
+        for dim in 0..rank - 2 {
+            let size = own[dim + 2];
+            let found = if transposed {
+                if more[dim] >= window.stride[dim].max(window.dilation[dim]) {
+                    let expected = "less than the stride or the dilation";
+                    return Err(BadArgument::value("output_padding", more[dim], expected));
+                }
+                window.spans(dim, size, more[dim]).filter(|&size| size > 0)
+            } else {
+                window.fits(dim, size)
+            };
+            sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "room for the kernel"))?);
+        }
+        Ok(Self { window, sizes })
+    }
+}
+
+#[op_meta(convolution)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn convolution_meta(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+) -> Result<Tensor> {
+    let found = Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+    Spec::contiguous(input.dtype(), &found.sizes).on(Device::META)
+}
+
+/// Checks the arguments of [`convolution_backward`], and says what they say.
+///
+/// # Errors
+///
+/// Where they do not go together.
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+pub fn check_convolution_backward(
+    grad_output: &Tensor,
+    input: &Tensor,
+    weight: &Tensor,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+    output_mask: &[bool],
+) -> Result<Convolution, BadArgument> {
+    let found = Convolution::new(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    if grad_output.sizes() != &found.sizes[..] {
+        let expected = format!("{:?}, the sizes of the result", &found.sizes[..]);
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
+    }
+    if grad_output.dtype() != input.dtype() {
+        let expected = format!("{}, as `input` is", input.dtype());
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
+    }
+    if output_mask.len() != 3 {
+        return Err(BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 3"));
+    }
+    Ok(found)
+}
+
+#[op_meta(convolution_backward)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn convolution_backward_meta(
+    grad_output: &Tensor,
+    input: &Tensor,
+    weight: &Tensor,
+    _: Option<&[i64]>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let found = check_convolution_backward(
+        grad_output,
+        input,
+        weight,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        output_mask,
+    )?;
+    let gradient = |wanted: usize, sizes: &[i64]| {
+        let sizes = if output_mask[wanted] { sizes } else { &[0] };
+        Spec::contiguous(input.dtype(), sizes).on(Device::META)
+    };
+    Ok((gradient(0, input.sizes())?, gradient(1, weight.sizes())?, gradient(2, &found.sizes[1..2])?))
+}
+
+/// The window of [`im2col`] and the sizes of its result.
+///
+/// # Errors
+///
+/// Where the image or a number does not fit.
+pub fn columns(
+    this: &Tensor,
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<(Window, Dims), BadArgument> {
+    let sizes = this.sizes();
+    let ([channels, height, width] | [_, channels, height, width]) = sizes else {
+        return Err(BadArgument::rank("self", sizes.len(), "3 or 4"));
+    };
+    let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
+    let counts = window.fits(0, *height).zip(window.fits(1, *width));
+    let Some((down, across)) = counts else {
+        return Err(BadArgument::sizes("self", sizes, "room for the kernel"));
+    };
+    let area = window.kernel[0].saturating_mul(window.kernel[1]);
+    let mut result = Dims::from_slice(&sizes[..sizes.len() - 3]);
+    result.extend([channels.saturating_mul(area), down.saturating_mul(across)]);
+    Ok((window, result))
+}
+
+/// The window of [`col2im`] and the sizes of its result.
+///
+/// # Errors
+///
+/// Where the columns are not those of such an image.
+pub fn image(
+    this: &Tensor,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<(Window, Dims), BadArgument> {
+    let sizes = this.sizes();
+    let ([rows, count] | [_, rows, count]) = sizes else {
+        return Err(BadArgument::rank("self", sizes.len(), "2 or 3"));
+    };
+    let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
+    let output_size = spread("output_size", output_size, 2, 0)?;
+    let area = window.kernel[0].saturating_mul(window.kernel[1]);
+    let counts = window.fits(0, output_size[0]).zip(window.fits(1, output_size[1]));
+    if rows % area != 0 || counts.is_none_or(|(down, across)| down.saturating_mul(across) != *count) {
+        let expected = format!("the columns of an image of {:?}", &output_size[..]);
+        return Err(BadArgument::sizes("self", sizes, expected));
+    }
+    let mut result = Dims::from_slice(&sizes[..sizes.len() - 2]);
+    result.extend([rows / area, output_size[0], output_size[1]]);
+    Ok((window, result))
+}
+
+#[op_meta(im2col)]
+fn im2col_meta(
+    this: &Tensor,
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Tensor> {
+    Spec::contiguous(this.dtype(), &columns(this, kernel_size, dilation, padding, stride)?.1).on(Device::META)
+}
+
+#[op_meta(col2im)]
+fn col2im_meta(
+    this: &Tensor,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Tensor> {
+    Spec::contiguous(this.dtype(), &image(this, output_size, kernel_size, dilation, padding, stride)?.1)
+        .on(Device::META)
+}
+
+macro_rules! convolutions {
+    ($($name:ident $schema:literal;)*) => {$(
+        /// [`convolution`], not transposed, of images with a fixed number of dimensions; one of them may come alone.
+        #[op_def($schema)]
+        pub fn $name(
+            input: &Tensor,
+            weight: &Tensor,
+            bias: Option<&Tensor>,
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            groups: i64,
+        ) -> Result<Tensor> {
+            convolution(input, weight, bias, stride, padding, dilation, false, &[0], groups)
+        }
+    )*};
+}
+
+convolutions! {
+    conv1d "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor";
+    conv2d "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor";
+    conv3d "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor";
+}
+
+macro_rules! transposed_convolutions {
+    ($($name:ident $schema:literal;)*) => {$(
+        /// [`convolution`], transposed, of images with a fixed number of dimensions; one of them may come alone.
+        #[op_def($schema)]
+        #[expect(clippy::too_many_arguments, reason = "the schema has them")]
+        pub fn $name(
+            input: &Tensor,
+            weight: &Tensor,
+            bias: Option<&Tensor>,
+            stride: &[i64],
+            padding: &[i64],
+            output_padding: &[i64],
+            groups: i64,
+            dilation: &[i64],
+        ) -> Result<Tensor> {
+            convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)
+        }
+    )*};
+}
+
+transposed_convolutions! {
+    conv_transpose1d "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor";
+    conv_transpose2d_input "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor";
+    conv_transpose3d_input "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor";
+}

@@ -1,0 +1,289 @@
+//! Copies: between dtypes, layouts in memory, and devices.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
+
+/// Copies the elements of `src`, converted and broadcast.
+#[op_def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", operator = Assign)]
+pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()>;
+
+/// The elements of `src`, in the sizes and dtype of `self`.
+#[op_def("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")]
+pub fn copy(this: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
+
+/// The same elements in memory of their own.
+#[op_def("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")]
+pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+
+/// `self`, or a copy where its elements do not lie in this order.
+#[op_def("contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")]
+pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
+    if memory_format == MemoryFormat::Preserve {
+        return Err(BadArgument::value("memory_format", memory_format, "a format, as preserving is no change").into());
+    }
+    if this.geometry().is_in_format(memory_format) { Ok(this.clone()) } else { clone(this, Some(memory_format)) }
+}
+
+/// The same numbers in another dtype, on another device, or in another order.
+#[op_def(
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn _to_copy(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    non_blocking: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+/// `self`, or a copy in this dtype.
+#[op_def(
+    "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_dtype(
+    this: &Tensor,
+    dtype: DType,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    converted(this, Some(dtype), None, non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy on this device in this dtype.
+#[op_def(
+    "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_device(
+    this: &Tensor,
+    device: Device,
+    dtype: DType,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    converted(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy with these properties.
+#[op_def(
+    "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_dtype_layout(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    check_strided(layout)?;
+    converted(this, dtype, device, non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy with the dtype and on the device of `other`.
+#[op_def(
+    "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_other(
+    this: &Tensor,
+    other: &Tensor,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    converted(this, Some(other.dtype()), Some(other.device()), non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy with the dtype of `other`.
+#[op_def("type_as(Tensor self, Tensor other) -> Tensor")]
+pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    converted(this, Some(other.dtype()), Some(other.device()), false, false, None)
+}
+
+/// `value` in every place.
+#[op_def("fill.Scalar(Tensor self, Scalar value) -> Tensor", shape = pointwise, dtype = first, inplace, out = "Scalar_out")]
+pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor>;
+
+/// `value`, a single element, in every place.
+#[op_def("fill.Tensor(Tensor self, Tensor value) -> Tensor", shape = pointwise(this), dtype = first, inplace, out = "Tensor_out")]
+pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor>;
+
+/// 0 in every place.
+#[op_def("zero(Tensor self) -> Tensor", shape = pointwise, dtype = first, inplace, out = "out")]
+pub fn zero(this: &Tensor) -> Result<Tensor>;
+
+/// Whether `src` can be copied to `this`: its sizes stretch to those of `this`.
+///
+/// # Errors
+///
+/// Where they do not.
+pub fn check_copy(this: &Tensor, src: &Tensor) -> Result<(), BadArgument> {
+    let fits = this.sizes() == src.sizes()
+        || broadcast([this.sizes(), src.sizes()]).is_ok_and(|sizes| sizes[..] == *this.sizes());
+    if fits {
+        return Ok(());
+    }
+    Err(BadArgument::sizes("src", src.sizes(), format!("sizes that broadcast to {:?}, those of `self`", this.sizes())))
+}
+
+/// Whether a tensor that is to fill another has one element and no dimensions.
+///
+/// # Errors
+///
+/// Where it has dimensions.
+pub fn check_single(value: &Tensor) -> Result<(), BadArgument> {
+    match value.geometry().rank() {
+        0 => Ok(()),
+        rank => Err(BadArgument::rank("value", rank, "none, as it fills every place")),
+    }
+}
+
+#[op_meta(copy_)]
+fn copy_meta(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
+    if this.device() != Device::META {
+        let problem = Problem::Device { found: src.device(), expected: this.device() };
+        return Err(BadArgument::new("src", problem).into());
+    }
+    check_copy(this, src)?;
+    this.storage().bump_version();
+    Ok(())
+}
+
+/// Between devices, and on those whose backend has no kernel for it: by way of the CPU.
+#[op_impl(copy_, CompositeExplicitAutograd)]
+fn copy_by_way_of_host(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    check_copy(this, src)?;
+    let fetched = on_host(src)?;
+    if this.device() == Device::CPU {
+        return copy_(this, &fetched, non_blocking);
+    }
+    let (storage, device) = (this.storage().clone(), this.device());
+    let mut host = if covers_storage(this) {
+        Tensor::new(Storage::recycled(storage.size())?, this.dtype(), this.geometry().clone())?
+    } else {
+        on_host(this)?
+    };
+    copy_(&mut host, &fetched, non_blocking)?;
+    device.memory()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+    storage.bump_version();
+    Ok(())
+}
+
+/// Whether writing every element writes every byte.
+fn covers_storage(tensor: &Tensor) -> bool {
+    let count = usize::try_from(tensor.geometry().count()).unwrap_or(usize::MAX);
+    tensor.geometry().is_dense() && count.checked_mul(tensor.dtype().size()) == Some(tensor.storage().size())
+}
+
+/// The tensor itself if it is on the CPU, or else one with a copy of its whole storage.
+fn on_host(tensor: &Tensor) -> Result<Tensor> {
+    if tensor.device() == Device::CPU {
+        return Ok(tensor.clone());
+    }
+    let storage = Storage::recycled(tensor.storage().size())?;
+    tensor.device().memory()?.copy_out(tensor.storage(), &mut bytes(&storage)?.write::<u8>()?)?;
+    Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
+}
+
+/// A storage as bytes.
+fn bytes(storage: &Storage) -> Result<Tensor> {
+    let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
+    Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
+}
+
+/// Memory for a tensor of these sizes, whose elements lie as `like` has them unless a format is given.
+fn room(like: &Tensor, dtype: DType, device: Device, format: Option<MemoryFormat>) -> Result<Tensor> {
+    match format {
+        None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype)?.on(device),
+        Some(format) => match Geometry::in_format(like.sizes(), format) {
+            Some(geometry) => Spec { dtype, geometry }.on(device),
+            None => {
+                let expected = format!("a format for {} dimensions", like.sizes().len());
+                Err(BadArgument::value("memory_format", format, expected).into())
+            }
+        },
+    }
+}
+
+#[op_impl(copy, CompositeExplicitAutograd)]
+fn copy_any(this: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor> {
+    check_copy(this, src)?;
+    let mut copied = room(this, this.dtype(), this.device(), None)?;
+    copy_(&mut copied, src, non_blocking)?;
+    Ok(copied)
+}
+
+#[op_impl(clone, CompositeExplicitAutograd)]
+fn clone_any(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+    let mut copied = room(this, this.dtype(), this.device(), memory_format)?;
+    copy_(&mut copied, this, false)?;
+    Ok(copied)
+}
+
+#[op_impl(_to_copy, CompositeExplicitAutograd)]
+fn to_copy_any(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+    non_blocking: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    check_strided(layout)?;
+    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    let mut copied = room(this, dtype, device, memory_format)?;
+    copy_(&mut copied, this, non_blocking)?;
+    Ok(copied)
+}
+
+#[op_impl(fill_scalar, CompositeExplicitAutograd)]
+fn fill_scalar_any(this: &Tensor, value: Scalar) -> Result<Tensor> {
+    filled(this, &Tensor::number(value))
+}
+
+#[op_impl(fill, CompositeExplicitAutograd)]
+fn fill_any(this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    check_single(value)?;
+    filled(this, value)
+}
+
+#[op_impl(zero, CompositeExplicitAutograd)]
+fn zero_any(this: &Tensor) -> Result<Tensor> {
+    filled(this, &Tensor::number(0.into()))
+}
+
+fn filled(this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    let mut filled = room(this, this.dtype(), this.device(), None)?;
+    copy_(&mut filled, value, false)?;
+    Ok(filled)
+}
+
+fn check_strided(layout: Option<Layout>) -> Result<(), BadArgument> {
+    match layout {
+        None | Some(Layout::Strided) => Ok(()),
+        Some(other) => Err(BadArgument::value("layout", other, "strided")),
+    }
+}
+
+fn converted(
+    this: &Tensor,
+    dtype: Option<DType>,
+    device: Option<Device>,
+    non_blocking: bool,
+    copy: bool,
+    format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let is_there = dtype.is_none_or(|dtype| dtype == this.dtype())
+        && device.is_none_or(|device| device == this.device())
+        && format.is_none_or(|format| format == MemoryFormat::Preserve || this.geometry().is_in_format(format));
+    if is_there && !copy {
+        return Ok(this.clone());
+    }
+    _to_copy(this, dtype, None, device, None, non_blocking, format)
+}

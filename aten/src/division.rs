@@ -1,0 +1,258 @@
+//! Division, remainders and powers.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
+
+use crate::mul;
+
+/// `self / other`
+#[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, inplace, out = "out")]
+pub fn div(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// `self / other`, by a number
+#[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor")]
+pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
+    div(this, &Tensor::number(other))
+}
+
+/// `self / other`, by a number, in place
+#[op_def("div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
+pub fn div__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
+    div_(this, &Tensor::number(other))
+}
+
+/// `self / other`, rounded: `floor` downwards, `trunc` towards zero
+#[op_def("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")]
+pub fn div_tensor_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
+
+/// [`div_tensor_mode`], in place
+#[op_def("div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)")]
+pub fn div__tensor_mode(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
+
+/// [`div_tensor_mode`], into a tensor of the caller's
+#[op_def("div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)")]
+pub fn div_out_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+/// `self / other`, by a number, rounded
+#[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")]
+pub fn div_scalar_mode(this: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
+    div_tensor_mode(this, &Tensor::number(other), rounding_mode)
+}
+
+/// `self / other`, by a number, rounded, in place
+#[op_def("div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)")]
+pub fn div__scalar_mode(this: &mut Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
+    div__tensor_mode(this, &Tensor::number(other), rounding_mode)
+}
+
+/// `self / other`, rounded downwards
+#[op_def("floor_divide(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+pub fn floor_divide(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// [`floor_divide`], in place
+#[op_def("floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
+pub fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()>;
+
+/// `self / other`, by a number, rounded downwards
+#[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")]
+pub fn floor_divide_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
+    floor_divide(this, &Tensor::number(other))
+}
+
+/// `self / other`, by a number, rounded downwards, in place
+#[op_def("floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
+pub fn floor_divide__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
+    floor_divide_(this, &Tensor::number(other))
+}
+
+/// The remainder of `self / other`, with the sign of `other`
+#[op_def("remainder.Tensor(Tensor self, Tensor other) -> Tensor", operator = Rem, shape = pointwise, inplace, out = "Tensor_out")]
+pub fn remainder(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// The remainder of division by a number, with its sign
+#[op_def("remainder.Scalar(Tensor self, Scalar other) -> Tensor")]
+pub fn remainder_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
+    remainder(this, &Tensor::number(other))
+}
+
+/// The remainder of division by a number, with its sign, in place
+#[op_def("remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
+pub fn remainder__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
+    remainder_(this, &Tensor::number(other))
+}
+
+/// The remainder of division by a number, with its sign, into a tensor of the caller's
+#[op_def("remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn remainder_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
+    remainder_tensor_out(this, &Tensor::number(other), out)
+}
+
+/// The remainder of a number, with the sign of `other`
+#[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")]
+pub fn remainder_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor> {
+    remainder(&Tensor::number(this), other)
+}
+
+/// The remainder of `self / other`, with the sign of `self`
+#[op_def("fmod.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+pub fn fmod(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// The remainder of division by a number, with the sign of `self`
+#[op_def("fmod.Scalar(Tensor self, Scalar other) -> Tensor")]
+pub fn fmod_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
+    fmod(this, &Tensor::number(other))
+}
+
+/// The remainder of division by a number, with the sign of `self`, in place
+#[op_def("fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
+pub fn fmod__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
+    fmod_(this, &Tensor::number(other))
+}
+
+/// The remainder of division by a number, with the sign of `self`, into a tensor of the caller's
+#[op_def("fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn fmod_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
+    fmod_tensor_out(this, &Tensor::number(other), out)
+}
+
+/// `self ^ exponent`
+#[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, out = "Tensor_Tensor_out")]
+pub fn pow_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor>;
+
+/// `self ^ exponent`, of a number
+#[op_def("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")]
+pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
+    check_exponent(this, exponent)?;
+    if is_two(exponent) && this.dtype() != DType::Bool {
+        mul(this, this)
+    } else {
+        pow_tensor_tensor(this, &Tensor::number(exponent))
+    }
+}
+
+/// `self ^ exponent`, in place
+#[op_def("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
+pub fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()>;
+
+/// `self ^ exponent`, of a number, in place
+#[op_def("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
+pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
+    check_exponent(this, exponent)?;
+    pow_(this, &Tensor::number(exponent))
+}
+
+/// `self ^ exponent`, of a number, into a tensor of the caller's
+#[op_def("pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) -> Result<()> {
+    check_exponent(this, exponent)?;
+    pow_tensor_tensor_out(this, &Tensor::number(exponent), out)
+}
+
+/// `self ^ exponent`, of a number
+#[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor")]
+pub fn pow_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
+    pow_tensor_tensor(&Tensor::number(this), exponent)
+}
+
+/// `self ^ exponent`, of a number, into a tensor of the caller's
+#[op_def("pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn pow_scalar_out(this: Scalar, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
+    pow_tensor_tensor_out(&Tensor::number(this), exponent, out)
+}
+
+/// `self ^ 2`
+#[op_def("square(Tensor self) -> Tensor")]
+pub fn square(this: &Tensor) -> Result<Tensor> {
+    pow_tensor_scalar(this, 2.into())
+}
+
+/// `self ^ 2`, in place
+#[op_def("square_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn square_(this: &mut Tensor) -> Result<()> {
+    pow__scalar(this, 2.into())
+}
+
+/// Squares are products, which every layer knows better.
+fn is_two(exponent: Scalar) -> bool {
+    matches!(exponent, Scalar::Int(2)) || matches!(exponent, Scalar::Float(2.0))
+}
+
+/// Integers have no negative powers.
+fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
+    match exponent {
+        Scalar::Int(..0) if this.dtype().is_integral() => {
+            Err(BadArgument::value("exponent", exponent, "zero or more, as `self` is integral").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What these are in one another's sizes, for Meta.
+fn combined(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
+    for (argument, tensor) in [("self", this), (name, other)] {
+        if tensor.device() != Device::META && tensor.geometry().rank() > 0 {
+            let problem = Problem::Device { found: tensor.device(), expected: Device::META };
+            return Err(BadArgument::new(argument, problem).into());
+        }
+    }
+    let dtype = promotion.of(&[this, other]);
+    let named = |error: BadArgument| BadArgument::new(if error.argument == "0" { "self" } else { name }, error.problem);
+    Ok(Spec::pointwise(&[this, other], dtype).map_err(named)?)
+}
+
+fn divided(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Spec> {
+    let promotion = if Rounding::of(rounding_mode)?.is_some() { Promotion::Common } else { Promotion::Float };
+    combined(this, other, "other", promotion)
+}
+
+/// How a quotient is rounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// To the integer below.
+    Floor,
+    /// Towards zero.
+    Trunc,
+}
+
+impl Rounding {
+    /// The word of a `rounding_mode`; without one, quotients are not rounded.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such word.
+    pub fn of(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
+        match rounding_mode {
+            None => Ok(None),
+            Some("floor") => Ok(Some(Self::Floor)),
+            Some("trunc") => Ok(Some(Self::Trunc)),
+            Some(other) => {
+                Err(BadArgument::value("rounding_mode", format!("{other:?}"), "\"floor\", \"trunc\" or None"))
+            }
+        }
+    }
+}
+
+#[op_meta(div_tensor_mode)]
+fn div_mode_meta(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
+    divided(this, other, rounding_mode)?.on(Device::META)
+}
+
+#[op_meta(div__tensor_mode)]
+fn div_mode_in_place_meta(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
+    divided(this, other, rounding_mode)?.fit("self", this)
+}
+
+#[op_meta(div_out_mode)]
+fn div_mode_out_meta(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
+    divided(this, other, rounding_mode)?.fit("out", out)
+}
+
+#[op_meta(floor_divide_)]
+fn floor_divide_in_place_meta(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    combined(this, other, "other", Promotion::Common)?.fit("self", this)
+}
+
+#[op_meta(pow_)]
+fn pow_in_place_meta(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    combined(this, exponent, "exponent", Promotion::Common)?.fit("self", this)
+}

@@ -1,0 +1,491 @@
+//! Tensors out of nothing.
+//!
+//! A factory has no tensor to say where it belongs, so its `device` does; none means the CPU. What fills is [`full`]; the others say
+//! with what.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
+
+/// Refuses memory that no backend here has.
+fn plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
+    if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
+        return Err(BadArgument::value("layout", layout, Layout::Strided.to_string()));
+    }
+    match pin_memory {
+        Some(true) => Err(BadArgument::value("pin_memory", true, "left out: no backend here has such memory")),
+        _ => Ok(()),
+    }
+}
+
+fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
+    if size.iter().all(|&size| size >= 0) {
+        Ok(())
+    } else {
+        Err(BadArgument::sizes(argument, size, "no negative size"))
+    }
+}
+
+/// A tensor whose elements are whatever its memory holds.
+#[op_def(
+    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn empty_memory_format(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_meta(empty_memory_format)]
+fn empty_memory_format_meta(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    empty_spec(size, dtype, layout, pin_memory, memory_format)?.on(device.unwrap_or(Device::META))
+}
+
+/// What [`empty_memory_format`] makes.
+#[inline]
+pub fn empty_spec(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Spec> {
+    plain(layout, pin_memory)?;
+    let dtype = dtype.unwrap_or(DType::F32);
+    let Some(format) = memory_format else { return Ok(Spec::contiguous(dtype, size)) };
+    whole("size", size)?;
+    let geometry = Geometry::in_format(size, format)
+        .filter(|_| format != MemoryFormat::Preserve)
+        .ok_or_else(|| BadArgument::value("memory_format", format, format!("a format of {} dimensions", size.len())))?;
+    Ok(Spec { dtype, geometry })
+}
+
+/// The same with these strides.
+#[op_def(
+    "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn empty_strided(
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(empty_strided)]
+fn empty_strided_meta(
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    empty_strided_spec(size, stride, dtype, layout, pin_memory)?.on(device.unwrap_or(Device::META))
+}
+
+/// What [`empty_strided`] makes.
+pub fn empty_strided_spec(
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    pin_memory: Option<bool>,
+) -> Result<Spec> {
+    plain(layout, pin_memory)?;
+    whole("size", size)?;
+    whole("stride", stride)?;
+    let expected = || BadArgument::sizes("stride", stride, format!("one stride for each of the {} sizes", size.len()));
+    let geometry = Geometry::strided(size, stride, 0).ok_or_else(expected)?;
+    Ok(Spec { dtype: dtype.unwrap_or(DType::F32), geometry })
+}
+
+/// A tensor of one number.
+#[op_def(
+    "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn full(
+    size: &[i64],
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(full)]
+fn full_meta(
+    size: &[i64],
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    full_spec(size, fill_value, dtype, layout, pin_memory)?.on(device.unwrap_or(Device::META))
+}
+
+/// What [`full`] makes.
+pub fn full_spec(
+    size: &[i64],
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    pin_memory: Option<bool>,
+) -> Result<Spec> {
+    plain(layout, pin_memory)?;
+    whole("size", size)?;
+    let natural = match fill_value {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::Float(_) => DType::F32,
+        Scalar::Complex(_) => DType::C64,
+    };
+    Ok(Spec::contiguous(dtype.unwrap_or(natural), size))
+}
+
+/// One number without dimensions.
+#[op_def(
+    "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
+)]
+pub fn scalar_tensor(
+    s: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(scalar_tensor, CompositeExplicitAutograd)]
+fn scalar_tensor_any(
+    s: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    full(&[], s, Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
+}
+
+/// Zeros.
+#[op_def(
+    "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn zeros(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(zeros, CompositeExplicitAutograd)]
+fn zeros_any(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    full(size, Scalar::Int(0), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
+}
+
+/// Ones.
+#[op_def(
+    "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn ones(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(ones, CompositeExplicitAutograd)]
+fn ones_any(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    full(size, Scalar::Int(1), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
+}
+
+/// A dense tensor laid out as `this` is, or as the format says.
+fn like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    pin_memory: Option<bool>,
+    format: Option<MemoryFormat>,
+) -> Result<Spec> {
+    plain(layout, pin_memory)?;
+    let dtype = dtype.unwrap_or(this.dtype());
+    match format {
+        None | Some(MemoryFormat::Preserve) => {
+            let own = this.geometry();
+            if own.is_dense() {
+                let same = Geometry::strided(own.sizes(), own.strides(), 0);
+                return Ok(Spec { dtype, geometry: same.unwrap_or_else(|| Geometry::contiguous(own.sizes())) });
+            }
+            Ok(Spec::pointwise(&[this], dtype)?)
+        }
+        Some(format) => empty_spec(this.sizes(), Some(dtype), None, None, Some(format)),
+    }
+}
+
+fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
+    let run = full(&[spec.geometry.count()], value, Some(spec.dtype), None, Some(device), None)?;
+    Ok(run.restride(spec.geometry.clone())?)
+}
+
+/// A tensor as this one is, whose elements are whatever its memory holds.
+#[op_def(
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn empty_like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(empty_like, CompositeExplicitAutograd)]
+fn empty_like_any(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let Spec { dtype, geometry } = like(this, dtype, layout, pin_memory, memory_format)?;
+    empty_strided(geometry.sizes(), geometry.strides(), Some(dtype), None, Some(device.unwrap_or(this.device())), None)
+}
+
+/// A tensor as this one is, of one number.
+#[op_def(
+    "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
+)]
+pub fn full_like(
+    this: &Tensor,
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(full_like, CompositeExplicitAutograd)]
+fn full_like_any(
+    this: &Tensor,
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or(this.device()))
+}
+
+/// A tensor as this one is, of zeros.
+#[op_def(
+    "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
+)]
+pub fn zeros_like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(zeros_like, CompositeExplicitAutograd)]
+fn zeros_like_any(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    filled(&like(this, dtype, layout, pin_memory, memory_format)?, Scalar::Int(0), device.unwrap_or(this.device()))
+}
+
+/// A tensor as this one is, of ones.
+#[op_def(
+    "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
+)]
+pub fn ones_like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(ones_like, CompositeExplicitAutograd)]
+fn ones_like_any(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    filled(&like(this, dtype, layout, pin_memory, memory_format)?, Scalar::Int(1), device.unwrap_or(this.device()))
+}
+
+/// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
+#[op_def(
+    "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn new_empty(
+    this: &Tensor,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(new_empty, CompositeExplicitAutograd)]
+fn new_empty_any(
+    this: &Tensor,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    empty_memory_format(size, Some(dtype), layout, Some(device), pin_memory, None)
+}
+
+/// The same with these strides.
+#[op_def(
+    "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn new_empty_strided(
+    this: &Tensor,
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(new_empty_strided, CompositeExplicitAutograd)]
+fn new_empty_strided_any(
+    this: &Tensor,
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    empty_strided(size, stride, Some(dtype), layout, Some(device), pin_memory)
+}
+
+/// A tensor of this one's dtype and device, of one number.
+#[op_def(
+    "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn new_full(
+    this: &Tensor,
+    size: &[i64],
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(new_full, CompositeExplicitAutograd)]
+fn new_full_any(
+    this: &Tensor,
+    size: &[i64],
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    full(size, fill_value, Some(dtype), layout, Some(device), pin_memory)
+}
+
+/// A tensor of this one's dtype and device, of zeros.
+#[op_def(
+    "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn new_zeros(
+    this: &Tensor,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(new_zeros, CompositeExplicitAutograd)]
+fn new_zeros_any(
+    this: &Tensor,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    new_full(this, size, Scalar::Int(0), dtype, layout, device, pin_memory)
+}
+
+/// A tensor of this one's dtype and device, of ones.
+#[op_def(
+    "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn new_ones(
+    this: &Tensor,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(new_ones, CompositeExplicitAutograd)]
+fn new_ones_any(
+    this: &Tensor,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    new_full(this, size, Scalar::Int(1), dtype, layout, device, pin_memory)
+}

@@ -1,0 +1,149 @@
+//! Products of matrices and vectors.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Device, Dims, Problem, Spec, result_dtype};
+
+/// The matrix product.
+#[op_def("mm(Tensor self, Tensor mat2) -> Tensor", shape = "mk,kn->mn", out = "out")]
+pub fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor>;
+
+/// The matrix products of the items of two batches.
+#[op_def("bmm(Tensor self, Tensor mat2) -> Tensor", shape = "bmk,bkn->bmn", out = "out")]
+pub fn bmm(this: &Tensor, mat2: &Tensor) -> Result<Tensor>;
+
+/// A matrix times a vector.
+#[op_def("mv(Tensor self, Tensor vec) -> Tensor", shape = "mk,k->m", out = "out")]
+pub fn mv(this: &Tensor, vec: &Tensor) -> Result<Tensor>;
+
+/// The sum of the products of the elements of two vectors.
+#[op_def("dot(Tensor self, Tensor tensor) -> Tensor", shape = "k,k->", out = "out")]
+pub fn dot(this: &Tensor, tensor: &Tensor) -> Result<Tensor>;
+
+/// The same with the conjugate of the first vector.
+#[op_def("vdot(Tensor self, Tensor other) -> Tensor", shape = "k,k->", out = "out")]
+pub fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// `beta * self + alpha * mat1 mat2`
+#[op_def(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace,
+    out = "out"
+)]
+pub fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+
+/// `beta * self + alpha * batch1 batch2`, for every item.
+#[op_def(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace,
+    out = "out"
+)]
+pub fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+
+/// `beta * self + alpha *` the sum of the products of the items.
+#[op_def(
+    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace,
+    out = "out"
+)]
+pub fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+
+/// `beta * self + alpha * mat vec`
+#[op_def(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace,
+    out = "out"
+)]
+pub fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+
+/// `beta * self + alpha *` every element of one vector times every element of the other.
+#[op_def(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    inplace,
+    out = "out"
+)]
+pub fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+
+/// An operand of a product: its name, the tensor, and a letter for each dimension.
+pub type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
+
+/// What `addmm` and its kin give: the product by its letters, to which `self` is stretched.
+///
+/// # Errors
+///
+/// Where sizes or dtypes do not go together.
+pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result<Spec, BadArgument> {
+    for (name, tensor, letters) in operands {
+        if tensor.geometry().rank() != letters.len() {
+            return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len().to_string()));
+        }
+        if tensor.dtype() != this.dtype() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())));
+        }
+    }
+    let [first, second] = operands;
+    let size = |letter| {
+        let among = |(_, tensor, letters): Lettered<'_>| letters.find(letter).map(|at| tensor.sizes()[at]);
+        among(first).or_else(|| among(second)).unwrap_or(1)
+    };
+    for (letter, &found) in second.2.chars().zip(second.1.sizes()) {
+        if size(letter) != found {
+            let expected = format!("{} where they meet `{}`", size(letter), first.0);
+            return Err(BadArgument::sizes(second.0, second.1.sizes(), expected));
+        }
+    }
+    let sizes: Dims = out.chars().map(size).collect();
+    check_stretches(this, &sizes)?;
+    Ok(Spec::contiguous(this.dtype(), &sizes))
+}
+
+fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    let own = this.sizes();
+    let fits = own.len() <= sizes.len()
+        && own.iter().rev().zip(sizes.iter().rev()).all(|(&own, &size)| own == size || own == 1);
+    if fits {
+        Ok(())
+    } else {
+        Err(BadArgument::new("self", Problem::Broadcast { sizes: own.to_vec(), with: sizes.to_vec() }))
+    }
+}
+
+/// What [`addr`] gives.
+///
+/// # Errors
+///
+/// Where a vector is none, or `self` does not stretch to the result.
+pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Spec, BadArgument> {
+    for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
+        if tensor.geometry().rank() != 1 {
+            return Err(BadArgument::rank(name, tensor.geometry().rank(), "1"));
+        }
+    }
+    let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
+    check_stretches(this, &sizes)?;
+    Ok(Spec::contiguous(result_dtype([this, vec1, vec2]), &sizes))
+}
+
+#[op_meta(addmm)]
+fn addmm_meta(this: &Tensor, mat1: &Tensor, mat2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn")?.on(Device::META)
+}
+
+#[op_meta(baddbmm)]
+fn baddbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn")?.on(Device::META)
+}
+
+#[op_meta(addbmm)]
+fn addbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn")?.on(Device::META)
+}
+
+#[op_meta(addmv)]
+fn addmv_meta(this: &Tensor, mat: &Tensor, vec: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m")?.on(Device::META)
+}
+
+#[op_meta(addr)]
+fn addr_meta(this: &Tensor, vec1: &Tensor, vec2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
+    addr_spec(this, vec1, vec2)?.on(Device::META)
+}

@@ -1,0 +1,503 @@
+//! Tensors that count.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Layout, Spec};
+
+/// The numbers from `start` up to but not `end`, `step` apart.
+#[op_def(
+    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn arange_start_step(
+    start: Scalar,
+    end: Scalar,
+    step: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(arange_start_step)]
+fn arange_start_step_meta(
+    start: Scalar,
+    end: Scalar,
+    step: Scalar,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    arange_spec(start, end, step, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// What [`arange_start_step`] makes.
+pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Spec> {
+    let whole = [start, end, step].iter().all(|number| matches!(number, Scalar::Int(_) | Scalar::Bool(_)));
+    let dtype = dtype.unwrap_or(if whole { DType::I64 } else { DType::F32 });
+    let real = |argument, number: Scalar| match number.to_f64() {
+        Some(real) if real.is_finite() => Ok(real),
+        _ => Err(BadArgument::value(argument, number, "a finite real number")),
+    };
+    let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
+    if by == 0.0 {
+        return Err(BadArgument::value("step", step, "other than zero").into());
+    }
+    if by > 0.0 && from > to || by < 0.0 && from < to {
+        return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
+    }
+    let count = match (dtype, integer(start), integer(end), integer(step)) {
+        (DType::I64, start, end, step) if step != 0 => {
+            let (span, step) = (i128::from(end) - i128::from(start), i128::from(step));
+            i64::try_from((span + step - step.signum()) / step).unwrap_or(i64::MAX)
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "more than there can be is refused where memory is asked for"
+        )]
+        _ => ((to - from) / by).ceil() as i64,
+    };
+    Ok(Spec::contiguous(dtype, &[count]))
+}
+
+/// The whole part.
+fn integer(number: Scalar) -> i64 {
+    match number {
+        Scalar::Int(number) => number,
+        #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is asked for")]
+        other => other.to_f64().unwrap_or(0.0) as i64,
+    }
+}
+
+/// The numbers from `start` up to but not `end`, one apart.
+#[op_def(
+    "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn arange_start(
+    start: Scalar,
+    end: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(arange_start, CompositeExplicitAutograd)]
+fn arange_start_any(
+    start: Scalar,
+    end: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    arange_start_step(start, end, Scalar::Int(1), dtype, layout, device, pin_memory)
+}
+
+/// The numbers from zero up to but not `end`, one apart.
+#[op_def(
+    "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn arange(
+    end: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(arange, CompositeExplicitAutograd)]
+fn arange_any(
+    end: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    arange_start_step(Scalar::Int(0), end, Scalar::Int(1), dtype, layout, device, pin_memory)
+}
+
+/// `steps` numbers from `start` to `end`, equally far apart.
+#[op_def(
+    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn linspace(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(linspace)]
+fn linspace_meta(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced_spec([start, end].map(is_complex), steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// [`linspace`] between numbers that are tensors.
+#[op_def(
+    "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn linspace_tensor_tensor(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(linspace_tensor_tensor)]
+fn linspace_tensor_tensor_meta(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let complex = [one("start", start)?, one("end", end)?];
+    spaced_spec(complex, steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// [`linspace`] from a number that is a tensor.
+#[op_def(
+    "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn linspace_tensor_scalar(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(linspace_tensor_scalar)]
+fn linspace_tensor_scalar_meta(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced_spec([one("start", start)?, is_complex(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// [`linspace`] to a number that is a tensor.
+#[op_def(
+    "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn linspace_scalar_tensor(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(linspace_scalar_tensor)]
+fn linspace_scalar_tensor_meta(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced_spec([is_complex(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
+#[op_def(
+    "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn logspace(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(logspace)]
+fn logspace_meta(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    _base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced_spec([start, end].map(is_complex), steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// [`logspace`] between numbers that are tensors.
+#[op_def(
+    "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn logspace_tensor_tensor(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(logspace_tensor_tensor)]
+fn logspace_tensor_tensor_meta(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    _base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let complex = [one("start", start)?, one("end", end)?];
+    spaced_spec(complex, steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// [`logspace`] from a number that is a tensor.
+#[op_def(
+    "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn logspace_tensor_scalar(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(logspace_tensor_scalar)]
+fn logspace_tensor_scalar_meta(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    _base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced_spec([one("start", start)?, is_complex(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// [`logspace`] to a number that is a tensor.
+#[op_def(
+    "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn logspace_scalar_tensor(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(logspace_scalar_tensor)]
+fn logspace_scalar_tensor_meta(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    _base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced_spec([is_complex(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// Whether a number is complex.
+#[must_use]
+pub const fn is_complex(number: Scalar) -> bool {
+    matches!(number, Scalar::Complex(_))
+}
+
+/// Whether a tensor of one number is complex; refuses one that has dimensions.
+pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
+    match number.sizes().len() {
+        0 => Ok(number.dtype().is_complex()),
+        rank => Err(BadArgument::rank(argument, rank, "0: one number")),
+    }
+}
+
+/// What [`linspace`] and [`logspace`] make between numbers of which these are complex.
+pub fn spaced_spec(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+    if steps < 0 {
+        return Err(BadArgument::value("steps", steps, "zero or more"));
+    }
+    let complex = complex.contains(&true);
+    let dtype = dtype.unwrap_or(if complex { DType::C64 } else { DType::F32 });
+    if complex && !dtype.is_complex() {
+        return Err(BadArgument::dtype("dtype", dtype, "complex, as `start` or `end` is"));
+    }
+    Ok(Spec::contiguous(dtype, &[steps]))
+}
+
+/// The matrix with ones along its diagonal.
+#[op_def(
+    "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn eye_m(
+    n: i64,
+    m: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(eye_m)]
+fn eye_m_meta(
+    n: i64,
+    m: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    eye_spec(n, m, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// What [`eye_m`] makes.
+pub fn eye_spec(n: i64, m: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+    for (argument, size) in [("n", n), ("m", m)] {
+        if size < 0 {
+            return Err(BadArgument::value(argument, size, "zero or more"));
+        }
+    }
+    Ok(Spec::contiguous(dtype.unwrap_or(DType::F32), &[n, m]))
+}
+
+/// The square matrix with ones along its diagonal.
+#[op_def(
+    "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn eye(
+    n: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(eye, CompositeExplicitAutograd)]
+fn eye_any(
+    n: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    eye_m(n, n, dtype, layout, device, pin_memory)
+}
+
+/// The rows and columns of the lower triangle of a matrix.
+#[op_def(
+    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn tril_indices(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(tril_indices)]
+fn tril_indices_meta(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    triangle_spec(row, col, offset, true, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// The rows and columns of the upper triangle of a matrix.
+#[op_def(
+    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn triu_indices(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_meta(triu_indices)]
+fn triu_indices_meta(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    triangle_spec(row, col, offset, false, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+/// What [`tril_indices`] (`lower`) and [`triu_indices`] make.
+pub fn triangle_spec(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+    for (argument, size) in [("row", row), ("col", col)] {
+        if size < 0 {
+            return Err(BadArgument::value(argument, size, "zero or more"));
+        }
+    }
+    let below = count_below(row.into(), col.into(), i128::from(offset) + i128::from(!lower) * -1);
+    let count = if lower { below } else { i128::from(row) * i128::from(col) - below };
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    Ok(Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count]))
+}
+
+/// How many elements of a matrix lie at or below the diagonal that is `offset` to the right: row `r` has `r + offset + 1`, from 0 to `col`.
+fn count_below(row: i128, col: i128, offset: i128) -> i128 {
+    let first = (-offset).clamp(0, row);
+    let full = (col - offset - 1).clamp(first, row);
+    let rising = full - first;
+    rising * (first + offset + 1) + rising * (rising - 1) / 2 + (row - full) * if full < row { col } else { 0 }
+}

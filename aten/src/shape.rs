@@ -1,0 +1,91 @@
+//! Which sizes and strides show the same elements.
+
+use dispatch_runtime::{BadArgument, Dims, Geometry, Result, Tensor};
+
+/// Another walk through the tensor's memory.
+pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<Tensor> {
+    if let Some(size) = size.iter().find(|&&size| size < 0) {
+        return Err(BadArgument::value("size", size, "zero or more in each dimension").into());
+    }
+    let geometry = Geometry::strided(size, stride, offset).ok_or_else(|| {
+        BadArgument::sizes("stride", stride, format!("one stride for each of the {} sizes", size.len()))
+    })?;
+    Ok(this.restride(geometry)?)
+}
+
+/// The walk of these sizes, one of which may be -1, through the elements of a tensor of this geometry.
+pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+    let size = infer_size("size", size, geometry.count())?;
+    if size[..] == *geometry.sizes() {
+        return Ok(geometry.clone());
+    }
+    if geometry.is_contiguous() {
+        return Ok(Geometry::contiguous(&size).at(geometry.offset()));
+    }
+    view_strides(geometry, &size).ok_or_else(|| {
+        BadArgument::sizes(
+            "size",
+            &size,
+            format!(
+                "sizes that walk as the tensor does (sizes {:?}, strides {:?}); call `reshape` instead",
+                geometry.sizes(),
+                geometry.strides()
+            ),
+        )
+    })
+}
+
+/// These sizes with the one that is -1 found out.
+pub(crate) fn infer_size(argument: &'static str, size: &[i64], count: i64) -> Result<Dims, BadArgument> {
+    let mut sizes = Dims::from_slice(size);
+    let mut unknown = None;
+    let mut known: i64 = 1;
+    for (dim, &size) in size.iter().enumerate() {
+        match size {
+            -1 if unknown.is_none() => unknown = Some(dim),
+            0.. => known = known.saturating_mul(size),
+            _ => return Err(BadArgument::sizes(argument, &sizes, "sizes of zero or more, and -1 at most once")),
+        }
+    }
+    match unknown {
+        Some(dim) if known != 0 && count % known == 0 => sizes[dim] = count / known,
+        None if known == count => {}
+        _ => {
+            return Err(BadArgument::sizes(
+                argument,
+                &sizes,
+                format!("sizes that multiply to {count}, the number of elements"),
+            ));
+        }
+    }
+    Ok(sizes)
+}
+
+/// The strides with which sizes walk through the same elements in the same order; none where that takes a copy.
+pub(crate) fn view_strides(geometry: &Geometry, size: &[i64]) -> Option<Geometry> {
+    let mut strides = Dims::from_elem(0, size.len());
+    if geometry.count() == 0 {
+        return None;
+    }
+    let mut next = size.len();
+    let (mut chunk_stride, mut chunk, mut viewed) = (geometry.strides().last().copied().unwrap_or(1), 1_i64, 1_i64);
+    for dim in (0..geometry.rank()).rev() {
+        chunk *= geometry.sizes()[dim];
+        let ends = dim == 0 || (geometry.sizes()[dim - 1] != 1 && geometry.strides()[dim - 1] != chunk * chunk_stride);
+        if !ends {
+            continue;
+        }
+        while next > 0 && (viewed < chunk || size[next - 1] == 1) {
+            next -= 1;
+            strides[next] = viewed * chunk_stride;
+            viewed *= size[next];
+        }
+        if viewed != chunk {
+            return None;
+        }
+        if dim > 0 {
+            (chunk_stride, chunk, viewed) = (geometry.strides()[dim - 1], 1, 1);
+        }
+    }
+    if next == 0 || geometry.rank() == 0 { Geometry::strided(size, &strides, geometry.offset()) } else { None }
+}

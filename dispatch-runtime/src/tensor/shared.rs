@@ -1,0 +1,203 @@
+//! A counted pointer into recycled memory.
+//!
+//! Every call that makes a tensor makes two of these, one for the body and one for the storage with its elements, and drops them soon
+//! after. `Arc` would do, but for the system's allocator behind it, which takes longer than the rest of a small call; and but for
+//! the atomic operation with which the last handle leaves, which it need not, as nobody else is there.
+
+use std::fmt;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use super::memory::{Class, OutOfMemory};
+
+/// A value that all handles share, and bytes behind it.
+pub(super) struct Shared<T> {
+    inner: NonNull<Inner<T>>,
+}
+
+/// As wide as a cache line, so that the bytes behind it are aligned like the block.
+#[repr(C, align(64))]
+struct Inner<T> {
+    handles: AtomicUsize,
+    class: Class,
+    value: T,
+}
+
+// SAFETY: handles in several threads lend `&T`, and the last one drops it wherever it is.
+unsafe impl<T: Send + Sync> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
+    #[inline]
+    pub(super) fn new(value: T) -> Self {
+        // SAFETY: the whole value is written.
+        unsafe { Self::new_in_place(|place| place.write(value)) }
+    }
+
+    /// The value that `write` puts at its place, field by field: a large one would otherwise be put together elsewhere and copied.
+    ///
+    /// # Safety
+    ///
+    /// `write` initialises all of the value.
+    #[inline(always)]
+    pub(super) unsafe fn new_in_place(write: impl FnOnce(*mut T)) -> Self {
+        let class = const { Class::of(size_of::<Inner<T>>()) };
+        let Some((class, inner)) = class.and_then(|class| Some((class, class.take()?.cast::<Inner<T>>()))) else {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
+        };
+        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        unsafe {
+            (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
+            (&raw mut (*inner.as_ptr()).class).write(class);
+            write(&raw mut (*inner.as_ptr()).value);
+        }
+        Self { inner }
+    }
+
+    /// The value, with `bytes` more behind it that hold anything.
+    #[inline]
+    pub(super) fn with_tail(value: T, bytes: usize) -> Result<Self, OutOfMemory> {
+        let size = bytes.checked_add(size_of::<Inner<T>>());
+        let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
+        let inner = class.take().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
+        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        unsafe { inner.write(Inner { handles: AtomicUsize::new(1), class, value }) };
+        Ok(Self { inner })
+    }
+
+    /// The bytes behind the value.
+    #[inline]
+    pub(super) fn tail(&self) -> NonNull<u8> {
+        // SAFETY: the block begins with an `Inner`, and one past it is still inside the block or its end.
+        unsafe { self.inner.add(1).cast() }
+    }
+
+    /// Whether this is the only handle. What the others did before they left comes before what this one does next.
+    #[inline]
+    pub(super) fn is_only(this: &Self) -> bool {
+        this.handles().load(Ordering::Acquire) == 1
+    }
+
+    /// Whether both are handles of one value.
+    #[inline]
+    pub(super) fn same(this: &Self, other: &Self) -> bool {
+        this.inner == other.inner
+    }
+
+    /// How many handles there are.
+    #[cfg(test)]
+    pub(super) fn count(this: &Self) -> usize {
+        this.handles().load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn handles(&self) -> &AtomicUsize {
+        // SAFETY: a handle keeps the block.
+        unsafe { &(*self.inner.as_ptr()).handles }
+    }
+
+    #[inline(never)]
+    fn release(&mut self) {
+        // SAFETY: the last handle is about to leave, so nobody else reaches the value, and nobody will again.
+        unsafe {
+            let class = (*self.inner.as_ptr()).class;
+            std::ptr::drop_in_place(&raw mut (*self.inner.as_ptr()).value);
+            class.give(self.inner.cast());
+        }
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // A count that overflows would free what is in use. It takes more handles than fit in memory, unless they are leaked.
+        if self.handles().fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            std::process::abort();
+        }
+        Self { inner: self.inner }
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The only handle can only be cloned through itself, so it need not say that it leaves.
+        if !Self::is_only(self) {
+            if self.handles().fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        self.release();
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: a handle keeps the block, and nobody has more than a shared reference until the last one leaves.
+        unsafe { &(*self.inner.as_ptr()).value }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_value_is_dropped_once_when_the_last_handle_leaves() {
+        let witness = Arc::new(());
+        let first = Shared::new(witness.clone());
+        let second = first.clone();
+        assert!(!Shared::is_only(&first) && Shared::same(&first, &second));
+        drop(first);
+        assert!(Shared::is_only(&second));
+        assert_eq!(Arc::strong_count(&witness), 2);
+        drop(second);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn threads_that_clone_and_drop_leave_one_drop() {
+        let witness = Arc::new(());
+        let shared = Shared::new(witness.clone());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let mine = shared.clone();
+                scope.spawn(move || {
+                    for _ in 0..10_000 {
+                        let other = mine.clone();
+                        assert!(!Shared::is_only(&other));
+                    }
+                });
+            }
+        });
+        assert!(Shared::is_only(&shared));
+        drop(shared);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn the_tail_is_aligned_and_as_large_as_asked_for() {
+        for bytes in [0, 1, 100, 100_000] {
+            let shared = Shared::with_tail(7_u8, bytes).unwrap();
+            assert_eq!(shared.tail().addr().get() % 64, 0);
+            // SAFETY: there are that many bytes, and nobody else reaches them.
+            unsafe { shared.tail().write_bytes(0xff, bytes) };
+            assert_eq!(*shared, 7);
+        }
+        assert!(Shared::with_tail((), usize::MAX).is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! Activation functions.
+
+use dispatch_runtime::{BadArgument, DType, Result, Scalar, Tensor, op_impl};
+
+use crate::compute::{Fraction, Ordered};
+use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
+use crate::math::Real;
+
+elementwise! {
+    relu relu_ relu_out [f32 f64 i64] (this) => |[x]| x.larger(Default::default());
+    leaky_relu leaky_relu_ leaky_relu_out [f32 f64] (this; negative_slope: Scalar) => |[x]| if x > 0.0 { x } else { x * negative_slope };
+    silu silu_ silu_out [f32 f64] (this) => |[x]| x * Real::sigmoid(x);
+    elu elu_ elu_out [f32 f64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) => |[x]| {
+        if x <= 0.0 { Real::expm1(x * input_scale) * (alpha * scale) } else { x * scale }
+    };
+    hardtanh hardtanh_ hardtanh_out [f32 f64 i64] (this; min_val: Scalar, max_val: Scalar) => |[x]| x.larger(min_val).smaller(max_val);
+    hardsigmoid hardsigmoid_ hardsigmoid_out [f32 f64] (this) => |[x]| gate(x) / 6.0;
+    hardswish hardswish_ hardswish_out [f32 f64] (this) => |[x]| x * gate(x) / 6.0;
+    softplus - softplus_out [f32 f64] (this; beta: Scalar, threshold: Scalar) => |[x]| {
+        if x * beta > threshold { x } else { Real::log1p(Real::exp(x * beta)) / beta }
+    };
+    mish mish_ mish_out [f32 f64] (this) => |[x]| x * Real::tanh(softplus(x));
+    threshold threshold_ threshold_out [f32 f64 i64] (this; threshold: Scalar, value: Scalar) => |[x]| if x <= threshold { value } else { x };
+    hardshrink - hardshrink_out [f32 f64] (this; lambd: Scalar) => |[x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { x };
+    softshrink - softshrink_out [f32 f64] (this; lambd: Scalar) => |[x]| {
+        if x > lambd { x - lambd } else if x < -lambd { x + lambd } else { x * 0.0 }
+    };
+    _prelu_kernel - - [f32 f64] (this, weight) => |[x, weight]| if x > 0.0 { x } else { weight * x };
+}
+
+forms! {
+    gelu gelu_ gelu_out (this; approximate: &str) => gelu_loops;
+}
+
+fn gelu_loops(approximate: &str) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> + use<>> {
+    let by_tanh = Gelu::of(approximate)? == Gelu::Tanh;
+    Ok(move |dtype, lanes: &mut Lanes<'_, 1>| {
+        if by_tanh {
+            loops!([f32 f64] |[x]| gelu_by_tanh(x))(dtype, lanes)
+        } else {
+            loops!([f32 f64] |[x]| gelu(x))(dtype, lanes)
+        }
+    })
+}
+
+/// What `approximate` says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gelu {
+    Exact,
+    Tanh,
+}
+
+impl Gelu {
+    pub(crate) fn of(approximate: &str) -> Result<Self, BadArgument> {
+        match approximate {
+            "none" => Ok(Self::Exact),
+            "tanh" => Ok(Self::Tanh),
+            other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
+        }
+    }
+}
+
+#[inline(always)]
+fn gelu<T: Fraction>(x: T) -> T {
+    T::near(0.5) * x * (T::near(1.0) + Real::erf(x * T::near(std::f64::consts::FRAC_1_SQRT_2)))
+}
+
+#[inline(always)]
+fn gelu_by_tanh<T: Fraction>(x: T) -> T {
+    T::near(0.5) * x * (T::near(1.0) + Real::tanh(gelu_inner(x)))
+}
+
+/// What [`gelu_by_tanh`] takes the hyperbolic tangent of.
+#[inline(always)]
+pub(crate) fn gelu_inner<T: Fraction>(x: T) -> T {
+    let scale = T::near(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
+    scale * (x + T::near(0.044_715) * x * x * x)
+}
+
+/// From 0 to 6.
+#[inline(always)]
+fn gate<T: Fraction>(x: T) -> T {
+    (x + T::near(3.0)).at_least(T::near(0.0)).at_most(T::near(6.0))
+}
+
+/// Where the exponential is too large, it is `x` to the last bit.
+#[inline(always)]
+pub(crate) fn softplus<T: Fraction>(x: T) -> T {
+    if x > T::near(40.0) { x } else { Real::log1p(Real::exp(x)) }
+}
+
+#[op_impl(aten::log_sigmoid_forward, CPU)]
+fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+    }
+    let output = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| log_sigmoid(x)))?;
+    let buffer = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| Real::exp(-Real::abs(x))))?;
+    Ok((output, buffer))
+}
+
+#[inline(always)]
+fn log_sigmoid<T: Fraction>(x: T) -> T {
+    x.at_most(T::near(0.0)) - Real::log1p(Real::exp(-Real::abs(x)))
+}

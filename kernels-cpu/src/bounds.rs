@@ -1,0 +1,52 @@
+//! The larger, the smaller, and what is kept between them.
+
+use dispatch_runtime::{BadArgument, Result, Tensor, op_impl};
+
+use crate::compute::Ordered;
+use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
+
+elementwise! {
+    maximum - maximum_out [f32 f64 i64] (this, other) => |[a, b]| a.larger(b);
+    minimum - minimum_out [f32 f64 i64] (this, other) => |[a, b]| a.smaller(b);
+    fmax - fmax_out [f32 f64 i64] (this, other) => |[a, b]| a.larger_number(b);
+    fmin - fmin_out [f32 f64 i64] (this, other) => |[a, b]| a.smaller_number(b);
+    clamp_min_tensor clamp_min__tensor clamp_min_tensor_out [f32 f64 i64] (this, min) => |[a, b]| a.larger(b);
+    clamp_max_tensor clamp_max__tensor clamp_max_tensor_out [f32 f64 i64] (this, max) => |[a, b]| a.smaller(b);
+}
+
+const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i64] |[x, min, max]| x.larger(min).smaller(max));
+
+#[op_impl(aten::clamp_tensor, CPU)]
+fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
+    match (min, max) {
+        (Some(min), Some(max)) => fresh::<aten::clamp_tensor, _>([this, min, max], CLAMP),
+        (Some(min), None) => aten::clamp_min_tensor(this, min),
+        (None, Some(max)) => aten::clamp_max_tensor(this, max),
+        (None, None) => Err(unbounded().into()),
+    }
+}
+
+#[op_impl(aten::clamp__tensor, CPU)]
+fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
+    match (min, max) {
+        (Some(min), Some(max)) => in_place::<aten::clamp_tensor, _>(this, |this| [this, min, max], CLAMP),
+        (Some(min), None) => aten::clamp_min__tensor(this, min),
+        (None, Some(max)) => aten::clamp_max__tensor(this, max),
+        (None, None) => Err(unbounded().into()),
+    }
+}
+
+#[op_impl(aten::clamp_tensor_out, CPU)]
+fn clamp_out(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
+    match (min, max) {
+        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(out, [this, min, max], CLAMP),
+        (Some(min), None) => aten::clamp_min_tensor_out(this, min, out),
+        (None, Some(max)) => aten::clamp_max_tensor_out(this, max, out),
+        (None, None) => Err(unbounded().into()),
+    }
+}
+
+#[cold]
+fn unbounded() -> BadArgument {
+    BadArgument::value("min", "left out", "given where `max` is not")
+}

@@ -1,0 +1,217 @@
+//! Where a window goes.
+
+use std::ops::Range;
+
+use aten::{Convolution, Window};
+use dispatch_runtime::Tensor;
+
+use crate::compute::Compute;
+use crate::math::vectorised;
+
+/// A window that moves over images of three dimensions, of which the first may be of size 1.
+pub(super) struct Moves {
+    pub(super) batch: usize,
+    pub(super) groups: usize,
+    /// Channels of the large side, for each group.
+    pub(super) channels: usize,
+    /// Channels of the small side, for each group.
+    pub(super) filters: usize,
+    large: [usize; 3],
+    small: [usize; 3],
+    kernel: [usize; 3],
+    stride: [usize; 3],
+    padding: [usize; 3],
+    dilation: [usize; 3],
+}
+
+#[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "sizes of tensors that are there")]
+fn size(size: i64) -> usize {
+    size as usize
+}
+
+fn three(numbers: &[i64], before: usize) -> [usize; 3] {
+    let mut three = [before; 3];
+    let skipped = 3 - numbers.len();
+    for (at, &number) in three[skipped..].iter_mut().zip(numbers) {
+        *at = size(number);
+    }
+    three
+}
+
+impl Moves {
+    pub(super) fn of(found: &Convolution, input: &Tensor, weight: &Tensor, transposed: bool, groups: i64) -> Self {
+        let (input, output) = (input.sizes(), &found.sizes);
+        let (large, small) = if transposed { (&output[2..], &input[2..]) } else { (&input[2..], &output[2..]) };
+        Self {
+            batch: size(input[0]),
+            groups: size(groups),
+            channels: size(weight.sizes()[1]),
+            filters: size(weight.sizes()[0] / groups),
+            ..Self::window(&found.window, large, small)
+        }
+    }
+
+    /// A window over an image, the last three of these sizes.
+    pub(super) fn of_image(window: &Window, sizes: &[i64]) -> Self {
+        let image = &sizes[sizes.len() - 2..];
+        let small: Vec<i64> = (0..2).map(|dim| window.fits(dim, image[dim]).unwrap_or(0)).collect();
+        Self {
+            batch: if sizes.len() == 4 { size(sizes[0]) } else { 1 },
+            channels: size(sizes[sizes.len() - 3]),
+            ..Self::window(window, image, &small)
+        }
+    }
+
+    fn window(window: &Window, large: &[i64], small: &[i64]) -> Self {
+        Self {
+            batch: 1,
+            groups: 1,
+            channels: 1,
+            filters: 1,
+            large: three(large, 1),
+            small: three(small, 1),
+            kernel: three(&window.kernel, 1),
+            stride: three(&window.stride, 1),
+            padding: three(&window.padding, 0),
+            dilation: three(&window.dilation, 1),
+        }
+    }
+
+    /// How many places the window has.
+    pub(super) fn places(&self) -> usize {
+        self.small.iter().product()
+    }
+
+    /// How many elements are under it.
+    pub(super) fn taps(&self) -> usize {
+        self.kernel.iter().product()
+    }
+
+    /// Whether the patches are the image.
+    pub(super) fn is_pointwise(&self) -> bool {
+        self.taps() == 1 && self.large == self.small && self.stride == [1; 3] && self.padding == [0; 3]
+    }
+
+    fn area(&self) -> usize {
+        self.large.iter().product()
+    }
+
+    /// Where channels of a group of an image are.
+    pub(super) fn large_range(&self, item: usize, channels: Range<usize>) -> Range<usize> {
+        let start = item * self.channels;
+        (start + channels.start) * self.area()..(start + channels.end) * self.area()
+    }
+
+    pub(super) fn large_of<'a, T>(&self, large: &'a [T], item: usize) -> &'a [T] {
+        &large[self.large_range(item, 0..self.channels)]
+    }
+
+    /// Where the columns of an image are.
+    pub(super) fn columns_of(&self, item: usize) -> Range<usize> {
+        let length = self.channels * self.taps() * self.places();
+        item * length..(item + 1) * length
+    }
+
+    /// Puts what is under the window into columns, a row for each channel and element of the window.
+    pub(super) fn unfold<T: Compute>(
+        &self,
+        large: &[T],
+        channels: Range<usize>,
+        places: Range<usize>,
+        columns: &mut [T],
+    ) {
+        let (width, step) = (places.len(), self.stride[2]);
+        if width == 0 {
+            return;
+        }
+        let mut rows = columns.chunks_exact_mut(width);
+        for channel in channels {
+            let image = &large[channel * self.area()..][..self.area()];
+            for tap in 0..self.taps() {
+                let Some(row) = rows.next() else { return };
+                row.fill(T::ZERO);
+                self.runs(tap, places.clone(), |place, at, count| {
+                    let row = &mut row[place..place + count];
+                    if step == 1 {
+                        row.copy_from_slice(&image[at..at + count]);
+                    } else {
+                        row.iter_mut().zip(image[at..].iter().step_by(step)).for_each(|(to, &from)| *to = from);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Adds columns to where they were taken from.
+    pub(super) fn fold<T: Compute>(&self, columns: &[T], channels: Range<usize>, large: &mut [T]) {
+        let (width, step) = (self.places(), self.stride[2]);
+        if width == 0 {
+            return;
+        }
+        let mut rows = columns.chunks_exact(width);
+        for channel in 0..channels.len() {
+            let image = &mut large[channel * self.area()..][..self.area()];
+            for tap in 0..self.taps() {
+                let Some(row) = rows.next() else { return };
+                self.runs(tap, 0..width, |place, at, count| {
+                    let row = &row[place..place + count];
+                    if step == 1 {
+                        image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
+                    } else {
+                        let image = image[at..].iter_mut().step_by(step);
+                        image.zip(row).for_each(|(to, &from)| *to = to.plus(from));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Adds the products of a single channel with a single filter.
+    pub(super) fn slide<T: Compute>(&self, image: &[T], filter: &[T], places: Range<usize>, small: &mut [T]) {
+        let step = self.stride[2];
+        for (tap, &factor) in filter.iter().enumerate() {
+            self.runs(tap, places.clone(), |place, at, count| {
+                let to = &mut small[place..place + count];
+                if step == 1 {
+                    let from = &image[at..at + count];
+                    vectorised(
+                        #[inline(always)]
+                        || to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(factor.times(x))),
+                    );
+                } else {
+                    let from = image[at..].iter().step_by(step);
+                    to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(factor.times(x)));
+                }
+            });
+        }
+    }
+
+    /// The places at which an element of the window is inside of the image, in runs along the last dimension: the first of them,
+    /// counted from the first asked for, where the element is then, and how many there are.
+    fn runs(&self, tap: usize, places: Range<usize>, mut run: impl FnMut(usize, usize, usize)) {
+        let [_, down, across] = self.kernel;
+        let offset = [tap / (down * across), tap / across % down, tap % across];
+        let line = self.small[2];
+        // Where the element is for a place of the window, as far as the image goes.
+        let inside = |dim: usize, place: usize| {
+            let at = place * self.stride[dim] + offset[dim] * self.dilation[dim];
+            at.checked_sub(self.padding[dim]).filter(|&at| at < self.large[dim])
+        };
+        let before = self.padding[2].saturating_sub(offset[2] * self.dilation[2]);
+        let from = before.div_ceil(self.stride[2]);
+        let end = (self.large[2] + self.padding[2]).saturating_sub(offset[2] * self.dilation[2]);
+        let to = end.div_ceil(self.stride[2]);
+        for row in places.start / line..places.end.div_ceil(line) {
+            let (plane, row_in_plane) = (row / self.small[1], row % self.small[1]);
+            let (Some(z), Some(y)) = (inside(0, plane), inside(1, row_in_plane)) else { continue };
+            let first = from.max(places.start.saturating_sub(row * line));
+            let last = to.min(line).min(places.end - row * line);
+            if first < last
+                && let Some(x) = inside(2, first)
+            {
+                let at = (z * self.large[1] + y) * self.large[2] + x;
+                run(row * line + first - places.start, at, last - first);
+            }
+        }
+    }
+}

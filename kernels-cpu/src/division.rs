@@ -1,0 +1,97 @@
+//! Division, remainders and powers.
+
+use aten::Rounding;
+use dispatch_runtime::{
+    BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, op_impl, result_dtype,
+};
+
+use crate::compute::{Field, Ordered, Power};
+use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
+
+elementwise! {
+    div div_ div_out [f32 f64 Complex32 Complex64] (this, other) => |[a, b]| a.over(b);
+    floor_divide - floor_divide_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.floor_divided(b);
+    remainder remainder_ remainder_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.modulo(b);
+    fmod fmod_ fmod_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.left_over(b);
+    pow_tensor_tensor - pow_tensor_tensor_out [f32 f64 i64 Complex32 Complex64] (this, exponent) => |[a, b]| a.to_the(b);
+}
+
+const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] |[a, b]| a.over(b));
+const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.floor_divided(b));
+const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.trunc_divided(b));
+const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
+
+#[op_impl(aten::floor_divide_, CPU)]
+fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    divisible(this, other)?;
+    in_place::<aten::floor_divide, _>(this, |this| [this, other], FLOOR)
+}
+
+#[op_impl(aten::pow_, CPU)]
+fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    in_place::<aten::pow_tensor_tensor, _>(this, |this| [this, exponent], POWER)
+}
+
+/// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
+fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'static, 2>> {
+    divisible(this, other)?;
+    Ok(match rounding {
+        Rounding::Floor => FLOOR,
+        Rounding::Trunc => TRUNC,
+    })
+}
+
+#[op_impl(aten::div_tensor_mode, CPU)]
+fn div_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
+    match Rounding::of(rounding_mode)? {
+        None => fresh::<aten::div, _>([this, other], TRUE),
+        Some(rounding) => fresh::<aten::floor_divide, _>([this, other], rounded(this, other, rounding)?),
+    }
+}
+
+#[op_impl(aten::div__tensor_mode, CPU)]
+fn div_mode_(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
+    match Rounding::of(rounding_mode)? {
+        None => in_place::<aten::div, _>(this, |this| [this, other], TRUE),
+        Some(rounding) => {
+            let loops = rounded(this, other, rounding)?;
+            in_place::<aten::floor_divide, _>(this, |this| [this, other], loops)
+        }
+    }
+}
+
+#[op_impl(aten::div_out_mode, CPU)]
+fn div_mode_out(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
+    match Rounding::of(rounding_mode)? {
+        None => into::<aten::div, _>(out, [this, other], TRUE),
+        Some(rounding) => into::<aten::floor_divide, _>(out, [this, other], rounded(this, other, rounding)?),
+    }
+}
+
+/// Finds out integers that are to be divided by zero before anything is written.
+fn divisible(this: &Tensor, other: &Tensor) -> Result<()> {
+    let dtype = result_dtype([this, other]);
+    if dtype.is_floating() || dtype.is_complex() || this.sizes().contains(&0) {
+        return Ok(());
+    }
+    let has_zero = match other.dtype() {
+        DType::Bool => contains(other, Bool(0)),
+        DType::U8 => contains(other, 0_u8),
+        DType::I8 => contains(other, 0_i8),
+        DType::I16 => contains(other, 0_i16),
+        DType::I32 => contains(other, 0_i32),
+        _ => contains(other, 0_i64),
+    };
+    if has_zero? { Err(BadArgument::new("other", Problem::DivisionByZero).into()) } else { Ok(()) }
+}
+
+fn contains<T: Element>(tensor: &Tensor, element: T) -> Result<bool> {
+    // Another device's is refused when operands are taken.
+    if tensor.device() != dispatch_runtime::Device::CPU {
+        return Ok(false);
+    }
+    if tensor.geometry().is_contiguous() {
+        return Ok(tensor.read::<T>()?.contains(&element));
+    }
+    Ok(tensor.elements::<T>()?.iter().any(|x| x == element))
+}

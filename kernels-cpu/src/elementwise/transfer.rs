@@ -1,0 +1,99 @@
+//! Elements from one tensor to another, converted on the way.
+
+use dispatch_runtime::{DType, Operands};
+
+use super::Plan;
+use crate::convert::{Convert, conversion};
+use crate::pool;
+
+/// How many elements are worth another thread.
+const GRAIN: usize = 32 * 1024;
+
+/// Copies the elements of the tensor that is read to the one that is written, to which it broadcasts.
+pub(crate) fn transfer(operands: &Operands<'_, 1, 1>) {
+    let ([to], [from]) = (operands.written(), operands.read());
+    if from.is(to) {
+        return;
+    }
+    let move_row = Move::between(from.dtype(), to.dtype());
+    let (sizes, to_size, from_size) = (to.geometry().sizes(), to.dtype().size(), from.dtype().size());
+    let plan = Plan::new(sizes, [(to.geometry(), to_size), (from.geometry(), from_size)]);
+    let ends = Ends { to: to.start(), from: from.start() };
+    let ends = &ends;
+    pool::over(0..plan.count(), GRAIN, |part| {
+        let (_, [to_step, from_step]) = plan.row();
+        plan.rows(part.start, part.end, |[to_offset, from_offset], count| {
+            let (to, from) = (ends.to.wrapping_offset(to_offset), ends.from.wrapping_offset(from_offset));
+            // SAFETY: the plan stays inside the operands, which share no element: only equal operands may, and those are not moved.
+            unsafe { move_row.row(from, from_step, to, to_step, count) };
+        });
+    });
+}
+
+/// Where the first elements are: shared by the threads of one call, each of which writes its own part.
+struct Ends {
+    to: *mut u8,
+    from: *const u8,
+}
+
+// SAFETY: the operands that these point into are held for as long as the call, and threads write disjoint parts.
+unsafe impl Sync for Ends {}
+
+/// How elements of one dtype become elements of another.
+struct Move {
+    convert: Convert,
+    size: usize,
+    same: bool,
+}
+
+impl Move {
+    fn between(from: DType, to: DType) -> Self {
+        Self { convert: conversion(from, to), size: to.size(), same: from == to }
+    }
+
+    /// # Safety
+    ///
+    /// There are `count` elements on either side, these many bytes apart, and none is on both.
+    unsafe fn row(&self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize, count: usize) {
+        let dense = to_step.unsigned_abs() == self.size;
+        if self.same && dense && from_step == to_step {
+            // SAFETY: as the caller says; side by side, in the same order.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, count * self.size) };
+        } else if from_step == 0 && dense && count > 1 {
+            // SAFETY: as the caller says.
+            unsafe {
+                (self.convert)(from, 0, to, to_step, 1);
+                self.repeat(to, count);
+            }
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { (self.convert)(from, from_step, to, to_step, count) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// There are `count` elements side by side, of which the first has been written.
+    unsafe fn repeat(&self, to: *mut u8, count: usize) {
+        /// # Safety
+        ///
+        /// As above, of elements that are read and written as these.
+        unsafe fn fill<T: Copy>(to: *mut u8, count: usize) {
+            // SAFETY: as above; the first element is initialised.
+            unsafe {
+                let (to, value) = (to.cast::<T>(), to.cast::<T>().read());
+                (1..count).for_each(|i| to.add(i).write(value));
+            }
+        }
+        // SAFETY: as the caller says; tensors' elements are aligned, complex ones to their halves.
+        unsafe {
+            match self.size {
+                1 => fill::<u8>(to, count),
+                2 => fill::<u16>(to, count),
+                4 => fill::<u32>(to, count),
+                8 => fill::<[u32; 2]>(to, count),
+                _ => fill::<[u64; 2]>(to, count),
+            }
+        }
+    }
+}

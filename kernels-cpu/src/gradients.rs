@@ -1,0 +1,116 @@
+//! Gradients of elementwise operators.
+
+use dispatch_runtime::{DType, Result, Scalar, Tensor, op_impl};
+
+use crate::activation::{Gelu, gelu_inner, softplus};
+use crate::compute::{Compute, Fraction};
+use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
+use crate::math::Real;
+
+elementwise! {
+    threshold_backward - - [f32 f64 i64] (grad_output, this; threshold: Scalar) => |[grad, x]| if x <= threshold { Default::default() } else { grad };
+    sigmoid_backward - - [f32 f64] (grad_output, output) => |[grad, y]| grad * y * (1.0 - y);
+    tanh_backward - - [f32 f64] (grad_output, output) => |[grad, y]| grad * (1.0 - y * y);
+    silu_backward - - [f32 f64] (grad_output, this) => |[grad, x]| silu(grad, x);
+    mish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| mish(grad, x);
+    leaky_relu_backward - - [f32 f64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) => |[grad, x]| {
+        if x > 0.0 { grad } else { grad * negative_slope }
+    };
+    hardtanh_backward - - [f32 f64] (grad_output, this; min_val: Scalar, max_val: Scalar) => |[grad, x]| {
+        if (x <= min_val) | (x >= max_val) { 0.0 } else { grad }
+    };
+    hardsigmoid_backward - - [f32 f64] (grad_output, this) => |[grad, x]| if (x > -3.0) & (x < 3.0) { grad / 6.0 } else { 0.0 };
+    hardswish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| {
+        if x <= -3.0 { 0.0 } else if x < 3.0 { grad * (x / 3.0 + 0.5) } else { grad }
+    };
+    softplus_backward - - [f32 f64] (grad_output, this; beta: Scalar, threshold: Scalar) => |[grad, x]| {
+        if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
+    };
+    log_sigmoid_backward - - [f32 f64] (grad_output, this, _buffer) => |[grad, x, _]| grad * Real::sigmoid(-x);
+}
+
+forms! {
+    gelu_backward - - (grad_output, this; approximate: &str) => gelu_loops;
+    logit_backward - - (grad_output, this; eps: Option<f64>) => logit_loops;
+}
+
+#[inline(always)]
+fn silu<T: Fraction>(grad: T, x: T) -> T {
+    let (one, sigmoid) = (T::near(1.0), Real::sigmoid(x));
+    grad * sigmoid * (one + x * (one - sigmoid))
+}
+
+#[inline(always)]
+fn mish<T: Fraction>(grad: T, x: T) -> T {
+    let tanh = Real::tanh(softplus(x));
+    grad * (tanh + x * Real::sigmoid(x) * (T::near(1.0) - tanh * tanh))
+}
+
+fn gelu_loops(approximate: &str) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> + use<>> {
+    let by_tanh = Gelu::of(approximate)? == Gelu::Tanh;
+    Ok(move |dtype, lanes: &mut Lanes<'_, 2>| {
+        if by_tanh {
+            loops!([f32 f64] |[grad, x]| grad * gelu_slope_by_tanh(x))(dtype, lanes)
+        } else {
+            loops!([f32 f64] |[grad, x]| grad * gelu_slope(x))(dtype, lanes)
+        }
+    })
+}
+
+#[inline(always)]
+fn gelu_slope<T: Fraction>(x: T) -> T {
+    let (half, one) = (T::near(0.5), T::near(1.0));
+    let cumulative = half * (one + Real::erf(x * T::near(std::f64::consts::FRAC_1_SQRT_2)));
+    let scale = T::near(0.5 * std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
+    cumulative + x * scale * Real::exp(-half * x * x)
+}
+
+#[inline(always)]
+fn gelu_slope_by_tanh<T: Fraction>(x: T) -> T {
+    let (half, one) = (T::near(0.5), T::near(1.0));
+    let tanh = Real::tanh(gelu_inner(x));
+    let scale = T::near(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
+    let inner_slope = scale * (one + T::near(3.0 * 0.044_715) * x * x);
+    half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>> {
+    // Within the bounds of `eps` there is no slope; without, there is no such number.
+    let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
+    Ok(loops!([f32 f64] |[grad, x]| {
+        let (low, high) = (Fraction::near(low), Fraction::near(high));
+        if (x < low) | (x > high) { Fraction::near(outside) } else { grad / (x * (1.0 - x)) }
+    }))
+}
+
+#[op_impl(aten::elu_backward, CPU)]
+fn elu_backward(
+    grad_output: &Tensor,
+    alpha: Scalar,
+    scale: Scalar,
+    input_scale: Scalar,
+    is_result: bool,
+    self_or_result: &Tensor,
+) -> Result<Tensor> {
+    fresh::<aten::elu_backward, _>([grad_output, self_or_result], &|dtype, lanes| {
+        let numbers = [alpha, scale, input_scale];
+        if is_result {
+            loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, lanes)
+        } else {
+            loops!([f32 f64] |[grad, x]| elu(grad, x, numbers.map(Compute::from_scalar)))(dtype, lanes)
+        }
+    })
+}
+
+#[inline(always)]
+fn elu<T: Fraction>(grad: T, x: T, [alpha, scale, input_scale]: [T; 3]) -> T {
+    let slope = if x <= T::near(0.0) { input_scale * alpha * scale * Real::exp(x * input_scale) } else { scale };
+    grad * slope
+}
+
+#[inline(always)]
+fn elu_of_result<T: Fraction>(grad: T, y: T, [alpha, scale, input_scale]: [T; 3]) -> T {
+    let slope = if y <= T::near(0.0) { input_scale * (y + alpha * scale) } else { scale };
+    grad * slope
+}

@@ -1,0 +1,161 @@
+//! Tensors side by side, in a type that loops compute in.
+//!
+//! Engines that look at an element many times read slices. Where a tensor is one already it is lent; where not, it is copied once,
+//! which costs less than the engine does.
+
+use std::ops::Deref;
+
+use dispatch_runtime::{DType, Device, Dims, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
+
+use crate::compute::Compute;
+use crate::convert::conversion;
+
+/// A tensor's elements, the last dimension fastest.
+pub(crate) enum Packed<'a, T: Compute> {
+    Lent(Read<'a, T>),
+    Own(Vec<T>),
+}
+
+impl<T: Compute> Deref for Packed<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Lent(elements) => elements,
+            Self::Own(elements) => elements,
+        }
+    }
+}
+
+/// The elements of a tensor as `T`.
+pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
+    if tensor.dtype() == T::DTYPE && tensor.geometry().is_contiguous() {
+        return Ok(Packed::Lent(tensor.read::<T>()?));
+    }
+    stretched(tensor, tensor.sizes()).map(Packed::Own)
+}
+
+/// The elements of a tensor as `T`, repeated to these sizes, to which it broadcasts.
+pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
+    let mut elements = vec![T::ZERO; count(sizes)];
+    let operands = Operands::take(&[], [], &["self"], [tensor])?;
+    let [operand] = operands.read();
+    let strides = broadcast_strides(operand.geometry(), sizes);
+    // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and there are as many elements as sizes say.
+    unsafe {
+        let from = Side { start: operand.start(), dtype: operand.dtype(), strides: &strides };
+        let dense = Geometry::contiguous(sizes);
+        let to = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
+        copy(sizes, &from, &to);
+    }
+    Ok(elements)
+}
+
+/// A fresh contiguous tensor with what `fill` writes. It writes every element: before, they are arbitrary.
+pub(crate) fn filled<T: Compute>(
+    dtype: DType,
+    sizes: &[i64],
+    fill: impl FnOnce(&mut [T]) -> Result<()>,
+) -> Result<Tensor> {
+    let mut out = Spec::contiguous(dtype, sizes).on(Device::CPU)?;
+    if dtype == T::DTYPE {
+        fill(&mut out.write::<T>()?)?;
+        return Ok(out);
+    }
+    let mut elements = vec![T::ZERO; count(sizes)];
+    fill(&mut elements)?;
+    let operands = Operands::take(&["out"], [&mut out], &[], [])?;
+    let [written] = operands.written();
+    let (from, to) = (size_of::<T>().cast_signed(), dtype.size().cast_signed());
+    // SAFETY: `out` is contiguous and has as many elements as were computed.
+    unsafe {
+        conversion(T::DTYPE, dtype)(elements.as_ptr().cast(), from, written.start(), to, elements.len());
+    }
+    drop(operands);
+    Ok(out)
+}
+
+/// A fresh contiguous tensor with the elements of another, repeated to these sizes, to which it broadcasts.
+pub(crate) fn repeated(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    let mut out = Spec::contiguous(tensor.dtype(), sizes).on(Device::CPU)?;
+    let operands = Operands::take(&["out"], [&mut out], &["self"], [tensor])?;
+    let ([to], [from]) = (operands.written(), operands.read());
+    let strides = broadcast_strides(from.geometry(), sizes);
+    // SAFETY: geometries stay inside of storages, which the operands hold.
+    unsafe {
+        let from = Side { start: from.start(), dtype: from.dtype(), strides: &strides };
+        copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() });
+    }
+    drop(operands);
+    Ok(out)
+}
+
+fn count(sizes: &[i64]) -> usize {
+    sizes.iter().map(|&size| usize::try_from(size).unwrap_or(0)).product()
+}
+
+struct Side<'a> {
+    start: *mut u8,
+    dtype: DType,
+    /// In elements.
+    strides: &'a [i64],
+}
+
+/// # Safety
+///
+/// Every element that sizes and strides lead to can be read, and written on the other side.
+unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
+    if sizes.contains(&0) {
+        return;
+    }
+    let convert = conversion(from.dtype, to.dtype);
+    let step =
+        |side: &Side<'_>, dim: usize| isize::try_from(side.strides[dim]).unwrap_or(0) * side.dtype.size().cast_signed();
+    let Some(last) = sizes.len().checked_sub(1) else {
+        // SAFETY: the caller's promise.
+        return unsafe { convert(from.start, 0, to.start, 0, 1) };
+    };
+    let mut at = Dims::from_elem(0, last);
+    let (mut source, mut target) = (from.start, to.start);
+    loop {
+        // SAFETY: the caller's promise, as `at` is below the sizes.
+        unsafe { convert(source, step(from, last), target, step(to, last), count(&sizes[last..])) };
+        let mut dim = last;
+        loop {
+            let Some(next) = dim.checked_sub(1) else { return };
+            dim = next;
+            at[dim] += 1;
+            source = source.wrapping_offset(step(from, dim));
+            target = target.wrapping_offset(step(to, dim));
+            if at[dim] < sizes[dim] {
+                break;
+            }
+            let size = isize::try_from(sizes[dim]).unwrap_or(0);
+            source = source.wrapping_offset(-size * step(from, dim));
+            target = target.wrapping_offset(-size * step(to, dim));
+            at[dim] = 0;
+        }
+    }
+}
+
+/// Runs a body for the type that a dtype is computed in, or refuses the dtype.
+macro_rules! computed {
+    ($operator:ident $argument:literal, $dtype:expr; $T:ident in [$($ty:ident)+] => $body:expr) => {{
+        let dtype: ::dispatch_runtime::DType = $dtype;
+        let looped = $crate::convert::computed_in(dtype);
+        match looped {
+            $(_ if looped == <$ty as ::dispatch_runtime::Element>::DTYPE && dtype != ::dispatch_runtime::DType::Bool => {
+                type $T = $ty;
+                $body
+            })+
+            _ => Err(::dispatch_runtime::ErrorKind::UnsupportedDType {
+                operator: aten::$operator::operator().name(),
+                argument: $argument,
+                dtype,
+                supported: &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
+            }
+            .into()),
+        }
+    }};
+}
+pub(crate) use computed;

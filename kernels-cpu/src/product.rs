@@ -1,0 +1,321 @@
+//! Products of matrices and vectors: tensors become views that [`gemm`](crate::gemm) multiplies where they lie.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, Value, bf16, f16};
+
+use crate::compute::Compute;
+use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
+use crate::packed::{computed, filled, packed, repeated, stretched};
+
+const ONE: Scalar = Scalar::Int(1);
+const ZERO: Scalar = Scalar::Int(0);
+
+#[op_impl(aten::mm, CPU)]
+fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
+    let ([rows, inner], [others, columns]) = (this.sizes(), mat2.sizes()) else {
+        return by_letters(aten::mm::operator(), this, mat2)?.on(this.device());
+    };
+    if inner != others || this.dtype() != mat2.dtype() {
+        return by_letters(aten::mm::operator(), this, mat2)?.on(this.device());
+    }
+    let mut out = Spec::contiguous(this.dtype(), &[*rows, *columns]).on(this.device())?;
+    product(aten::mm::operator(), &mut out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)?;
+    Ok(out)
+}
+
+#[op_impl(aten::mm_out, CPU)]
+fn mm_out(this: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
+    into(aten::mm::operator(), out, ("self", this), ("mat2", mat2))
+}
+
+#[op_impl(aten::bmm, CPU)]
+fn bmm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
+    let mut out = by_letters(aten::bmm::operator(), this, mat2)?.on(this.device())?;
+    product(aten::bmm::operator(), &mut out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)?;
+    Ok(out)
+}
+
+#[op_impl(aten::bmm_out, CPU)]
+fn bmm_out(this: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
+    into(aten::bmm::operator(), out, ("self", this), ("mat2", mat2))
+}
+
+#[op_impl(aten::mv, CPU)]
+fn mv(this: &Tensor, vec: &Tensor) -> Result<Tensor> {
+    let mut out = by_letters(aten::mv::operator(), this, vec)?.on(this.device())?;
+    product(aten::mv::operator(), &mut out, As::Matrix, ("self", this), ("vec", vec), As::Matrix, ONE, ZERO)?;
+    Ok(out)
+}
+
+#[op_impl(aten::dot, CPU)]
+fn dot(this: &Tensor, tensor: &Tensor) -> Result<Tensor> {
+    let mut out = by_letters(aten::dot::operator(), this, tensor)?.on(this.device())?;
+    product(aten::dot::operator(), &mut out, As::Row, ("self", this), ("tensor", tensor), As::Matrix, ONE, ZERO)?;
+    Ok(out)
+}
+
+#[op_impl(aten::vdot, CPU)]
+fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let mut out = by_letters(aten::vdot::operator(), this, other)?.on(this.device())?;
+    let conjugate = match this.dtype() {
+        DType::C64 => conjugated::<Complex32>(this, |z| z.conj())?,
+        DType::C128 => conjugated::<Complex64>(this, |z| z.conj())?,
+        _ => this.clone(),
+    };
+    product(aten::vdot::operator(), &mut out, As::Row, ("self", &conjugate), ("other", other), As::Matrix, ONE, ZERO)?;
+    Ok(out)
+}
+
+fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor> {
+    let elements = packed::<T>(this)?;
+    filled(this.dtype(), this.sizes(), |out: &mut [T]| {
+        out.iter_mut().zip(&*elements).for_each(|(out, &z)| *out = conj(z));
+        Ok(())
+    })
+}
+
+#[op_impl(aten::addmm, CPU)]
+fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let spec = aten::sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn")?;
+    sum(aten::addmm::operator(), spec, this, ("mat1", mat1), ("mat2", mat2), beta, alpha)
+}
+
+#[op_impl(aten::baddbmm, CPU)]
+fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn")?;
+    sum(aten::baddbmm::operator(), spec, this, ("batch1", batch1), ("batch2", batch2), beta, alpha)
+}
+
+#[op_impl(aten::addmv, CPU)]
+fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let spec = aten::sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m")?;
+    sum(aten::addmv::operator(), spec, this, ("mat", mat), ("vec", vec), beta, alpha)
+}
+
+#[op_impl(aten::addbmm, CPU)]
+fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let operator = aten::addbmm::operator();
+    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn")?;
+    let (mut out, mut beta) = start(spec, this, beta)?;
+    if batch1.sizes()[0] == 0 {
+        // A product over nothing scales what is there.
+        let (rows, columns) = (none(batch1, 0, 1)?, none(batch2, 2, 1)?);
+        product(operator, &mut out, As::Matrix, ("batch1", &rows), ("batch2", &columns), As::Matrix, alpha, beta)?;
+    }
+    for item in 0..batch1.sizes()[0] {
+        let (first, second) = (select(batch1, item)?, select(batch2, item)?);
+        product(operator, &mut out, As::Matrix, ("batch1", &first), ("batch2", &second), As::Matrix, alpha, beta)?;
+        beta = ONE;
+    }
+    Ok(out)
+}
+
+/// The item of a batch.
+fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
+    let geometry = batch.geometry();
+    let at = geometry.offset() + item * geometry.strides()[0];
+    let item = dispatch_runtime::Geometry::strided(&geometry.sizes()[1..], &geometry.strides()[1..], at);
+    Ok(batch.restride(item.unwrap_or_else(|| geometry.clone()))?)
+}
+
+/// A matrix of which one side has no length: the rows of the first operand, or the columns of the second.
+fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
+    let sizes = if inner == 0 { [batch.sizes()[kept], 0] } else { [0, batch.sizes()[inner]] };
+    Spec::contiguous(batch.dtype(), &sizes).on(batch.device())
+}
+
+#[op_impl(aten::addr, CPU)]
+fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let spec = aten::addr_spec(this, vec1, vec2)?;
+    if spec.dtype == DType::Bool {
+        let truth = |scalar: Scalar| Scalar::Int(i64::from(i64::from_scalar(scalar) != 0));
+        return outer::<i64>(&spec, this, vec1, vec2, truth(beta), truth(alpha));
+    }
+    computed!(addr "self", spec.dtype; T in [f32 f64 i64 Complex32 Complex64] => {
+        outer::<T>(&spec, this, vec1, vec2, beta, alpha)
+    })
+}
+
+fn outer<T: Compute>(
+    spec: &Spec,
+    this: &Tensor,
+    vec1: &Tensor,
+    vec2: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<Tensor> {
+    let sizes = spec.geometry.sizes();
+    let (down, across) = (packed::<T>(vec1)?, packed::<T>(vec2)?);
+    let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
+    let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, sizes)? };
+    filled(spec.dtype, sizes, |out: &mut [T]| {
+        if across.is_empty() {
+            return Ok(());
+        }
+        for (row, (line, &left)) in out.chunks_exact_mut(across.len()).zip(&*down).enumerate() {
+            let own = own.get(row * across.len()..).unwrap_or(&[]);
+            for (column, (out, &right)) in line.iter_mut().zip(&*across).enumerate() {
+                let product = alpha.times(left).times(right);
+                *out = own.get(column).map_or(product, |&own| beta.times(own).plus(product));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What the letters say, or what is wrong by them.
+fn by_letters(operator: &Operator, this: &Tensor, other: &Tensor) -> Result<Spec> {
+    let shape = operator.shape().ok_or_else(|| ErrorKind::NoShape { operator: operator.name() })?;
+    shape.infer(operator, &[Value::from(this.clone()), Value::from(other.clone())])
+}
+
+/// The product into a tensor of the caller's.
+fn into(
+    operator: &Operator,
+    out: &mut Tensor,
+    this: (&'static str, &Tensor),
+    other: (&'static str, &Tensor),
+) -> Result<()> {
+    let spec = by_letters(operator, this.1, other.1)?;
+    spec.fit("out", out)?;
+    let apart = [this.1, other.1].iter().all(|operand| !operand.storage().same(out.storage()));
+    if apart && out.dtype() == spec.dtype {
+        return product(operator, out, As::Matrix, this, other, As::Matrix, ONE, ZERO);
+    }
+    let mut fresh = spec.on(out.device())?;
+    product(operator, &mut fresh, As::Matrix, this, other, As::Matrix, ONE, ZERO)?;
+    aten::copy_(out, &fresh, false)
+}
+
+/// `beta * this + alpha * first second`
+fn sum(
+    operator: &Operator,
+    spec: Spec,
+    this: &Tensor,
+    first: (&'static str, &Tensor),
+    second: (&'static str, &Tensor),
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<Tensor> {
+    let (mut out, beta) = start(spec, this, beta)?;
+    product(operator, &mut out, As::Matrix, first, second, As::Matrix, alpha, beta)?;
+    Ok(out)
+}
+
+/// What a product is added to: `this`, unless it does not count.
+fn start(spec: Spec, this: &Tensor, beta: Scalar) -> Result<(Tensor, Scalar)> {
+    let counts = match beta {
+        Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
+        beta if spec.dtype.is_integral() => i64::from_scalar(beta) != 0,
+        beta => beta.to_f64() != Some(0.0),
+    };
+    if counts { Ok((repeated(this, spec.geometry.sizes())?, beta)) } else { Ok((spec.on(this.device())?, ZERO)) }
+}
+
+/// How a vector is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum As {
+    /// As a matrix of one column; and what is a matrix or a batch already, as that.
+    Matrix,
+    /// As a matrix of one row.
+    Row,
+}
+
+/// `out = alpha * first second + beta * out`
+#[inline]
+#[expect(clippy::too_many_arguments, reason = "a product has three operands, each with how it is looked at")]
+fn product(
+    operator: &Operator,
+    out: &mut Tensor,
+    first_as: As,
+    first: (&'static str, &Tensor),
+    second: (&'static str, &Tensor),
+    second_as: As,
+    alpha: Scalar,
+    beta: Scalar,
+) -> Result<()> {
+    let dtype = out.dtype();
+    let operands = Operands::take(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
+    macro_rules! by_dtype {
+        ($($variant:ident $ty:ty),+) => {
+            match dtype {
+                $(DType::$variant => {
+                    multiply::<$ty>(&operands, first_as, second_as, <$ty>::factor(alpha), <$ty>::factor(beta));
+                    Ok(())
+                })+
+                DType::Bool => Err(ErrorKind::UnsupportedDType {
+                    operator: operator.name(),
+                    argument: "self",
+                    dtype,
+                    supported: &[$(DType::$variant),+],
+                }
+                .into()),
+            }
+        };
+    }
+    by_dtype!(
+        F32 f32, F64 f64, F16 f16, BF16 bf16, C64 Complex32, C128 Complex64,
+        U8 u8, I8 i8, I16 i16, I32 i32, I64 i64
+    )
+}
+
+/// What a product is scaled by.
+trait Factor: Entry {
+    fn factor(value: Scalar) -> Self::Sum;
+}
+
+macro_rules! factors {
+    ($($ty:ty: $way:ty),*) => {$(
+        impl Factor for $ty {
+            #[inline(always)]
+            #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "integers wrap")]
+            fn factor(value: Scalar) -> Self::Sum {
+                <$way>::from_scalar(value) as Self::Sum
+            }
+        }
+    )*};
+}
+
+factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
+
+#[inline]
+fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, second_as: As, alpha: T::Sum, beta: T::Sum) {
+    let ([out], [first, second]) = (operands.written(), operands.read());
+    let (a_sizes, a_strides) = face(first, first_as);
+    let (b_sizes, b_strides) = face(second, second_as);
+    let (c_sizes, c_strides) = face(out, As::Matrix);
+    let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
+    // SAFETY: geometries stay inside of storages, which the operands hold; all are of dtype `T`; `take` refuses a written tensor
+    // that shares memory with itself, and the callers one that is also read.
+    unsafe {
+        if let ([1, rows, inner], [_, _, columns]) = (a_sizes, b_sizes) {
+            let a = Matrix::from_raw(starts.0, [rows, inner], [a_strides[1], a_strides[2]]);
+            let b = Matrix::from_raw(starts.1, [inner, columns], [b_strides[1], b_strides[2]]);
+            let c = MatrixMut::from_raw(starts.2, [rows, columns], [c_strides[1], c_strides[2]]);
+            gemm(alpha, a, b, beta, c);
+        } else {
+            let (a, b) = (Batch::from_raw(starts.0, a_sizes, a_strides), Batch::from_raw(starts.1, b_sizes, b_strides));
+            batched(alpha, a, b, beta, BatchMut::from_raw(starts.2, c_sizes, c_strides));
+        }
+    }
+}
+
+/// A tensor as a batch of matrices.
+#[inline]
+fn face(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
+    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "what lies in memory can be counted")]
+    let size = |size: i64| size as usize;
+    #[expect(clippy::cast_possible_truncation, reason = "as above")]
+    let step = |stride: i64| stride as isize;
+    let geometry = operand.geometry();
+    match (geometry.sizes(), geometry.strides()) {
+        (&[rows, columns], &[down, across]) => ([1, size(rows), size(columns)], [0, step(down), step(across)]),
+        (&[count, rows, columns], &[next, down, across]) => {
+            ([size(count), size(rows), size(columns)], [step(next), step(down), step(across)])
+        }
+        (&[length], &[stride]) if seen == As::Row => ([1, 1, size(length)], [0, 0, step(stride)]),
+        (&[length], &[stride]) => ([1, size(length), 1], [0, step(stride), 0]),
+        _ => ([1, 1, 1], [0, 0, 0]),
+    }
+}

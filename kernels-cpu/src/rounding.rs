@@ -1,0 +1,154 @@
+//! Signs, magnitudes, and integer parts.
+
+use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Result, Tensor};
+
+use crate::compute::{Compute, Fraction, Ordered, narrowed_complex, widened};
+use crate::elementwise::{Lanes, elementwise, forms, loops};
+use crate::math::Real;
+
+elementwise! {
+    neg neg_ neg_out [f32 f64 i64 Complex32 Complex64] (this) if not_truth => |[x]| x.negated();
+    abs abs_ abs_out [f32 f64 i64] (this) => |[x]| x.magnitude();
+    sign sign_ sign_out [f32 f64 i64] (this) => |[x]| Ordered::signum(x);
+    sgn sgn_ sgn_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| x.direction();
+    floor floor_ floor_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Down);
+    ceil ceil_ ceil_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Up);
+    trunc trunc_ trunc_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::ToZero);
+    round round_ round_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::ToNearest);
+    frac frac_ frac_out [f32 f64] (this) => |[x]| x - Real::trunc(x);
+}
+
+forms! {
+    round_decimals round__decimals round_decimals_out (this; decimals: i64) => round_loops;
+    nan_to_num nan_to_num_ nan_to_num_out (this; nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) => nan_to_num_loops;
+}
+
+fn not_truth(this: &Tensor) -> Result<()> {
+    if this.dtype() == DType::Bool {
+        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_not`").into());
+    }
+    Ok(())
+}
+
+trait Signed: Compute {
+    fn direction(self) -> Self;
+}
+
+macro_rules! real {
+    ($($ty:ty)*) => {$(
+        impl Signed for $ty {
+            #[inline(always)]
+            fn direction(self) -> Self {
+                Ordered::signum(self)
+            }
+        }
+    )*};
+}
+
+real! { f32 f64 i64 }
+
+impl Signed for Complex64 {
+    fn direction(self) -> Self {
+        let length = self.norm();
+        if length == 0.0 { Self::new(0.0, 0.0) } else { self / length }
+    }
+}
+
+impl Signed for Complex32 {
+    fn direction(self) -> Self {
+        narrowed_complex(widened(self).direction())
+    }
+}
+
+/// Where to.
+#[derive(Clone, Copy)]
+enum Rounded {
+    Down,
+    Up,
+    ToZero,
+    ToNearest,
+}
+
+trait Round {
+    fn rounded(self, to: Rounded) -> Self;
+}
+
+impl Round for i64 {
+    #[inline(always)]
+    fn rounded(self, _: Rounded) -> Self {
+        self
+    }
+}
+
+macro_rules! fractions {
+    ($($ty:ty)*) => {$(
+        impl Round for $ty {
+            #[inline(always)]
+            fn rounded(self, to: Rounded) -> Self {
+                match to {
+                    Rounded::Down => Real::floor(self),
+                    Rounded::Up => Real::ceil(self),
+                    Rounded::ToZero => Real::trunc(self),
+                    Rounded::ToNearest => Real::round(self),
+                }
+            }
+        }
+    )*};
+}
+
+fractions! { f32 f64 }
+
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn round_loops(decimals: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+    let places = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
+    let (scale, is_left) = (10_f64.powi(places), decimals < 0);
+    Ok(loops!([f32 f64] |[x]| round_to(x, scale, is_left)))
+}
+
+#[inline(always)]
+fn round_to<T: Fraction>(x: T, scale: f64, is_left: bool) -> T {
+    let scale = T::near(scale);
+    if is_left { Real::round(x / scale) * scale } else { Real::round(x * scale) / scale }
+}
+
+/// What stands in for what is not a number.
+trait Stand: Compute {
+    fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
+}
+
+impl Stand for i64 {
+    #[inline(always)]
+    fn or(self, _: f64, _: Option<f64>, _: Option<f64>) -> Self {
+        self
+    }
+}
+
+macro_rules! stands {
+    ($($ty:ty)*) => {$(
+        impl Stand for $ty {
+            #[inline(always)]
+            fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self {
+                if Fraction::is_nan(self) {
+                    Fraction::near(nan)
+                } else if self == Self::INFINITY {
+                    above.map_or(Self::MAX, Fraction::near)
+                } else if self == Self::NEG_INFINITY {
+                    below.map_or(Self::MIN, Fraction::near)
+                } else {
+                    self
+                }
+            }
+        }
+    )*};
+}
+
+stands! { f32 f64 }
+
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn nan_to_num_loops(
+    nan: Option<f64>,
+    above: Option<f64>,
+    below: Option<f64>,
+) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+    Ok(loops!([f32 f64 i64] |[x]| x.or(nan.unwrap_or(0.0), above, below)))
+}

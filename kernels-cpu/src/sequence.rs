@@ -1,0 +1,238 @@
+//! Tensors that count.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex64, Geometry, Layout, Spec};
+
+use crate::compute::Compute;
+use crate::factory::{fill, number, of};
+
+/// Memory for the elements of a list, or the error that there is none.
+fn room<T>(spec: &Spec) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    let count = usize::try_from(spec.geometry.count()).unwrap_or(usize::MAX);
+    match room.try_reserve_exact(count) {
+        Ok(()) => Ok(room),
+        Err(_) => Err(dispatch_runtime::OutOfMemory { size: count.saturating_mul(size_of::<T>()) }.into()),
+    }
+}
+
+#[op_impl(aten::arange_start_step, CPU)]
+fn arange_start_step(
+    start: Scalar,
+    end: Scalar,
+    step: Scalar,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::arange_spec(start, end, step, dtype)?;
+    let count = spec.geometry.count();
+    if spec.dtype.is_floating() {
+        let (start, step) = (f64::from_scalar(start), f64::from_scalar(step));
+        let mut numbers = room(&spec)?;
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
+        numbers.extend((0..count).map(|i| start + step * i as f64));
+        return of(&numbers, spec);
+    }
+    let (start, step) = (i64::from_scalar(start), i64::from_scalar(step));
+    let mut numbers = room(&spec)?;
+    numbers.extend((0..count).map(|i| start.wrapping_add(step.wrapping_mul(i))));
+    of(&numbers, spec)
+}
+
+/// Numbers equally far apart, each counted from the nearer end.
+fn spaced(start: Scalar, end: Scalar, spec: Spec, base: Option<f64>) -> Result<Tensor> {
+    let steps = spec.geometry.count();
+    let power = |x: Complex64| match base {
+        Some(base) if x.im == 0.0 => Complex64::new(base.powf(x.re), 0.0),
+        Some(base) => Complex64::new(base, 0.0).powc(x),
+        None => x,
+    };
+    let (mut start, mut end) = (Complex64::from_scalar(start), Complex64::from_scalar(end));
+    if !spec.dtype.is_floating() && !spec.dtype.is_complex() {
+        (start.re, end.re) = (start.re.trunc(), end.re.trunc());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
+    let at = |i: i64| i as f64;
+    let step = (end - start) / at((steps - 1).max(1));
+    let mut numbers = room::<Complex64>(&spec)?;
+    for i in 0..steps {
+        numbers.push(power(if i < steps / 2 || steps == 1 {
+            start + step * at(i)
+        } else {
+            end - step * at(steps - 1 - i)
+        }));
+    }
+    if spec.dtype.is_complex() {
+        return of(&numbers, spec);
+    }
+    let reals: Vec<f64> = numbers.into_iter().map(|number| number.re).collect();
+    of(&reals, spec)
+}
+
+#[op_impl(aten::linspace, CPU)]
+fn linspace(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex), steps, dtype)?, None)
+}
+
+#[op_impl(aten::linspace_tensor_tensor, CPU)]
+fn linspace_tensor_tensor(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::spaced_spec([aten::one("start", start)?, aten::one("end", end)?], steps, dtype)?;
+    spaced(number(start)?, number(end)?, spec, None)
+}
+
+#[op_impl(aten::linspace_tensor_scalar, CPU)]
+fn linspace_tensor_scalar(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex(end)], steps, dtype)?;
+    spaced(number(start)?, end, spec, None)
+}
+
+#[op_impl(aten::linspace_scalar_tensor, CPU)]
+fn linspace_scalar_tensor(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::spaced_spec([aten::is_complex(start), aten::one("end", end)?], steps, dtype)?;
+    spaced(start, number(end)?, spec, None)
+}
+
+#[op_impl(aten::logspace, CPU)]
+fn logspace(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex), steps, dtype)?, Some(base))
+}
+
+#[op_impl(aten::logspace_tensor_tensor, CPU)]
+fn logspace_tensor_tensor(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::spaced_spec([aten::one("start", start)?, aten::one("end", end)?], steps, dtype)?;
+    spaced(number(start)?, number(end)?, spec, Some(base))
+}
+
+#[op_impl(aten::logspace_tensor_scalar, CPU)]
+fn logspace_tensor_scalar(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex(end)], steps, dtype)?;
+    spaced(number(start)?, end, spec, Some(base))
+}
+
+#[op_impl(aten::logspace_scalar_tensor, CPU)]
+fn logspace_scalar_tensor(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::spaced_spec([aten::is_complex(start), aten::one("end", end)?], steps, dtype)?;
+    spaced(start, number(end)?, spec, Some(base))
+}
+
+#[op_impl(aten::eye_m, CPU)]
+fn eye_m(
+    n: i64,
+    m: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let mut out = aten::eye_spec(n, m, dtype)?.on(Device::CPU)?;
+    fill(&mut out, Scalar::Int(0))?;
+    if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
+        crate::moves::copy(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
+    }
+    Ok(out)
+}
+
+#[op_impl(aten::tril_indices, CPU)]
+fn tril_indices(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::triangle_spec(row, col, offset, true, Some(dtype.unwrap_or(DType::I64)))?;
+    triangle(row, spec, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
+}
+
+#[op_impl(aten::triu_indices, CPU)]
+fn triu_indices(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    _device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::triangle_spec(row, col, offset, false, Some(dtype.unwrap_or(DType::I64)))?;
+    triangle(row, spec, |r| r.saturating_add(offset).clamp(0, col)..col)
+}
+
+fn triangle(rows: i64, spec: Spec, columns: impl Fn(i64) -> std::ops::Range<i64>) -> Result<Tensor> {
+    let mut places = room::<i64>(&spec)?;
+    (0..rows).for_each(|row| places.extend(columns(row).map(|_| row)));
+    (0..rows).for_each(|row| places.extend(columns(row)));
+    of(&places, spec)
+}

@@ -1,0 +1,105 @@
+//! Elementwise functions of one operand that give numbers with a fraction.
+
+use dispatch_runtime::{Complex32, Complex64, DType, Element, Result};
+
+use crate::compute::{Field, Fraction, narrowed_complex, widened};
+use crate::elementwise::{Lanes, elementwise, forms, loops};
+use crate::math::Real;
+
+/// Functions of real and of complex numbers.
+macro_rules! analytic {
+    ($($name:ident $in_place:ident $out:ident: $real:expr, $complex:expr;)*) => {$(
+        const _: () = {
+            #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+            fn loops() -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+                Ok(|dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+                    DType::C64 | DType::C128 => complex(dtype, lanes, $complex),
+                    _ => loops!([f32 f64] |[x]| $real(x))(dtype, lanes).map_err(|_| ANALYTIC),
+                })
+            }
+
+            forms! { @one $name $in_place $out (this) [] loops }
+        };
+    )*};
+}
+
+const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
+
+/// One loop for all functions of complex numbers: they are calls in any case.
+fn complex(dtype: DType, lanes: &mut Lanes<'_, 1>, f: fn(Complex64) -> Complex64) -> Result<(), &'static [DType]> {
+    if dtype == Complex32::DTYPE {
+        lanes.run(|[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
+    } else {
+        lanes.run(|[x]: [Complex64; 1]| f(x));
+    }
+    Ok(())
+}
+
+fn one() -> Complex64 {
+    Complex64::new(1.0, 0.0)
+}
+
+analytic! {
+    sqrt sqrt_ sqrt_out: Real::sqrt, |x| x.sqrt();
+    rsqrt rsqrt_ rsqrt_out: Real::rsqrt, |x| one().over(x.sqrt());
+    reciprocal reciprocal_ reciprocal_out: Real::reciprocal, |x| one().over(x);
+    exp exp_ exp_out: Real::exp, |x| x.exp();
+    exp2 exp2_ exp2_out: Real::exp2, |x| x.exp2();
+    expm1 expm1_ expm1_out: Real::expm1, |x| x.exp() - one();
+    log log_ log_out: Real::log, |x| x.ln();
+    log2 log2_ log2_out: Real::log2, |x| x.log2();
+    log10 log10_ log10_out: Real::log10, |x| x.log10();
+    log1p log1p_ log1p_out: Real::log1p, |x| (one() + x).ln();
+    sin sin_ sin_out: Real::sin, |x| x.sin();
+    cos cos_ cos_out: Real::cos, |x| x.cos();
+    tan tan_ tan_out: Real::tan, |x| x.tan();
+    asin asin_ asin_out: Real::asin, |x| x.asin();
+    acos acos_ acos_out: Real::acos, |x| x.acos();
+    atan atan_ atan_out: Real::atan, |x| x.atan();
+    sinh sinh_ sinh_out: Real::sinh, |x| x.sinh();
+    cosh cosh_ cosh_out: Real::cosh, |x| x.cosh();
+    tanh tanh_ tanh_out: Real::tanh, |x| x.tanh();
+    asinh asinh_ asinh_out: Real::asinh, |x| x.asinh();
+    acosh acosh_ acosh_out: Real::acosh, |x| x.acosh();
+    atanh atanh_ atanh_out: Real::atanh, |x| x.atanh();
+    sigmoid sigmoid_ sigmoid_out: Real::sigmoid, |x| one().over(one() + (-x).exp());
+}
+
+elementwise! {
+    erf erf_ erf_out [f32 f64] (this) => |[x]| Real::erf(x);
+    erfc erfc_ erfc_out [f32 f64] (this) => |[x]| Real::erfc(x);
+    erfinv erfinv_ erfinv_out [f32 f64] (this) => |[x]| Real::erfinv(x);
+    lgamma lgamma_ lgamma_out [f32 f64] (this) => |[x]| Real::lgamma(x);
+    digamma digamma_ digamma_out [f32 f64] (this) => |[x]| Real::digamma(x);
+    sinc sinc_ sinc_out [f32 f64] (this) => |[x]| sine_over(x);
+    deg2rad deg2rad_ deg2rad_out [f32 f64] (this) => |[x]| scaled(x, std::f64::consts::PI / 180.0);
+    rad2deg rad2deg_ rad2deg_out [f32 f64] (this) => |[x]| scaled(x, 180.0 / std::f64::consts::PI);
+}
+
+forms! {
+    logit logit_ logit_out (this; eps: Option<f64>) => logit_loops;
+}
+
+#[inline(always)]
+fn scaled<T: Fraction>(x: T, by: f64) -> T {
+    x * T::near(by)
+}
+
+#[inline(always)]
+fn sine_over<T: Fraction>(x: T) -> T {
+    let turn = x * T::near(std::f64::consts::PI);
+    if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+    // What is beyond an end stays there, so that it becomes NaN.
+    let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
+    Ok(loops!([f32 f64] |[x]| logit(x, Fraction::near(low), Fraction::near(high))))
+}
+
+#[inline(always)]
+fn logit<T: Fraction>(x: T, low: T, high: T) -> T {
+    let x = x.at_least(low).at_most(high);
+    Real::log(x / (T::near(1.0) - x))
+}

@@ -1,0 +1,6 @@
+use dispatch_runtime::prelude::*;
+
+#[op_def("myop(Tensor self, Tensor other) -> Tensor", shape = "mk,kn")]
+fn myop(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+fn main() {}
