@@ -14,7 +14,7 @@ use crate::dtype::DType;
 use crate::generator::Generator;
 use crate::key_set::KeySet;
 use crate::scalar::{Layout, MemoryFormat, Scalar, Str};
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Brief, Storage, Tensor};
 
 /// One argument or result.
 ///
@@ -234,9 +234,11 @@ impl fmt::Debug for Value {
             Self::Float(value) => value.fmt(f),
             Self::Complex(value) => write!(f, "{value}"),
             Self::Str(value) => value.fmt(f),
-            Self::Tensor(value) => value.fmt(f),
-            Self::Tensors(values) => values.fmt(f),
-            Self::OptionalTensors(values) => values.fmt(f),
+            Self::Tensor(value) => Brief(value).fmt(f),
+            Self::Tensors(values) => f.debug_list().entries(values.iter().map(Brief)).finish(),
+            Self::OptionalTensors(values) => {
+                f.debug_list().entries(values.iter().map(|value| value.as_ref().map(Brief))).finish()
+            }
             Self::Ints(values) => values.fmt(f),
             Self::Floats(values) => values.fmt(f),
             Self::Bools(values) => values.fmt(f),

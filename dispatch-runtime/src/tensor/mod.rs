@@ -5,7 +5,9 @@
 //! flags that every layer wants to read quickly.
 
 mod access;
+mod display;
 mod extension;
+mod from;
 mod geometry;
 mod memory;
 mod operands;
@@ -20,6 +22,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use access::{AccessError, Read, Write};
+pub(crate) use display::Brief;
+pub use from::{Nested, Ragged, Row};
 pub use geometry::{Dims, Geometry};
 pub use memory::OutOfMemory;
 pub use operands::{Operand, Operands};
@@ -304,6 +308,14 @@ impl Tensor {
         Shared::same(&self.0, &other.0)
     }
 
+    /// Whether the two show no common memory, or exactly the same elements: what a written and a read tensor of one call may do.
+    #[must_use]
+    pub fn is_apart_from_or_same_as(&self, other: &Self) -> bool {
+        let same_walk = || self.sizes() == other.sizes() && self.strides() == other.strides();
+        let same_start = || self.0.geometry.offset() == other.0.geometry.offset() && self.dtype() == other.dtype();
+        !self.storage().same(other.storage()) || (same_start() && same_walk()) || overlap::are_disjoint(self, other)
+    }
+
     /// Whether autograd records what is computed from this tensor.
     #[must_use]
     pub fn requires_grad(&self) -> bool {
@@ -351,12 +363,6 @@ impl Tensor {
 fn default_keys(device: Device, inference: bool) -> KeySet {
     let tracked = if inference { 0 } else { layer_bit(AD_INPLACE_OR_VIEW) | layer_bit(AUTOGRAD) };
     KeySet::from_bits(layer_bit(DENSE) | layer_bit(AUTOCAST) | tracked | 1 << device.backend())
-}
-
-impl fmt::Debug for Tensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor({} {:?} on {})", self.dtype(), self.sizes(), self.device())
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,78 @@
+//! Tensors on other devices, printed.
+
+use std::sync::Mutex;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Backend, Buffer, Geometry, Storage, backend};
+
+/// A device that can be asked.
+#[dispatch_key(backend)]
+pub static TPU: Key;
+
+/// A device whose backend brings no memory.
+#[dispatch_key(backend)]
+pub static Bare: Key;
+
+struct Bytes(&'static Key, Mutex<Vec<u8>>);
+
+impl Buffer for Bytes {
+    fn device(&self) -> Device {
+        Device::new(*self.0).unwrap()
+    }
+
+    fn size(&self) -> usize {
+        self.1.lock().unwrap().len()
+    }
+}
+
+struct Simulated;
+
+impl Backend for Simulated {
+    fn allocate(&self, _: Device, size: usize) -> Result<Storage> {
+        Ok(Storage::new(Bytes(&TPU, vec![0; size].into())))
+    }
+
+    fn copy_in(&self, _: &[u8], _: &Storage) -> Result<()> {
+        Ok(())
+    }
+
+    fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
+        let bytes = from.buffer::<Bytes>().ok_or("not of this backend")?.1.lock().unwrap();
+        if bytes[0] == 0 {
+            return Err("the device has\nfallen asleep".into());
+        }
+        to.copy_from_slice(&bytes);
+        Ok(())
+    }
+}
+
+backend!(TPU, Simulated);
+
+fn tensor(key: &'static Key, first: i32) -> Tensor {
+    let bytes = [first, -2, 30].iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>();
+    Tensor::new(Storage::new(Bytes(key, bytes.into())), DType::I32, Geometry::contiguous(&[3])).unwrap()
+}
+
+#[test]
+fn elements_are_fetched_from_the_device() {
+    assert_eq!(tensor(&TPU, 1).to_string(), "tensor([ 1, -2, 30], device=tpu, dtype=int32)");
+    let part = tensor(&TPU, 1).restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
+    assert_eq!(part.to_string(), "tensor([ 1, 30], device=tpu, dtype=int32)");
+}
+
+#[test]
+fn a_device_that_does_not_answer_is_quoted() {
+    let text = tensor(&TPU, 0).to_string();
+    let expected = "tensor(<cannot be fetched: the device has>, device=tpu, size=[3],\n       dtype=int32)";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_device_without_memory_is_named() {
+    let text = tensor(&Bare, 1).to_string();
+    assert!(
+        text.starts_with("tensor(<cannot be fetched: nothing in this program can allocate memory on bare"),
+        "{text}"
+    );
+    assert!(text.contains("device=bare") && text.contains("size=[3]"), "{text}");
+}
