@@ -28,7 +28,9 @@ pub fn argsort_stable(this: &Tensor, stable: bool, dim: i64, descending: bool) -
 }
 
 /// The `k` largest or smallest elements along a dimension, and where they are.
-#[op_def("topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)")]
+#[op_def(
+    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
+)]
 pub fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
 
 /// The `k`-th smallest elements along a dimension, and where they are.

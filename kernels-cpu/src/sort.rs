@@ -31,12 +31,7 @@ fn dims(this: &Tensor, dim: i64) -> Result<Vec<bool>> {
 }
 
 /// Chooses elements of every line, with their places, into results of these sizes.
-fn choose<O: Operation>(
-    this: &Tensor,
-    dims: &[bool],
-    spec: Spec,
-    choice: impl Choice,
-) -> Result<(Tensor, Tensor)> {
+fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl Choice) -> Result<(Tensor, Tensor)> {
     let mut indices = Spec { dtype: DType::I64, ..spec.clone() }.on(this.device())?;
     let mut values = spec.on(this.device())?;
     let operands = operands!(write values, indices; read this)?;
@@ -72,7 +67,8 @@ impl Choice for InOrder {
         if wanted == 0 {
             return;
         }
-        let first = if wanted < line.len() { line.select_nth_unstable_by(wanted - 1, compare).0.len() + 1 } else { wanted };
+        let first =
+            if wanted < line.len() { line.select_nth_unstable_by(wanted - 1, compare).0.len() + 1 } else { wanted };
         line[..first].sort_unstable_by(compare);
         for (i, &element) in line.iter().enumerate().take(wanted) {
             give(i, element);
@@ -100,7 +96,8 @@ struct Median {
 impl Choice for Median {
     fn choose<T: Ordered>(&self, line: &mut [Placed<T>], _: usize, give: &mut dyn FnMut(usize, Placed<T>)) {
         let nones = line.iter().filter(|element| element.0.is_none()).count();
-        if nones > 0 && !self.of_numbers
+        if nones > 0
+            && !self.of_numbers
             && let Some(&none) = line.iter().find(|element| element.0.is_none())
         {
             return give(0, none);
@@ -130,7 +127,7 @@ impl Choice for Mode {
 }
 
 /// One element of each line.
-fn one<O: Operation>(this: &Tensor, dim: i64, keepdim: bool, choice: impl Choice) -> Result<(Tensor, Tensor)> {
+fn one<O: Operation>(this: &Tensor, dim: i64, keepdim: bool, choice: &impl Choice) -> Result<(Tensor, Tensor)> {
     aten::extreme_spec(this, &[dim], keepdim)?;
     let dims = dims(this, dim)?;
     let spec = Spec::contiguous(this.dtype(), &kept_sizes(this.sizes(), &dims, true));
@@ -140,7 +137,7 @@ fn one<O: Operation>(this: &Tensor, dim: i64, keepdim: bool, choice: impl Choice
 
 fn sorted<O: Operation>(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::sort_spec(this, dim)?;
-    choose::<O>(this, &dims(this, dim)?, spec, InOrder { descending })
+    choose::<O>(this, &dims(this, dim)?, spec, &InOrder { descending })
 }
 
 #[op_impl(aten::sort, CPU)]
@@ -156,13 +153,13 @@ fn sort_stable(this: &Tensor, _stable: Option<bool>, dim: i64, descending: bool)
 #[op_impl(aten::topk, CPU)]
 fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, _sorted: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::topk_spec(this, k, dim)?;
-    choose::<aten::topk>(this, &dims(this, dim)?, spec, InOrder { descending: largest })
+    choose::<aten::topk>(this, &dims(this, dim)?, spec, &InOrder { descending: largest })
 }
 
 #[op_impl(aten::kthvalue, CPU)]
 fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
     aten::kth_check(this, k, dim)?;
-    one::<aten::kthvalue>(this, dim, keepdim, Nth { nth: usize::try_from(k - 1).unwrap_or(0) })
+    one::<aten::kthvalue>(this, dim, keepdim, &Nth { nth: usize::try_from(k - 1).unwrap_or(0) })
 }
 
 /// The median of all elements; of none, what is not a number.
@@ -175,7 +172,7 @@ fn median_of_all<O: Operation>(this: &Tensor, of_numbers: bool) -> Result<Tensor
         aten::copy_(&mut out, &nothing, false)?;
         return Ok(out);
     }
-    dropped(choose::<O>(this, &dims, spec, Median { of_numbers })?.0, &dims, false)
+    dropped(choose::<O>(this, &dims, spec, &Median { of_numbers })?.0, &dims, false)
 }
 
 #[op_impl(aten::median, CPU)]
@@ -190,15 +187,15 @@ fn nanmedian(this: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::median_dim, CPU)]
 fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one::<aten::median_dim>(this, dim, keepdim, Median { of_numbers: false })
+    one::<aten::median_dim>(this, dim, keepdim, &Median { of_numbers: false })
 }
 
 #[op_impl(aten::nanmedian_dim, CPU)]
 fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one::<aten::nanmedian_dim>(this, dim, keepdim, Median { of_numbers: true })
+    one::<aten::nanmedian_dim>(this, dim, keepdim, &Median { of_numbers: true })
 }
 
 #[op_impl(aten::mode, CPU)]
 fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one::<aten::mode>(this, dim, keepdim, Mode)
+    one::<aten::mode>(this, dim, keepdim, &Mode)
 }
