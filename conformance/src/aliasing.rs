@@ -52,9 +52,8 @@ pub(crate) fn check(
     let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
     for (i, value) in given.iter().enumerate() {
         // What is written through one argument may be read through another.
-        let is_written = written.contains(&i)
-            || SILENT_WRITES.contains(&base)
-            || given_elsewhere(given, i, &written, None);
+        let is_written =
+            written.contains(&i) || SILENT_WRITES.contains(&base) || given_elsewhere(given, i, &written, None);
         if !is_written && versions[i] != versions_of(value) {
             return Err(Failure::Touched { argument: schema.arguments[i].name.clone() });
         }

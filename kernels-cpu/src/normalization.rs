@@ -7,10 +7,11 @@ mod batch;
 mod group;
 mod layer;
 
-use dispatch_runtime::{DType, Element, Operation, Result, Spec, Tensor, operands};
+use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
+use crate::numbers::{elements, write};
 use crate::reduce::{computed, kept_sizes, lines};
 
 type Three = (Tensor, Tensor, Tensor);
@@ -251,20 +252,9 @@ fn parameters_backward<T: Fraction + Into<f64>>(
     Ok(())
 }
 
-/// All elements of a tensor, converted.
-fn elements<T: Element>(tensor: &Tensor) -> Result<Vec<T>> {
-    aten::to_dtype(tensor, T::DTYPE, false, false, None)?.to_vec().map_err(Into::into)
-}
-
 /// The elements of a parameter, or as many times what stands for it.
 fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Vec<T>> {
     tensor.map_or_else(|| Ok(vec![T::near(otherwise); usized(count)]), elements)
-}
-
-/// Writes numbers into a tensor of as many elements.
-fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
-    let values = Tensor::from_vec(values.to_vec(), out.sizes())?;
-    aten::copy_(out, &values, false)
 }
 
 /// The numbers rounded to the type that is computed in.

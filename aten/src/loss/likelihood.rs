@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use super::{Reduction, reduced};
 use crate::{
-    _log_softmax, add, div, expand, log_softmax_int, masked_fill_scalar, mul, mul_scalar, neg, reshape, scalar_tensor, sum,
+    add, div, expand, log_softmax_int, masked_fill_scalar, mul, mul_scalar, neg, reshape, scalar_tensor, sum,
     sum_dim_intlist,
 };
 
@@ -129,7 +129,11 @@ impl Likelihood {
         let dim = usize::from(rank > 1);
         let beside: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
         if target.sizes() != &beside[..] && !(rank == 1 && target.sizes() == [1]) {
-            return Err(BadArgument::sizes("target", target.sizes(), format!("{beside:?}, as `self` has beside its classes")));
+            return Err(BadArgument::sizes(
+                "target",
+                target.sizes(),
+                format!("{beside:?}, as `self` has beside its classes"),
+            ));
         }
         let classes = sizes[dim];
         if let Some(weight) = weight {
@@ -218,9 +222,9 @@ pub fn cross_entropy_loss(
     if this.sizes() == target.sizes() {
         return probable(&logs, target, weight, (dim, classes), reduction, label_smoothing);
     }
-    let loss = nll_loss_nd(&logs, target, weight, reduction, ignore_index)?;
+    let plain = nll_loss_nd(&logs, target, weight, reduction, ignore_index)?;
     if label_smoothing == 0.0 {
-        return Ok(loss);
+        return Ok(plain);
     }
     let weighed = match weight {
         Some(weight) => mul(&logs, &along(weight, this.sizes().len(), dim)?)?,
@@ -237,7 +241,7 @@ pub fn cross_entropy_loss(
         reduced(smooth, reduction)?
     };
     let share = label_smoothing / count(classes);
-    add(&mul_scalar(&loss, Scalar::Float(1.0 - label_smoothing))?, &smooth, Scalar::Float(share))
+    add(&mul_scalar(&plain, Scalar::Float(1.0 - label_smoothing))?, &smooth, Scalar::Float(share))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]

@@ -33,12 +33,7 @@ pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     out = "out"
 )]
-pub fn binary_cross_entropy(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor>;
+pub fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
 /// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
 #[op_def(

@@ -2,9 +2,8 @@
 
 use dispatch_runtime::{Geometry, Result, Tensor, op_impl};
 
-use super::{
-    Three, backward, elements, forward, parameter, parameters_backward, reciprocal_deviation, rounded, usized, write,
-};
+use super::{Three, backward, forward, parameter, parameters_backward, reciprocal_deviation, rounded, usized};
+use crate::numbers::{elements, write};
 use crate::reduce::computed;
 
 /// A tensor of channels as one of groups of channels.
