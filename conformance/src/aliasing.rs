@@ -21,6 +21,9 @@ const MAY_COPY: [&str; 12] = [
     "view_as_complex",
 ];
 
+/// Operators that write to arguments and do not say so in their schemas, in PyTorch as here.
+const SILENT_WRITES: [&str; 1] = ["native_batch_norm"];
+
 /// These are views without saying so: their callers promise never to look.
 const SILENT_VIEWS: [&str; 12] = [
     "_unsafe_view",
@@ -49,7 +52,8 @@ pub(crate) fn check(
     let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
     for (i, value) in given.iter().enumerate() {
         // What is written through one argument may be read through another.
-        let is_written = written.contains(&i) || given_elsewhere(given, i, &written, None);
+        let is_written =
+            written.contains(&i) || SILENT_WRITES.contains(&base) || given_elsewhere(given, i, &written, None);
         if !is_written && versions[i] != versions_of(value) {
             return Err(Failure::Touched { argument: schema.arguments[i].name.clone() });
         }

@@ -26,6 +26,15 @@ pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: L
     Rule::of::<O>().fresh(inputs, loops)
 }
 
+/// Computes a fresh tensor for an operator whose result is made of it; the inputs are its first tensors.
+pub(crate) fn part<O: Operation, const N: usize>(
+    dtype: Promotion,
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<Tensor> {
+    Rule { dtype, operator: O::operator, form: O::operator }.fresh(inputs, loops)
+}
+
 /// Computes into a tensor of the caller's.
 #[inline]
 pub(crate) fn into<O: Operation, const N: usize>(
@@ -152,9 +161,12 @@ impl Rule {
         let operator = (self.operator)();
         let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
         let argument = bad.and_then(|bad| {
-            let Some(Shape::Pointwise { operands, .. }) = operator.shape() else { return None };
-            let operand = operands.get(bad.argument.parse::<usize>().ok()?)?;
-            operator.schema().arguments.get(*operand)
+            let number = bad.argument.parse::<usize>().ok()?;
+            let operand = match operator.shape() {
+                Some(Shape::Pointwise { operands, .. }) => *operands.get(number)?,
+                _ => number,
+            };
+            operator.schema().arguments.get(operand)
         });
         match (bad, argument) {
             (Some(bad), Some(argument)) => BadArgument::new(argument.name.clone(), bad.problem.clone()).into(),
