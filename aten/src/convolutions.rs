@@ -166,6 +166,7 @@ impl Convolution {
         if weight.dtype() != input.dtype() {
             return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `input` is", input.dtype())));
         }
+        crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
         if groups < 1 {
             return Err(BadArgument::value("groups", groups, "1 or more"));
         }
@@ -244,6 +245,7 @@ pub fn check_convolution_backward(
     output_mask: &[bool],
 ) -> Result<Convolution, BadArgument> {
     let found = Convolution::new(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    crate::check_devices([("grad_output", grad_output), ("input", input)])?;
     if grad_output.sizes() != &found.sizes[..] {
         let expected = format!("{:?}, the sizes of the result", &found.sizes[..]);
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));

@@ -106,15 +106,15 @@ pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 /// `value` in every place.
-#[op_def("fill.Scalar(Tensor self, Scalar value) -> Tensor", shape = pointwise, dtype = first, inplace, out = "Scalar_out")]
+#[op_def("fill.Scalar(Tensor self, Scalar value) -> Tensor", shape = pointwise, dtype = first, inplace)]
 pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor>;
 
 /// `value`, a single element, in every place.
-#[op_def("fill.Tensor(Tensor self, Tensor value) -> Tensor", shape = pointwise(this), dtype = first, inplace, out = "Tensor_out")]
+#[op_def("fill.Tensor(Tensor self, Tensor value) -> Tensor", shape = pointwise(this), dtype = first, inplace)]
 pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor>;
 
 /// 0 in every place.
-#[op_def("zero(Tensor self) -> Tensor", shape = pointwise, dtype = first, inplace, out = "out")]
+#[op_def("zero(Tensor self) -> Tensor", shape = pointwise, dtype = first, inplace)]
 pub fn zero(this: &Tensor) -> Result<Tensor>;
 
 /// Whether `src` can be copied to `this`: its sizes stretch to those of `this`.

@@ -72,6 +72,7 @@ pub type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
 ///
 /// Where sizes or dtypes do not go together.
 pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result<Spec, BadArgument> {
+    check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
         if tensor.geometry().rank() != letters.len() {
             return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len().to_string()));
@@ -96,6 +97,22 @@ pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result
     Ok(Spec::contiguous(this.dtype(), &sizes))
 }
 
+/// Checks that tensors are on one device. Those without dimensions may be anywhere.
+///
+/// # Errors
+///
+/// Where one is elsewhere than those before it.
+pub fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
+    let mut known = None;
+    for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
+        let (found, expected) = (tensor.device(), *known.get_or_insert(tensor.device()));
+        if found != expected {
+            return Err(BadArgument::new(name, Problem::Device { found, expected }));
+        }
+    }
+    Ok(())
+}
+
 fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     let own = this.sizes();
     let fits = own.len() <= sizes.len()
@@ -113,6 +130,7 @@ fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
 ///
 /// Where a vector is none, or `self` does not stretch to the result.
 pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Spec, BadArgument> {
+    check_devices([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
     for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
         if tensor.geometry().rank() != 1 {
             return Err(BadArgument::rank(name, tensor.geometry().rank(), "1"));

@@ -214,6 +214,7 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
             })
         }
     };
+    let on_meta = on_meta(flags, kernel, &arguments, &runtime);
     let keys = keys(flags, &runtime);
     let (holds, when) = when(checked, schema, kernel, &runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
@@ -223,6 +224,7 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
         const _: () = {
             fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet) -> #runtime::Result<#output> {
                 #result
+                #on_meta
                 #body
             }
 
@@ -237,6 +239,23 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
             #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
         };
     }
+}
+
+/// What a kernel for Meta alone begins with: it sees to it that every tensor is there.
+fn on_meta(flags: &Flags, kernel: &Kernel, arguments: &[Ident], runtime: &TokenStream) -> TokenStream {
+    let [key] = &flags.keys[..] else { return TokenStream::new() };
+    if !matches!(key, syn::Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Meta")) {
+        return TokenStream::new();
+    }
+    let tensors = kernel.types.iter().enumerate().filter(|(_, ty)| {
+        ["&Tensor", "&mut Tensor", "Option<&Tensor>", "&[Tensor]", "&[Option<Tensor>]"].contains(&ty.text())
+    });
+    let operator = &flags.operator;
+    let checks = tensors.map(|(position, _)| {
+        let argument = &arguments[position];
+        quote!(#runtime::__private::check_on_meta::<#operator>(&#argument, #position)?;)
+    });
+    quote!(#(#checks)*)
 }
 
 /// The predicate of `when(..)`, over the kernel's own argument names, or the operator's where the kernel has none.

@@ -5,13 +5,14 @@
 use crate::convert::{Argument, Output};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::explain;
 use crate::guard;
 use crate::key::{Key, Slot};
 use crate::key_set::KeySet;
 use crate::operation::Operation;
 use crate::operator::{self, Conditions, Operator};
+use crate::shape;
 use crate::stack::Stack;
 use crate::table::{Code, Entry, Table};
 use crate::tensor::Tensor;
@@ -28,6 +29,50 @@ pub fn keys(carried: KeySet) -> KeySet {
 #[inline(always)]
 pub fn carried<'a>(argument: &impl Argument<'a>) -> KeySet {
     argument.keys()
+}
+
+/// Arguments that hold tensors, as a kernel for Meta looks at them.
+pub trait OnMeta {
+    /// Makes sure that all of them are on Meta.
+    fn on_meta(&self) -> Result<(), Problem>;
+}
+
+impl OnMeta for &Tensor {
+    fn on_meta(&self) -> Result<(), Problem> {
+        shape::on_meta(self)
+    }
+}
+
+impl OnMeta for &mut Tensor {
+    fn on_meta(&self) -> Result<(), Problem> {
+        shape::on_meta(self)
+    }
+}
+
+impl OnMeta for Option<&Tensor> {
+    fn on_meta(&self) -> Result<(), Problem> {
+        self.map_or(Ok(()), shape::on_meta)
+    }
+}
+
+impl OnMeta for &[Tensor] {
+    fn on_meta(&self) -> Result<(), Problem> {
+        self.iter().try_for_each(shape::on_meta)
+    }
+}
+
+impl OnMeta for &[Option<Tensor>] {
+    fn on_meta(&self) -> Result<(), Problem> {
+        self.iter().flatten().try_for_each(shape::on_meta)
+    }
+}
+
+/// Refuses a call on Meta with a tensor that is elsewhere.
+pub fn check_on_meta<O: Operation>(argument: &impl OnMeta, position: usize) -> Result<()> {
+    argument.on_meta().map_err(|problem| {
+        let operator = O::operator();
+        Error::from(BadArgument::new(argument_name(operator, position), problem)).in_operator(operator.name())
+    })
 }
 
 /// An argument that says where a call without tensors goes.

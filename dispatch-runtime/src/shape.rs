@@ -225,10 +225,10 @@ impl Spec {
     ///
     /// Where its sizes differ, or its dtype cannot hold the result.
     #[inline]
-    pub fn fit(&self, argument: &'static str, tensor: &mut Tensor) -> Result<()> {
+    pub fn fit(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype && !self.dtype.can_cast(tensor.dtype()) {
             let expected = format!("able to hold the result, which is of {}", self.dtype);
-            return Err(BadArgument::dtype(argument, tensor.dtype(), expected).into());
+            return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), expected).into());
         }
         if tensor.sizes() == self.geometry.sizes() {
             return Ok(());
@@ -238,7 +238,7 @@ impl Spec {
             return Ok(());
         }
         Err(BadArgument::sizes(
-            argument,
+            argument.to_owned(),
             tensor.sizes(),
             format!("{:?}, the sizes of the result", self.geometry.sizes()),
         )
@@ -249,18 +249,25 @@ impl Spec {
 /// The Meta kernel of every operator with a shape word, and of its forms.
 #[doc(hidden)]
 pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    outline(operator, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn outline(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
-    let functional = operator.functional().unwrap_or(operator);
     let Some(arguments) = stack.top_mut(count) else {
         return Err(crate::operator::too_few_arguments(operator, stack.len()));
     };
+    let result = shaped(operator, arguments)?;
+    stack.drop_top(count);
+    stack.push(result);
+    Ok(())
+}
+
+fn shaped(operator: &Operator, arguments: &mut [Value]) -> Result<Tensor> {
+    let functional = operator.functional().unwrap_or(operator);
     for (i, argument) in arguments.iter().enumerate() {
-        if let Value::Tensor(tensor) = argument
-            && tensor.device() != Device::META
-            && tensor.geometry().rank() > 0
-        {
-            let problem = Problem::Device { found: tensor.device(), expected: Device::META };
-            return Err(BadArgument::new(name(operator, i), problem).into());
+        if let Value::Tensor(tensor) = argument {
+            on_meta(tensor).map_err(|problem| BadArgument::new(name(operator, i), problem))?;
         }
     }
     let spec = match functional.shape() {
@@ -271,49 +278,80 @@ pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
         None => return Err(ErrorKind::NoShape { operator: operator.name() }.into()),
     };
     let written = operator.schema().arguments.iter().position(dispatch_schema::Argument::is_written);
-    let result = match written {
-        Some(at) => {
-            let Value::Tensor(tensor) = &mut arguments[at] else {
-                return Err(ErrorKind::NoShape { operator: operator.name() }.into());
-            };
-            spec.fit(if at == 0 { "self" } else { "out" }, tensor)
-                .map_err(|error| error.in_operator(operator.name()))?;
+    match written.map(|at| &mut arguments[at]) {
+        Some(Value::Tensor(tensor)) => {
+            spec.fit(&name(operator, written.unwrap_or(0)), tensor)?;
             tensor.storage().bump_version();
-            tensor.clone()
+            Ok(tensor.clone())
         }
-        None => spec.on(Device::META)?,
-    };
-    stack.drop_top(count);
-    stack.push(result);
-    Ok(())
+        Some(_) => Err(ErrorKind::NoShape { operator: operator.name() }.into()),
+        None => spec.on(Device::META),
+    }
+}
+
+/// Makes sure that a tensor can be computed with on Meta: it is there, or is a single element that could be a number.
+pub(crate) fn on_meta(tensor: &Tensor) -> Result<(), Problem> {
+    if tensor.device() == Device::META || tensor.geometry().rank() == 0 {
+        Ok(())
+    } else {
+        Err(Problem::Device { found: tensor.device(), expected: Device::META })
+    }
 }
 
 /// The kernel of an in-place or `out=` form wherever nothing better is registered: the functional operator, and a copy.
 #[doc(hidden)]
 pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
-    let Some(functional) = operator.functional() else {
-        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
-    };
     let Some(arguments) = stack.top(count) else {
         return Err(crate::operator::too_few_arguments(operator, stack.len()));
     };
-    let mut own: Stack = arguments[..functional.argument_count()].iter().cloned().collect();
-    functional.redispatch_boxed(keys, &mut own)?;
-    let results = own.into_values();
-    let written = operator.schema().arguments.iter().enumerate().filter(|(_, argument)| argument.is_written());
-    let written: Vec<(usize, String)> = written.map(|(i, argument)| (i, argument.name.clone())).collect();
     let mut arguments = arguments.to_vec();
     stack.drop_top(count);
-    for ((at, argument), result) in written.into_iter().zip(results) {
-        let (Value::Tensor(mut tensor), Value::Tensor(result)) = (std::mem::take(&mut arguments[at]), result) else {
-            continue;
-        };
-        let spec = Spec { dtype: result.dtype(), geometry: result.geometry().clone() };
-        let fits = spec.fit(if argument == "self" { "self" } else { "out" }, &mut tensor);
-        fits.map_err(|error| error.in_operator(operator.name()))?;
-        assign(&mut tensor, &result)?;
+    for tensor in written_by_copy(operator, keys, &mut arguments)? {
         stack.push(tensor);
+    }
+    Ok(())
+}
+
+fn written_by_copy(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -> Result<Vec<Tensor>> {
+    let Some(functional) = operator.functional() else {
+        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+    };
+    let written = operator.schema().arguments.iter().enumerate().filter(|(_, argument)| argument.is_written());
+    let written: Vec<(usize, &str)> = written.map(|(i, argument)| (i, argument.name.as_str())).collect();
+    for &(at, argument) in &written {
+        check_apart(operator, arguments, at, argument)?;
+    }
+    let mut own: Stack = arguments[..functional.argument_count()].iter().cloned().collect();
+    functional.redispatch_boxed(keys, &mut own)?;
+    let mut tensors = Vec::new();
+    for ((at, argument), result) in written.into_iter().zip(own.into_values()) {
+        let (Value::Tensor(mut tensor), Value::Tensor(result)) = (std::mem::take(&mut arguments[at]), result) else {
+            return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+        };
+        Spec { dtype: result.dtype(), geometry: result.geometry().clone() }.fit(argument, &mut tensor)?;
+        assign(&mut tensor, &result)?;
+        tensors.push(tensor);
+    }
+    Ok(tensors)
+}
+
+/// Makes sure that no argument shares memory with a written one without being the same elements.
+fn check_apart(operator: &Operator, arguments: &[Value], written: usize, argument: &str) -> Result<(), BadArgument> {
+    let Some(tensor) = arguments[written].as_tensor() else { return Ok(()) };
+    for (i, other) in arguments.iter().enumerate().filter(|(i, _)| *i != written) {
+        let others = match other {
+            Value::Tensor(other) => std::slice::from_ref(other),
+            Value::Tensors(others) => &others[..],
+            _ => &[],
+        };
+        if others.iter().any(|other| !other.is_apart_from_or_same_as(tensor)) {
+            return Err(BadArgument::new(argument.to_owned(), Problem::Overlap { with: name(operator, i).into() }));
+        }
     }
     Ok(())
 }

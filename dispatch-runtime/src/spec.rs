@@ -130,12 +130,14 @@ fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
         })
         .collect();
     let order = nesting(sizes, strides.iter().map(|(strides, size)| (&strides[..], *size)));
+    if order.iter().rev().copied().eq(0..sizes.len()) {
+        return Geometry::contiguous(sizes);
+    }
     let mut dense = Dims::from_elem(1, sizes.len());
     let mut stride: i64 = 1;
     for dim in order {
         dense[dim] = stride;
-        // Of sizes with a zero, nothing is ever looked at, and the strides are zero too.
-        stride = stride.saturating_mul(sizes[dim]);
+        stride = stride.saturating_mul(sizes[dim].max(1));
     }
     Geometry::strided(sizes, &dense, 0).unwrap_or_else(|| Geometry::contiguous(sizes))
 }
@@ -210,7 +212,7 @@ impl Tensor {
     #[inline]
     pub fn fresh_like(&self, dtype: DType) -> Result<Self> {
         let geometry = self.geometry();
-        if geometry.is_contiguous() && geometry.offset() == 0 {
+        if geometry.is_canonical() {
             Self::allocate(dtype, geometry.clone(), self.device())
         } else {
             Self::allocate(dtype, Geometry::contiguous(geometry.sizes()), self.device())

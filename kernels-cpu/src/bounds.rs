@@ -14,14 +14,16 @@ elementwise! {
     clamp_max_tensor clamp_max__tensor clamp_max_tensor_out [f32 f64 i64] (this, max) => |[a, b]| a.smaller(b);
 }
 
+const LOW: Loops<'static, 2> = &loops!([f32 f64 i64] |[x, min]| x.larger(min));
+const HIGH: Loops<'static, 2> = &loops!([f32 f64 i64] |[x, max]| x.smaller(max));
 const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i64] |[x, min, max]| x.larger(min).smaller(max));
 
 #[op_impl(aten::clamp_tensor, CPU)]
 fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
     match (min, max) {
         (Some(min), Some(max)) => fresh::<aten::clamp_tensor, _>([this, min, max], CLAMP),
-        (Some(min), None) => aten::clamp_min_tensor(this, min),
-        (None, Some(max)) => aten::clamp_max_tensor(this, max),
+        (Some(min), None) => fresh::<aten::clamp_min_tensor, _>([this, min], LOW),
+        (None, Some(max)) => fresh::<aten::clamp_max_tensor, _>([this, max], HIGH),
         (None, None) => Err(unbounded().into()),
     }
 }
@@ -29,9 +31,9 @@ fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Te
 #[op_impl(aten::clamp__tensor, CPU)]
 fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => in_place::<aten::clamp_tensor, _>(this, |this| [this, min, max], CLAMP),
-        (Some(min), None) => aten::clamp_min__tensor(this, min),
-        (None, Some(max)) => aten::clamp_max__tensor(this, max),
+        (Some(min), Some(max)) => in_place::<aten::clamp_tensor, aten::clamp__tensor, _>(this, |this| [this, min, max], CLAMP),
+        (Some(min), None) => in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(this, |this| [this, min], LOW),
+        (None, Some(max)) => in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(this, |this| [this, max], HIGH),
         (None, None) => Err(unbounded().into()),
     }
 }
@@ -40,8 +42,8 @@ fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Resu
 fn clamp_out(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(out, [this, min, max], CLAMP),
-        (Some(min), None) => aten::clamp_min_tensor_out(this, min, out),
-        (None, Some(max)) => aten::clamp_max_tensor_out(this, max, out),
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(out, [this, min], LOW),
+        (None, Some(max)) => into::<aten::clamp_max_tensor, _>(out, [this, max], HIGH),
         (None, None) => Err(unbounded().into()),
     }
 }

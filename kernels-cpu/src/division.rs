@@ -2,7 +2,7 @@
 
 use aten::Rounding;
 use dispatch_runtime::{
-    BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, op_impl, result_dtype,
+    BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
 use crate::compute::{Field, Ordered, Power};
@@ -19,17 +19,19 @@ elementwise! {
 const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] |[a, b]| a.over(b));
 const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.floor_divided(b));
 const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.trunc_divided(b));
+const TRUNC_F16: Loops<'static, 2> = &loops!([f32] |[a, b]| f16::from_f32(a / b).to_f32().trunc());
+const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
 const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
 
 #[op_impl(aten::floor_divide_, CPU)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     divisible(this, other)?;
-    in_place::<aten::floor_divide, _>(this, |this| [this, other], FLOOR)
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, |this| [this, other], FLOOR)
 }
 
 #[op_impl(aten::pow_, CPU)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, _>(this, |this| [this, exponent], POWER)
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, |this| [this, exponent], POWER)
 }
 
 /// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
@@ -37,7 +39,12 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'s
     divisible(this, other)?;
     Ok(match rounding {
         Rounding::Floor => FLOOR,
-        Rounding::Trunc => TRUNC,
+        // In narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        Rounding::Trunc => match result_dtype([this, other]) {
+            DType::F16 => TRUNC_F16,
+            DType::BF16 => TRUNC_BF16,
+            _ => TRUNC,
+        },
     })
 }
 
@@ -52,10 +59,10 @@ fn div_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Resul
 #[op_impl(aten::div__tensor_mode, CPU)]
 fn div_mode_(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
     match Rounding::of(rounding_mode)? {
-        None => in_place::<aten::div, _>(this, |this| [this, other], TRUE),
+        None => in_place::<aten::div, aten::div__tensor_mode, _>(this, |this| [this, other], TRUE),
         Some(rounding) => {
             let loops = rounded(this, other, rounding)?;
-            in_place::<aten::floor_divide, _>(this, |this| [this, other], loops)
+            in_place::<aten::floor_divide, aten::div__tensor_mode, _>(this, |this| [this, other], loops)
         }
     }
 }

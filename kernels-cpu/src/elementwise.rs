@@ -36,9 +36,9 @@ pub(crate) fn into<O: Operation, const N: usize>(
     Rule::of::<O>().into(out, inputs, loops)
 }
 
-/// Computes into one of the inputs: `inputs` is given the tensor that is written.
+/// Computes into one of the inputs, for the form `F` of the operator: `inputs` is given the tensor that is written.
 #[inline]
-pub(crate) fn in_place<'a, O: Operation, const N: usize>(
+pub(crate) fn in_place<'a, O: Operation, F: Operation, const N: usize>(
     this: &'a mut Tensor,
     inputs: impl FnOnce(&'a Tensor) -> [&'a Tensor; N],
     loops: Loops<'_, N>,
@@ -46,7 +46,7 @@ pub(crate) fn in_place<'a, O: Operation, const N: usize>(
     let mut all = None;
     let operands = Operands::in_place("self", this, const { &numbers() }, |this| *all.insert(inputs(this)));
     match all {
-        Some(inputs) => Rule::of::<O>().in_place(operands, inputs, loops),
+        Some(inputs) => Rule { form: F::operator, ..Rule::of::<O>() }.in_place(operands, inputs, loops),
         None => Ok(()),
     }
 }
@@ -56,6 +56,8 @@ pub(crate) fn in_place<'a, O: Operation, const N: usize>(
 struct Rule {
     dtype: Promotion,
     operator: fn() -> &'static Operator,
+    /// The form of it that was called.
+    form: fn() -> &'static Operator,
 }
 
 impl Rule {
@@ -67,7 +69,7 @@ impl Rule {
                 _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
             }
         };
-        Self { dtype, operator: O::operator }
+        Self { dtype, operator: O::operator, form: O::operator }
     }
 
     fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
@@ -138,7 +140,7 @@ impl Rule {
         match loops(looped, &mut Lanes::new(operands, looped, alike)) {
             Ok(()) => Ok(()),
             Err(supported) => {
-                let operator = (self.operator)().name();
+                let operator = (self.form)().name();
                 Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: computed, supported }.into())
             }
         }
@@ -261,7 +263,7 @@ macro_rules! forms {
             $first: &mut ::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
         ) -> ::dispatch_runtime::Result<()> {
             $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::in_place::<aten::$name, _>($first, |$first| [$first $(, $rest)*], &$loops($($($number),+)?)?)
+            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>($first, |$first| [$first $(, $rest)*], &$loops($($($number),+)?)?)
         }
     };
     (@out $name:ident - $arguments:tt $check:tt $loops:path) => {};

@@ -5,7 +5,7 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{DType, Device, Dims, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::{DType, Device, Dims, Error, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
 
 use crate::compute::Compute;
 use crate::convert::conversion;
@@ -37,7 +37,7 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 
 /// The elements of a tensor as `T`, repeated to these sizes, to which it broadcasts.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
-    let mut elements = vec![T::ZERO; count(sizes)];
+    let mut elements = zeros::<T>(sizes)?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
     let strides = broadcast_strides(operand.geometry(), sizes);
@@ -62,7 +62,7 @@ pub(crate) fn filled<T: Compute>(
         fill(&mut out.write::<T>()?)?;
         return Ok(out);
     }
-    let mut elements = vec![T::ZERO; count(sizes)];
+    let mut elements = zeros::<T>(sizes)?;
     fill(&mut elements)?;
     let operands = Operands::take(&["out"], [&mut out], &[], [])?;
     let [written] = operands.written();
@@ -90,8 +90,16 @@ pub(crate) fn repeated(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     Ok(out)
 }
 
+/// As many zeros, if there is memory for them.
+fn zeros<T: Compute>(sizes: &[i64]) -> Result<Vec<T>> {
+    let (mut elements, count) = (Vec::new(), count(sizes));
+    elements.try_reserve_exact(count).map_err(Error::kernel)?;
+    elements.resize(count, T::ZERO);
+    Ok(elements)
+}
+
 fn count(sizes: &[i64]) -> usize {
-    sizes.iter().map(|&size| usize::try_from(size).unwrap_or(0)).product()
+    usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
 
 struct Side<'a> {

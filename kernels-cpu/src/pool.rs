@@ -9,6 +9,7 @@
 //! region, runs its own region alone, at once: that one rule is why nothing nests and nothing can deadlock.
 
 mod crew;
+mod lines;
 mod region;
 
 use std::{
@@ -19,6 +20,8 @@ use std::{
     },
     thread,
 };
+
+pub(crate) use lines::Lines;
 
 /// How many pieces each thread gets at most: more than one, so that a thread that the system holds up can be helped.
 const PIECES: usize = 4;

@@ -100,6 +100,7 @@ fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> 
 
 #[inline(always)]
 fn logit<T: Fraction>(x: T, low: T, high: T) -> T {
-    let x = x.at_least(low).at_most(high);
+    // Where `eps` is more than a half, the lower bound is above the other one, and goes first.
+    let x = if x < low { low } else { x.at_most(high) };
     Real::log(x / (T::near(1.0) - x))
 }

@@ -23,6 +23,8 @@ pub struct Geometry {
     /// Asked for by every kernel, so found out once.
     count: i64,
     contiguous: bool,
+    /// The strides are those that a fresh tensor of these sizes has: dimensions of size 1 can have any.
+    canonical: bool,
 }
 
 /// Sizes, then strides: in place for up to four dimensions, so that most tensors are made and copied without another allocation.
@@ -70,7 +72,7 @@ impl Geometry {
             stride = stride.saturating_mul(size.max(1));
             count = count.saturating_mul(size.max(0));
         }
-        Self { steps: Steps::new(sizes, strides), offset: 0, count, contiguous: true }
+        Self { steps: Steps::new(sizes, strides), offset: 0, count, contiguous: true, canonical: true }
     }
 
     /// Elements side by side in the order that a memory format says. None where the format wants another number of dimensions.
@@ -114,7 +116,8 @@ impl Geometry {
     fn of(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
         let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
         let contiguous = count == 0 || are_contiguous(sizes, strides);
-        Self { steps: Steps::new(sizes, strides), offset, count, contiguous }
+        let canonical = contiguous && Self::contiguous(sizes).strides() == strides;
+        Self { steps: Steps::new(sizes, strides), offset, count, contiguous, canonical }
     }
 
     /// The same walk from another element.
@@ -187,6 +190,13 @@ impl Geometry {
     #[inline]
     pub const fn is_contiguous(&self) -> bool {
         self.contiguous
+    }
+
+    /// Whether a fresh tensor of these sizes would have this very geometry.
+    #[must_use]
+    #[inline]
+    pub const fn is_canonical(&self) -> bool {
+        self.canonical && self.offset == 0
     }
 
     /// Whether the elements lie side by side as this format says.

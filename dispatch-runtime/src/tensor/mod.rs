@@ -308,6 +308,14 @@ impl Tensor {
         Shared::same(&self.0, &other.0)
     }
 
+    /// Whether the two show no common memory, or exactly the same elements: what a written and a read tensor of one call may do.
+    #[must_use]
+    pub fn is_apart_from_or_same_as(&self, other: &Self) -> bool {
+        let same_walk = || self.sizes() == other.sizes() && self.strides() == other.strides();
+        let same_start = || self.0.geometry.offset() == other.0.geometry.offset() && self.dtype() == other.dtype();
+        !self.storage().same(other.storage()) || (same_start() && same_walk()) || overlap::are_disjoint(self, other)
+    }
+
     /// Whether autograd records what is computed from this tensor.
     #[must_use]
     pub fn requires_grad(&self) -> bool {

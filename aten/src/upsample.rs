@@ -1,0 +1,211 @@
+//! Images in other sizes.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Device, Dims, Spec};
+
+use crate::spread;
+
+macro_rules! upsamples {
+    ($($rank:literal [$($align:ident)?] [$($scale:ident)+]
+        $name:ident $meta:ident $schema:literal
+        $vec:ident $vec_schema:literal
+        $backward:ident $backward_meta:ident $backward_schema:literal;)*) => {$(
+        /// The image in another size.
+        #[op_def($schema, out = "out")]
+        pub fn $name(
+            this: &Tensor,
+            output_size: &[i64],
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<Tensor>;
+
+        #[op_meta($name)]
+        fn $meta(this: &Tensor, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) -> Result<Tensor> {
+            let _ = ($($align,)? $($scale),+);
+            Spec::contiguous(this.dtype(), &upsampled($rank, this, output_size)?).on(Device::META)
+        }
+
+        /// The image in another size, given as it is or by how much larger it is.
+        #[op_def($vec_schema)]
+        pub fn $vec(
+            input: &Tensor,
+            output_size: Option<&[i64]>,
+            $($align: bool,)?
+            scale_factors: Option<&[f64]>,
+        ) -> Result<Tensor> {
+            let (size, scales) = scaled($rank, input, output_size, scale_factors)?;
+            let mut scales = scales.iter().copied();
+            $(let $scale = scales.next();)+
+            $name(input, &size, $($align,)? $($scale),+)
+        }
+
+        /// The gradient for the image, given that for the one in another size.
+        #[op_def($backward_schema)]
+        pub fn $backward(
+            grad_output: &Tensor,
+            output_size: &[i64],
+            input_size: &[i64],
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<Tensor>;
+
+        #[op_meta($backward)]
+        fn $backward_meta(
+            grad_output: &Tensor,
+            output_size: &[i64],
+            input_size: &[i64],
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<Tensor> {
+            let _ = ($($align,)? $($scale),+);
+            check_upsampled_gradient($rank, grad_output, output_size, input_size)?;
+            Spec::contiguous(grad_output.dtype(), input_size).on(Device::META)
+        }
+    )*};
+}
+
+upsamples! {
+    1 [] [scales]
+    upsample_nearest1d upsample_nearest1d_meta
+    "upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
+    upsample_nearest1d_vec
+    "upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    upsample_nearest1d_backward upsample_nearest1d_backward_meta
+    "upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor";
+    2 [] [scales_h scales_w]
+    upsample_nearest2d upsample_nearest2d_meta
+    "upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+    upsample_nearest2d_vec
+    "upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    upsample_nearest2d_backward upsample_nearest2d_backward_meta
+    "upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor";
+    3 [] [scales_d scales_h scales_w]
+    upsample_nearest3d upsample_nearest3d_meta
+    "upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+    upsample_nearest3d_vec
+    "upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    upsample_nearest3d_backward upsample_nearest3d_backward_meta
+    "upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor";
+    1 [] [scales]
+    _upsample_nearest_exact1d _upsample_nearest_exact1d_meta
+    "_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
+    _upsample_nearest_exact1d_vec
+    "_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    _upsample_nearest_exact1d_backward _upsample_nearest_exact1d_backward_meta
+    "_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor";
+    2 [] [scales_h scales_w]
+    _upsample_nearest_exact2d _upsample_nearest_exact2d_meta
+    "_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_nearest_exact2d_vec
+    "_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    _upsample_nearest_exact2d_backward _upsample_nearest_exact2d_backward_meta
+    "_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor";
+    3 [] [scales_d scales_h scales_w]
+    _upsample_nearest_exact3d _upsample_nearest_exact3d_meta
+    "_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_nearest_exact3d_vec
+    "_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    _upsample_nearest_exact3d_backward _upsample_nearest_exact3d_backward_meta
+    "_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor";
+    1 [align_corners] [scales]
+    upsample_linear1d upsample_linear1d_meta
+    "upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"
+    upsample_linear1d_vec
+    "upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    upsample_linear1d_backward upsample_linear1d_backward_meta
+    "upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    upsample_bilinear2d upsample_bilinear2d_meta
+    "upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    upsample_bilinear2d_vec
+    "upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    upsample_bilinear2d_backward upsample_bilinear2d_backward_meta
+    "upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+    3 [align_corners] [scales_d scales_h scales_w]
+    upsample_trilinear3d upsample_trilinear3d_meta
+    "upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+    upsample_trilinear3d_vec
+    "upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    upsample_trilinear3d_backward upsample_trilinear3d_backward_meta
+    "upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    upsample_bicubic2d upsample_bicubic2d_meta
+    "upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    upsample_bicubic2d_vec
+    "upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    upsample_bicubic2d_backward upsample_bicubic2d_backward_meta
+    "upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+}
+
+/// The sizes of an image in another size.
+///
+/// # Errors
+///
+/// Where the tensor is no batch of images with elements, or a size is not positive.
+pub fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
+    let sizes = this.sizes();
+    if sizes.len() != rank + 2 {
+        return Err(BadArgument::rank("self", sizes.len(), (rank + 2).to_string()));
+    }
+    if sizes[1..].contains(&0) {
+        return Err(BadArgument::sizes("self", sizes, "elements in every image"));
+    }
+    let output_size = spread("output_size", output_size, rank, 1)?;
+    let mut result = Dims::from_slice(&sizes[..2]);
+    result.extend(output_size);
+    Ok(result)
+}
+
+/// Checks the arguments of a gradient.
+///
+/// # Errors
+///
+/// Where the sizes do not go together.
+pub fn check_upsampled_gradient(
+    rank: usize,
+    grad_output: &Tensor,
+    output_size: &[i64],
+    input_size: &[i64],
+) -> Result<(), BadArgument> {
+    let output_size = spread("output_size", output_size, rank, 1)?;
+    if input_size.len() != rank + 2 || input_size[2..].iter().any(|&size| size < 1) {
+        let expected = format!("{} sizes, those of images with elements", rank + 2);
+        return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected));
+    }
+    let mut sizes = Dims::from_slice(&input_size[..2]);
+    sizes.extend(output_size);
+    if grad_output.sizes() == &sizes[..] {
+        return Ok(());
+    }
+    let expected = format!("{:?}, the sizes of the result", &sizes[..]);
+    Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected))
+}
+
+/// The output sizes and scales that one of two arguments says.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "PyTorch computes sizes so")]
+fn scaled<'a>(
+    rank: usize,
+    input: &Tensor,
+    output_size: Option<&[i64]>,
+    scale_factors: Option<&'a [f64]>,
+) -> Result<(Dims, &'a [f64]), BadArgument> {
+    match (output_size, scale_factors) {
+        (Some(size), None) => Ok((Dims::from_slice(size), &[])),
+        (None, Some(factors)) => {
+            if input.sizes().len() != rank + 2 {
+                return Err(BadArgument::rank("input", input.sizes().len(), (rank + 2).to_string()));
+            }
+            if factors.len() != rank {
+                let expected = format!("a list of {rank} numbers");
+                return Err(BadArgument::value("scale_factors", format!("{factors:?}"), expected));
+            }
+            let sizes = input.sizes()[2..].iter().zip(factors).map(|(&size, &factor)| (size as f64 * factor) as i64);
+            Ok((sizes.collect(), factors))
+        }
+        _ => Err(BadArgument::value(
+            "output_size",
+            format!("{output_size:?}"),
+            "given where `scale_factors` is not, and only there",
+        )),
+    }
+}

@@ -1,0 +1,326 @@
+//! Elements picked by their positions.
+//!
+//! Positions become a table of places, checked and wrapped before anything is moved.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Bool, Dims, Geometry, Problem, Spec, broadcast};
+
+use crate::factory::of;
+use crate::moves::{Axis, Step, along, packed};
+
+/// The positions of an index, the last dimension fastest.
+pub(crate) fn positions(index: &Tensor) -> Result<Vec<i64>> {
+    packed(index, DType::I64)?.to_vec::<i64>()
+}
+
+/// Whether negative positions count from the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Negative {
+    Wraps,
+    IsOutside,
+}
+
+/// Refuses positions outside of a dimension of this size; the rest are made zero or more.
+pub(crate) fn inside(
+    argument: &'static str,
+    positions: &mut [i64],
+    size: i64,
+    negative: Negative,
+) -> Result<(), BadArgument> {
+    for position in positions {
+        let index = *position;
+        if index < 0 && negative == Negative::Wraps {
+            *position = index.saturating_add(size);
+        }
+        if !(0..size).contains(position) {
+            return Err(BadArgument::new(argument, Problem::Index { index, size }));
+        }
+    }
+    Ok(())
+}
+
+/// Where the elements are that `positions`, an index of these sizes, means along a dimension.
+pub(crate) fn places(positions: &[i64], sizes: &[i64], strides: &[i64], dim: usize) -> Vec<i64> {
+    let mut at = vec![0; sizes.len()];
+    let mut place = 0;
+    let others: Vec<i64> = (0..sizes.len()).map(|d| if d == dim { 0 } else { strides[d] }).collect();
+    let along = strides.get(dim).copied().unwrap_or(0);
+    let step = |&position: &i64| {
+        let this = place + position * along;
+        for d in (0..sizes.len()).rev() {
+            at[d] += 1;
+            place += others[d];
+            if at[d] < sizes[d] {
+                break;
+            }
+            place -= others[d] * sizes[d];
+            at[d] = 0;
+        }
+        this
+    };
+    positions.iter().map(step).collect()
+}
+
+/// One dimension with a table on the side that is read.
+fn picked(this: &Tensor, places: Vec<i64>, spec: Spec) -> Result<Tensor> {
+    let mut out = spec.on(this.device())?;
+    let size = out.geometry().count();
+    along(&mut out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])?;
+    Ok(out)
+}
+
+#[op_impl(aten::gather, CPU)]
+fn gather(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result<Tensor> {
+    let (spec, at) = aten::gather_spec(this, dim, index)?;
+    let mut positions = positions(index)?;
+    inside("index", &mut positions, this.sizes().get(at).copied().unwrap_or(1), Negative::IsOutside)?;
+    let places = places(&positions, index.sizes(), this.strides(), at);
+    picked(this, places, spec)
+}
+
+#[op_impl(aten::take, CPU)]
+fn take(this: &Tensor, index: &Tensor) -> Result<Tensor> {
+    let spec = aten::take_spec(this, index)?;
+    let mut positions = positions(index)?;
+    inside("index", &mut positions, this.geometry().count(), Negative::Wraps)?;
+    picked(&packed(this, this.dtype())?, positions, spec)
+}
+
+#[op_impl(aten::index_select, CPU)]
+fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+    let (spec, at) = aten::index_select_spec(this, dim, index)?;
+    let mut positions = positions(index)?;
+    inside("index", &mut positions, this.sizes().get(at).copied().unwrap_or(1), Negative::IsOutside)?;
+    let mut out = spec.on(this.device())?;
+    let strides = out.strides().to_vec();
+    let axes = (0..this.sizes().len()).map(|dim| {
+        let stride = this.strides()[dim];
+        let from = if dim == at {
+            Step::Table(positions.iter().map(|position| position * stride).collect())
+        } else {
+            Step::Stride(stride)
+        };
+        Axis { size: out.sizes()[dim], to: Step::Stride(strides[dim]), from }
+    });
+    let axes: Vec<Axis> = axes.collect();
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+/// Indices of which none is a mask any more, and what indexing with them gives.
+pub(crate) struct Lists {
+    pub(crate) indexed: aten::Indexed,
+    /// For each dimension that has an index, the positions, broadcast.
+    positions: Vec<Vec<i64>>,
+}
+
+impl Lists {
+    pub(crate) fn of(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Self> {
+        let mut lists = Vec::with_capacity(indices.len());
+        for index in indices {
+            match index {
+                Some(mask) if aten::is_mask(mask) => {
+                    let covered = this.sizes().get(lists.len()..lists.len() + mask.sizes().len());
+                    if covered != Some(mask.sizes()) {
+                        let expected = format!("those of the dimensions that it covers, of {:?}", this.sizes());
+                        return Err(BadArgument::sizes("indices", mask.sizes(), expected).into());
+                    }
+                    lists.extend(true_positions(mask)?.iter().map(|list| Some(Tensor::from_slice(list))));
+                }
+                other => lists.push(other.clone()),
+            }
+        }
+        let indexed = aten::Indexed::of(this, &lists)?;
+        let mut positions = Vec::with_capacity(indexed.dims.len());
+        for &dim in &indexed.dims {
+            let Some(list) = &lists[dim] else { continue };
+            let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
+            crate::moves::copy(&mut out, list)?;
+            let mut list = out.to_vec::<i64>()?;
+            inside("indices", &mut list, this.sizes()[dim], Negative::Wraps)?;
+            positions.push(list);
+        }
+        Ok(Self { indexed, positions })
+    }
+
+    /// The dimensions of the walk, with these strides on the indexed side: for each the size and the step.
+    pub(crate) fn steps(&self, sizes: &[i64], strides: &[i64]) -> Vec<(i64, Step)> {
+        let count = self.indexed.index_sizes.iter().product::<i64>();
+        let mut table = vec![0_i64; usize::try_from(count).unwrap_or(0)];
+        for (&dim, list) in self.indexed.dims.iter().zip(&self.positions) {
+            table.iter_mut().zip(list).for_each(|(place, position)| *place += position * strides[dim]);
+        }
+        let whole = (0..sizes.len()).filter(|dim| !self.indexed.dims.contains(dim));
+        let mut steps: Vec<(i64, Step)> = whole.map(|dim| (sizes[dim], Step::Stride(strides[dim]))).collect();
+        steps.insert(self.indexed.at, (count, Step::Table(table)));
+        steps
+    }
+
+    /// The same for the result's side, where elements lie side by side.
+    pub(crate) fn packed_steps(&self) -> Vec<Step> {
+        let Indexed { sizes, at, length } = self.result();
+        let mut merged = Dims::from_slice(&sizes[..at]);
+        merged.push(sizes[at..at + length].iter().product());
+        merged.extend_from_slice(&sizes[at + length..]);
+        crate::join::packed_steps(&merged)
+    }
+
+    fn result(&self) -> Indexed<'_> {
+        Indexed { sizes: &self.indexed.sizes, at: self.indexed.at, length: self.indexed.index_sizes.len() }
+    }
+}
+
+/// The result's sizes, and which of them are the indices'.
+struct Indexed<'a> {
+    sizes: &'a [i64],
+    at: usize,
+    length: usize,
+}
+
+#[op_impl(aten::index, CPU)]
+fn index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
+    let lists = Lists::of(this, indices)?;
+    let mut out = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
+    let steps = lists.steps(this.sizes(), this.strides()).into_iter().zip(lists.packed_steps());
+    let axes: Vec<Axis> = steps.map(|((size, from), to)| Axis { size, to, from }).collect();
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+/// The positions of elements that are not zero, one list for each dimension.
+pub(crate) fn true_positions(this: &Tensor) -> Result<Vec<Vec<i64>>> {
+    let flags = packed(this, DType::Bool)?;
+    let flags = flags.read::<Bool>()?;
+    let sizes = this.sizes();
+    let mut lists = vec![Vec::new(); sizes.len()];
+    for (flat, _) in (0_i64..).zip(flags.iter()).filter(|(_, flag)| bool::from(**flag)) {
+        let mut rest = flat;
+        for dim in (0..sizes.len()).rev() {
+            lists[dim].push(rest % sizes[dim]);
+            rest /= sizes[dim];
+        }
+    }
+    Ok(lists)
+}
+
+fn count_true(this: &Tensor) -> Result<usize> {
+    let flags = packed(this, DType::Bool)?;
+    let flags = flags.read::<Bool>()?;
+    Ok(flags.iter().filter(|flag| bool::from(**flag)).count())
+}
+
+#[op_impl(aten::nonzero, CPU)]
+fn nonzero(this: &Tensor) -> Result<Tensor> {
+    let lists = true_positions(this)?;
+    let rank = lists.len();
+    let count = match lists.first() {
+        Some(list) => list.len(),
+        None => count_true(this)?,
+    };
+    let mut rows = Vec::with_capacity(count * rank);
+    (0..count).for_each(|row| rows.extend(lists.iter().map(|list| list[row])));
+    let sizes = [i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0)];
+    of(&rows, Spec::contiguous(DType::I64, &sizes))
+}
+
+#[op_impl(aten::nonzero_static, CPU)]
+fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
+    let mut out = aten::nonzero_static_spec(this, size)?.on(Device::CPU)?;
+    let (lists, rank) = (true_positions(this)?, this.sizes().len());
+    {
+        let mut rows = out.write::<i64>()?;
+        rows.fill(fill_value);
+        if rank > 0 {
+            for (row, to) in rows.chunks_exact_mut(rank).enumerate() {
+                for (to, list) in to.iter_mut().zip(&lists) {
+                    *to = list.get(row).copied().unwrap_or(fill_value);
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// A tensor stretched to these sizes.
+fn stretched(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    aten::check_broadcasts(argument, tensor, sizes)?;
+    let strides = dispatch_runtime::broadcast_strides(tensor.geometry(), sizes);
+    match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {
+        Some(geometry) => Ok(tensor.restride(geometry)?),
+        None => Ok(tensor.clone()),
+    }
+}
+
+/// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
+fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
+    let lists = true_positions(mask)?;
+    if lists.is_empty() {
+        return Ok(vec![0; count_true(mask)?]);
+    }
+    let mut places = vec![0; lists[0].len()];
+    for (list, stride) in lists.iter().zip(this.strides()) {
+        places.iter_mut().zip(list).for_each(|(place, position)| *place += position * stride);
+    }
+    Ok(places)
+}
+
+#[op_impl(aten::masked_select, CPU)]
+fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    if mask.dtype() != DType::Bool {
+        return Err(BadArgument::dtype("mask", mask.dtype(), "bool").into());
+    }
+    let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
+    let this = stretched("self", this, &both)?;
+    let places = masked_places(&this, &stretched("mask", mask, &both)?)?;
+    let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
+    picked(&this, places, spec)
+}
+
+#[op_impl(aten::masked_scatter, CPU)]
+fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
+    let mut out = aten::masked_scatter_spec(this, mask, source)?.on(this.device())?;
+    let mask = stretched("mask", mask, out.sizes())?;
+    let places = masked_places(&out, &mask)?;
+    let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
+    if source.geometry().count() < size {
+        let expected = format!("{size} elements, as the mask is true so often");
+        return Err(BadArgument::sizes("source", source.sizes(), expected).into());
+    }
+    crate::moves::copy(&mut out, this)?;
+    let source = packed(source, source.dtype())?;
+    along(&mut out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])?;
+    Ok(out)
+}
+
+#[op_impl(aten::one_hot, CPU)]
+fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor> {
+    if this.dtype() != DType::I64 {
+        return Err(BadArgument::dtype("self", this.dtype(), "int64").into());
+    }
+    let classes = positions(this)?;
+    let largest = classes.iter().copied().max();
+    let count = match (num_classes, largest) {
+        (-1, Some(largest)) => largest.saturating_add(1),
+        (1.., _) => num_classes,
+        _ => {
+            return Err(
+                BadArgument::value("num_classes", num_classes, "one or more, or -1 where `self` has elements").into()
+            );
+        }
+    };
+    if let Some(&index) = classes.iter().find(|class| !(0..count).contains(*class)) {
+        return Err(BadArgument::new("self", Problem::Index { index, size: count }).into());
+    }
+    let mut sizes = Dims::from_slice(this.sizes());
+    sizes.push(count);
+    let mut out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
+    {
+        let mut rows = out.write::<i64>()?;
+        rows.fill(0);
+        let width = usize::try_from(count).unwrap_or(usize::MAX);
+        for (row, class) in rows.chunks_exact_mut(width.max(1)).zip(&classes) {
+            row[usize::try_from(*class).unwrap_or(0)] = 1;
+        }
+    }
+    Ok(out)
+}

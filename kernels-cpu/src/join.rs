@@ -1,0 +1,190 @@
+//! Tensors joined, repeated and turned.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
+
+use crate::elementwise::plan::Plan;
+use crate::moves::{Axis, Step, along, copy, packed};
+
+#[op_impl(aten::cat, CPU)]
+fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
+    let (spec, dim) = aten::cat_spec(tensors, dim)?;
+    let device = tensors.first().map_or(Device::CPU, Tensor::device);
+    let out = spec.on(device)?;
+    let mut start = 0_i64;
+    for tensor in tensors.iter().filter(|tensor| !aten::is_nothing(tensor)) {
+        let offset = start.saturating_mul(out.strides()[dim]);
+        if let Some(part) = Geometry::strided(tensor.sizes(), out.strides(), offset) {
+            copy(&mut out.restride(part)?, tensor)?;
+        }
+        start += tensor.sizes()[dim];
+    }
+    Ok(out)
+}
+
+/// The strides of elements side by side, as steps.
+pub(crate) fn packed_steps(sizes: &[i64]) -> Vec<Step> {
+    Geometry::contiguous(sizes).strides().iter().map(|&stride| Step::Stride(stride)).collect()
+}
+
+#[op_impl(aten::repeat, CPU)]
+fn repeat(this: &Tensor, repeats: &[i64]) -> Result<Tensor> {
+    let mut out = aten::repeat_spec(this, repeats)?.on(this.device())?;
+    let new = repeats.len() - this.sizes().len();
+    let mut axes = Vec::new();
+    for (dim, &times) in repeats.iter().enumerate() {
+        let stride = out.strides()[dim];
+        let (size, from) = match dim.checked_sub(new) {
+            Some(own) => (this.sizes()[own], this.strides()[own]),
+            None => (1, 0),
+        };
+        axes.push(Axis { size: times, to: Step::Stride(stride.saturating_mul(size)), from: Step::Stride(0) });
+        axes.push(Axis { size, to: Step::Stride(stride), from: Step::Stride(from) });
+    }
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+#[op_impl(aten::flip, CPU)]
+fn flip(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    let (spec, turned) = aten::flip_spec(this, dims)?;
+    let mut out = spec.on(this.device())?;
+    let axes = (0..turned.len()).map(|dim| {
+        let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
+        let from = if turned[dim] {
+            Step::Table((0..size).rev().map(|at| at * stride).collect())
+        } else {
+            Step::Stride(stride)
+        };
+        Axis { size, to: Step::Stride(to), from }
+    });
+    let axes: Vec<Axis> = axes.collect();
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+#[op_impl(aten::roll, CPU)]
+fn roll(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
+    let Some(by) = aten::roll_shifts(this, shifts, dims)? else {
+        let row = packed(this, this.dtype())?;
+        let count = row.geometry().count();
+        let rolled = rolled(&row.restride(Geometry::contiguous(&[count]))?, &[shifts[0].rem_euclid(count.max(1))])?;
+        return Ok(rolled.restride(Geometry::contiguous(this.sizes()))?);
+    };
+    rolled(this, &by)
+}
+
+fn rolled(this: &Tensor, by: &[i64]) -> Result<Tensor> {
+    let mut out = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
+    let axes = by.iter().enumerate().map(|(dim, &by)| {
+        let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
+        let from = if by == 0 {
+            Step::Stride(stride)
+        } else {
+            Step::Table((0..size).map(|at| (at + size - by) % size * stride).collect())
+        };
+        Axis { size, to: Step::Stride(to), from }
+    });
+    let axes: Vec<Axis> = axes.collect();
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+#[op_impl(aten::tril, CPU)]
+fn tril(this: &Tensor, diagonal: i64) -> Result<Tensor> {
+    triangle(this, |row, col| i128::from(col) - i128::from(row) <= i128::from(diagonal))
+}
+
+#[op_impl(aten::triu, CPU)]
+fn triu(this: &Tensor, diagonal: i64) -> Result<Tensor> {
+    triangle(this, |row, col| i128::from(col) - i128::from(row) >= i128::from(diagonal))
+}
+
+fn triangle(this: &Tensor, keeps: impl Fn(i64, i64) -> bool) -> Result<Tensor> {
+    let mut out = aten::triangle_of(this)?.on(this.device())?;
+    copy(&mut out, this)?;
+    let (rank, size) = (out.sizes().len(), out.dtype().size());
+    let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
+    let (rows, cols) = (sizes[rank - 2], sizes[rank - 1]);
+    if out.geometry().count() == 0 {
+        return Ok(out);
+    }
+    // Each matrix begins at a place of its own; the rest is the same for all.
+    let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(out) };
+    let plan = Plan::new(starts.sizes(), [(&starts, size)]);
+    let operands = operands!(write out)?;
+    let start = operands.written()[0].start();
+    let (_, [step]) = plan.row();
+    plan.rows(0, plan.count(), |[offset], count| {
+        for matrix in 0..count {
+            let offset = offset + step * matrix.cast_signed();
+            for row in 0..rows {
+                for col in (0..cols).filter(|&col| !keeps(row, col)) {
+                    let place = row * strides[rank - 2] + col * strides[rank - 1];
+                    let bytes = offset + isize::try_from(place).unwrap_or(0) * size.cast_signed();
+                    // SAFETY: row and column are below the sizes, so the element is one of `out`, which the operand holds.
+                    unsafe { start.offset(bytes).write_bytes(0, size) };
+                }
+            }
+        }
+    });
+    drop(operands);
+    Ok(out)
+}
+
+#[op_impl(aten::diag_embed, CPU)]
+fn diag_embed(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+    let (spec, [a, b]) = aten::diag_embed_spec(this, offset, dim1, dim2)?;
+    let mut out = spec.on(this.device())?;
+    crate::factory::fill(&mut out, Scalar::Int(0))?;
+    let mut strides = out.strides().to_vec();
+    let start = if offset >= 0 {
+        offset.saturating_mul(strides[b])
+    } else {
+        offset.saturating_neg().saturating_mul(strides[a])
+    };
+    let step = strides[a].saturating_add(strides[b]);
+    strides.remove(a.max(b));
+    strides.remove(a.min(b));
+    strides.push(step);
+    if this.geometry().count() > 0
+        && let Some(diagonal) = Geometry::strided(this.sizes(), &strides, start)
+    {
+        copy(&mut out.restride(diagonal)?, this)?;
+    }
+    Ok(out)
+}
+
+#[op_impl(aten::repeat_interleave, CPU)]
+fn repeat_interleave(repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
+    let &[_] = repeats.sizes() else {
+        return Err(BadArgument::rank("repeats", repeats.sizes().len(), "1").into());
+    };
+    if !matches!(repeats.dtype(), DType::I32 | DType::I64) {
+        return Err(BadArgument::dtype("repeats", repeats.dtype(), "int32 or int64").into());
+    }
+    let times = packed(repeats, DType::I64)?.to_vec::<i64>()?;
+    if let Some(negative) = times.iter().find(|&&times| times < 0) {
+        return Err(BadArgument::value("repeats", negative, "zero or more").into());
+    }
+    let count = times.iter().fold(0, |sum: i64, &times| sum.saturating_add(times));
+    if output_size.is_some_and(|wanted| wanted != count) {
+        return Err(BadArgument::value(
+            "output_size",
+            output_size.unwrap_or(0),
+            format!("{count}, the sum of `repeats`"),
+        )
+        .into());
+    }
+    let mut out = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
+    {
+        let mut out = out.write::<i64>()?;
+        let mut start = 0;
+        for (position, times) in (0..).zip(times) {
+            let end = start + usize::try_from(times).unwrap_or(0);
+            out[start..end].fill(position);
+            start = end;
+        }
+    }
+    if repeats.dtype() == DType::I64 { Ok(out) } else { packed(&out, repeats.dtype()) }
+}

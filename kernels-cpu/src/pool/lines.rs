@@ -1,0 +1,55 @@
+//! What the pieces of a region write apart from each other.
+
+use std::marker::PhantomData;
+
+/// A slice in lines of one length, each of which one piece writes.
+pub(crate) struct Lines<'a, T> {
+    start: *mut T,
+    length: usize,
+    count: usize,
+    lent: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: whoever takes a line promises to be the only one who has it, so this is a slice that is split between threads.
+unsafe impl<T: Send> Sync for Lines<'_, T> {}
+
+impl<'a, T> Lines<'a, T> {
+    /// As many lines as there are in `elements`.
+    pub(crate) fn new(elements: &'a mut [T], length: usize) -> Self {
+        let count = elements.len().checked_div(length).unwrap_or(0);
+        Self { start: elements.as_mut_ptr(), length, count, lent: PhantomData }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// One of them.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else has it at the same time.
+    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    pub(crate) unsafe fn get(&self, line: usize) -> &mut [T] {
+        assert!(line < self.count, "line {line} of {}", self.count);
+        // SAFETY: the line is inside of the slice that this was made of, and the caller says that nobody else has it.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(line * self.length), self.length) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_slice() {
+        let mut elements = [1, 2, 3, 4, 5, 6];
+        let lines = Lines::new(&mut elements, 2);
+        crate::pool::each(lines.len(), |line| {
+            // SAFETY: every line is in one piece.
+            unsafe { lines.get(line) }.reverse();
+        });
+        assert_eq!(elements, [2, 1, 4, 3, 6, 5]);
+    }
+}

@@ -1,0 +1,156 @@
+//! Parts of an image.
+
+use aten::Pooling;
+
+/// Where a part begins and ends in one dimension, and how many elements count, those of the padding among them.
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    end: usize,
+    counts: i64,
+}
+
+/// The parts of an image, a list of spans for each of three dimensions.
+pub(super) struct Boxes {
+    spans: [Vec<Span>; 3],
+    image: [usize; 3],
+    step: [usize; 3],
+    divisor: Option<i64>,
+}
+
+/// One part of an image.
+pub(super) struct Part<'a> {
+    spans: [Span; 3],
+    boxes: &'a Boxes,
+    /// What an average over it is divided by.
+    pub(super) counts: i64,
+}
+
+fn size(size: i64) -> usize {
+    usize::try_from(size).unwrap_or(0)
+}
+
+const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
+
+impl Boxes {
+    /// What is under a window at each of its places.
+    pub(super) fn of_window(pooling: &Pooling, sizes: &[i64]) -> Self {
+        let (window, rank) = (&pooling.window, pooling.window.kernel.len());
+        let (images, results) = (&sizes[sizes.len() - rank..], &pooling.sizes[sizes.len() - rank..]);
+        let mut boxes =
+            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
+        for dim in 0..rank {
+            let (image, padding, dilation) = (images[dim], window.padding[dim], window.dilation[dim]);
+            let at = 3 - rank + dim;
+            let spans = (0..results[dim]).map(|place| {
+                let first = place * window.stride[dim] - padding;
+                let end = first + (window.kernel[dim] - 1) * dilation + 1;
+                let counts = end.min(image + padding) - first;
+                let start = if first < 0 {
+                    first + ((-first - 1) / dilation).saturating_add(1).saturating_mul(dilation)
+                } else {
+                    first
+                };
+                Span { start: size(start.min(image)), end: size(end.min(image)), counts }
+            });
+            boxes.spans[at] = spans.collect();
+            boxes.image[at] = size(image);
+            boxes.step[at] = size(dilation);
+        }
+        boxes
+    }
+
+    /// As many parts of about one size as the result has places.
+    pub(super) fn adaptive(rank: usize, sizes: &[i64], results: &[i64]) -> Self {
+        let mut boxes =
+            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
+        for dim in 0..rank {
+            let (image, count) = (sizes[sizes.len() - rank + dim], results[sizes.len() - rank + dim]);
+            let at = 3 - rank + dim;
+            let spans = (0..count).map(|place| {
+                let (whole, rest) = (place / count * image, (place % count).saturating_mul(image));
+                let start = whole + rest / count;
+                let end = 1 + ((place + 1).saturating_mul(image) - 1) / count;
+                Span { start: size(start), end: size(end), counts: end - start }
+            });
+            boxes.spans[at] = spans.collect();
+            boxes.image[at] = size(image);
+        }
+        boxes
+    }
+
+    /// The same parts with what averages are divided by: a given number, or as many elements as there are.
+    pub(super) fn counting(mut self, padding: bool, divisor: Option<i64>) -> Self {
+        self.divisor = divisor;
+        if !padding {
+            for span in self.spans.iter_mut().flatten() {
+                span.counts = i64::try_from(span.end.saturating_sub(span.start)).unwrap_or(i64::MAX);
+            }
+        }
+        self
+    }
+
+    /// How many elements an image has.
+    pub(super) fn area(&self) -> usize {
+        self.image.iter().product()
+    }
+
+    /// How many parts it has.
+    pub(super) fn places(&self) -> usize {
+        self.spans.iter().map(Vec::len).product()
+    }
+
+    /// Visits every part, with its number.
+    #[inline]
+    pub(super) fn each(&self, mut visit: impl FnMut(usize, &Part<'_>)) {
+        let mut place = 0;
+        for &deep in &self.spans[0] {
+            for &down in &self.spans[1] {
+                for &across in &self.spans[2] {
+                    let counts =
+                        self.divisor.unwrap_or(deep.counts.saturating_mul(down.counts).saturating_mul(across.counts));
+                    visit(place, &Part { spans: [deep, down, across], boxes: self, counts });
+                    place += 1;
+                }
+            }
+        }
+    }
+}
+
+impl Part<'_> {
+    /// The first element of the image that is in it.
+    #[inline]
+    pub(super) fn first(&self) -> usize {
+        let [_, height, width] = self.boxes.image;
+        let [deep, down, across] = self.spans;
+        (deep.start * height + down.start) * width + across.start
+    }
+
+    /// Whether it is all padding.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.spans.iter().any(|span| span.start >= span.end)
+    }
+
+    /// Visits its elements.
+    #[inline]
+    pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
+        let [_, height, width] = self.boxes.image;
+        let [deep, down, across] = self.spans;
+        let [deep_step, down_step, across_step] = self.boxes.step;
+        let mut plane = deep.start;
+        while plane < deep.end {
+            let mut row = down.start;
+            while row < down.end {
+                let line = (plane * height + row) * width;
+                let mut at = across.start;
+                while at < across.end {
+                    visit(line + at);
+                    at += across_step;
+                }
+                row += down_step;
+            }
+            plane += deep_step;
+        }
+    }
+}
