@@ -16,6 +16,7 @@ mod convolutions;
 mod copies;
 mod copying;
 mod division;
+mod face;
 mod factory;
 mod gradients;
 mod indexing;
@@ -44,6 +45,9 @@ pub use convolutions::*;
 pub use copies::*;
 pub use copying::*;
 pub use division::*;
+pub use face::{
+    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
+};
 pub use factory::*;
 pub use gradients::*;
 pub use indexing::*;
@@ -61,3 +65,20 @@ pub use softmax::*;
 pub use unary::*;
 pub use upsample::*;
 pub use views::*;
+
+/// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::arange(0..6, DType::F32)?;
+/// assert_eq!((&x * 0.5)?.i(-1)?.item::<f32>()?, 2.5);
+/// # Ok(())
+/// # }
+/// ```
+pub mod prelude {
+    pub use crate::{At, Ellipsis, Fetch, Make, NewAxis, Slice};
+}
