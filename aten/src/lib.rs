@@ -22,6 +22,8 @@ mod gradients;
 mod indexing;
 mod join;
 mod logic;
+#[rustfmt::skip]
+mod methods;
 mod pooling;
 mod product;
 mod reduction;
@@ -53,6 +55,7 @@ pub use gradients::*;
 pub use indexing::*;
 pub use join::*;
 pub use logic::*;
+pub use methods::Methods;
 pub use pooling::*;
 pub use product::*;
 pub use reduction::*;
@@ -80,5 +83,5 @@ pub use views::*;
 /// # }
 /// ```
 pub mod prelude {
-    pub use crate::{At, Ellipsis, Fetch, Make, NewAxis, Slice};
+    pub use crate::{At, Ellipsis, Fetch, Make, Methods, NewAxis, Slice};
 }

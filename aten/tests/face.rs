@@ -115,3 +115,14 @@ fn a_default_device_ends_with_its_guard() {
     drop(outer);
     assert_eq!(Tensor::eye(2, ()).unwrap().device(), Device::CPU);
 }
+
+#[test]
+fn a_form_has_the_shape_of_an_operator_without_a_word() {
+    let on_meta = |sizes: &[i64], dtype| Tensor::zeros(sizes, (dtype, Device::META)).unwrap();
+    let (x, index) = (on_meta(&[2, 3], DType::F32), on_meta(&[2, 1], DType::I64));
+    let mut out = on_meta(&[0], DType::F32);
+    x.gather_out(1, &index, &mut out).unwrap();
+    assert_eq!(out.sizes(), [2, 1]);
+    let mut wrong = on_meta(&[5], DType::F32);
+    assert!(x.gather_out(1, &index, &mut wrong).is_err());
+}

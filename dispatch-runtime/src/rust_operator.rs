@@ -149,7 +149,7 @@ impl Term for &Tensor {
 
 impl Term for Tensor {
     #[inline]
-    fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+    fn with<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
         compute(&self)
     }
 }

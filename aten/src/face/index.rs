@@ -33,7 +33,7 @@ use crate::is_mask;
 /// assert_eq!(x.i((Ellipsis, Slice::step(.., 2)))?.to_vec::<i32>()?, [1, 3, 4, 6]);
 /// assert_eq!(x.i((.., [2, 0]))?.to_vec::<i32>()?, [3, 1, 6, 4]);
 /// assert_eq!(x.i((.., NewAxis, 0))?.sizes(), [2, 1]);
-/// assert_eq!(x.i(&aten::gt_scalar(&x, 4.into())?)?.to_vec::<i32>()?, [5, 6]);
+/// assert_eq!(x.i(&x.gt_scalar(4)?)?.to_vec::<i32>()?, [5, 6]);
 ///
 /// x.set((0, ..2), 0)?;
 /// assert_eq!(x.to_vec::<i32>()?, [0, 0, 3, 4, 5, 6]);

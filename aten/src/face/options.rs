@@ -60,8 +60,8 @@ thread_local! {
 
 impl Options {
     /// The device that was named, or else this thread's default.
-    pub(super) fn place(self) -> Option<Device> {
-        Some(self.device.unwrap_or(DEFAULT.get()))
+    pub(super) fn place(self) -> Device {
+        self.device.unwrap_or_else(|| DEFAULT.get())
     }
 }
 
