@@ -78,14 +78,23 @@ fn methods() -> String {
     for (i, (name, operator)) in by_name.into_iter().enumerate() {
         let gap = if i == 0 { "" } else { "\n" };
         let signature = signature(&name, operator.schema());
-        // Links lead nowhere from here.
-        let doc = operator.docs().lines().next().unwrap_or_default().replace("[`", "`").replace("`]", "`");
+        let doc = unlinked(operator.docs().lines().next().unwrap_or_default());
         assert!(!doc.is_empty(), "{name} is not documented");
         _ = write!(declared, "{gap}    /// {doc}\n    {signature};\n");
         let call = call(&name, operator.schema());
         _ = write!(implemented, "{gap}    {signature} {{\n        {call}\n    }}\n");
     }
     format!("{declared}}}\n\n{implemented}}}\n")
+}
+
+/// The same words without links, which lead nowhere from where methods are.
+fn unlinked(doc: &str) -> String {
+    let mut words = doc.replace("[`", "`");
+    while let Some(at) = words.find("`](") {
+        let end = words[at..].find(')').map_or(words.len(), |end| at + end + 1);
+        words.replace_range(at + 1..end, "");
+    }
+    words.replace("`]", "`")
 }
 
 fn is_method(schema: &Schema) -> bool {
