@@ -20,12 +20,15 @@ mod convolutions;
 mod copies;
 mod copying;
 mod division;
+mod face;
 mod factory;
 mod gradients;
 mod indexing;
 mod join;
 mod logic;
 mod loss;
+#[rustfmt::skip]
+mod methods;
 mod normalization;
 mod order;
 mod pooling;
@@ -56,12 +59,16 @@ pub use convolutions::*;
 pub use copies::*;
 pub use copying::*;
 pub use division::*;
+pub use face::{
+    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
+};
 pub use factory::*;
 pub use gradients::*;
 pub use indexing::*;
 pub use join::*;
 pub use logic::*;
 pub use loss::*;
+pub use methods::Methods;
 pub use normalization::*;
 pub use order::*;
 pub use pooling::*;
@@ -77,3 +84,20 @@ pub use softmax::*;
 pub use unary::*;
 pub use upsample::*;
 pub use views::*;
+
+/// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::arange(0..6, DType::F32)?;
+/// assert_eq!((&x * 0.5)?.i(-1)?.item::<f32>()?, 2.5);
+/// # Ok(())
+/// # }
+/// ```
+pub mod prelude {
+    pub use crate::{At, Ellipsis, Fetch, Make, Methods, NewAxis, Slice};
+}

@@ -46,7 +46,7 @@ impl<T: Element> Nested for T {
 impl Nested for bool {
     type Element = Bool;
 
-    fn elements(several: &[bool]) -> Cow<'_, [Bool]> {
+    fn elements(several: &[Self]) -> Cow<'_, [Bool]> {
         several.iter().copied().map(Bool::from).collect()
     }
 
