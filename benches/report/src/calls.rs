@@ -4,9 +4,11 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
+use measure::build::{cargo, target};
+use measure::{Result, steps, table};
 use paths::PATHS;
 
-use crate::{Result, benches, cargo, steps, table, target};
+use crate::benches;
 
 /// One way of building the same program.
 struct Build {

@@ -9,7 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// Instructions per call.
-pub(crate) fn per_call(program: &OsStr, arguments: &[&OsStr]) -> io::Result<f64> {
+///
+/// # Errors
+///
+/// Where the program cannot be run, may not be traced, or ends too early.
+pub fn per_call(program: &OsStr, arguments: &[&OsStr]) -> io::Result<f64> {
     let mut command = Command::new(program);
     command.args(arguments);
     // SAFETY: one system call, which is all that may happen between fork and exec.
