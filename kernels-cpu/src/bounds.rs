@@ -31,7 +31,9 @@ fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Te
 #[op_impl(aten::clamp__tensor, CPU)]
 fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => in_place::<aten::clamp_tensor, aten::clamp__tensor, _>(this, |this| [this, min, max], CLAMP),
+        (Some(min), Some(max)) => {
+            in_place::<aten::clamp_tensor, aten::clamp__tensor, _>(this, |this| [this, min, max], CLAMP)
+        }
         (Some(min), None) => in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(this, |this| [this, min], LOW),
         (None, Some(max)) => in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(this, |this| [this, max], HIGH),
         (None, None) => Err(unbounded().into()),

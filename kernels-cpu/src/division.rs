@@ -19,8 +19,8 @@ elementwise! {
 const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] |[a, b]| a.over(b));
 const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.floor_divided(b));
 const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.trunc_divided(b));
-const TRUNC_F16: Loops<'static, 2> = &loops!([f32] |[a, b]| f16::from_f32(a / b).to_f32().trunc());
-const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
+const TRUNC_F16: Loops<'static, 2> = &loops!([f32] | [a, b] | f16::from_f32(a / b).to_f32().trunc());
+const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] | [a, b] | bf16::from_f32(a / b).to_f32().trunc());
 const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
 
 #[op_impl(aten::floor_divide_, CPU)]
