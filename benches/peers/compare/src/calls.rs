@@ -38,7 +38,9 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
         let pytorch = pytorch.map_or(("PyTorch, published", Some(published)), |counted| ("PyTorch", Some(counted)));
         let others = [&programs.candle, &programs.burn].map(|program| (program.name.as_str(), count(program, work)));
         for ((peer, theirs), target) in [pytorch].into_iter().chain(others).zip(TARGETS) {
-            rows.extend(theirs.map(|theirs| row(work, "instructions", peer, [ours, theirs], Unit::Instructions, target)));
+            rows.extend(
+                theirs.map(|theirs| row(work, "instructions", peer, [ours, theirs], Unit::Instructions, target)),
+            );
         }
     }
     rows
@@ -47,8 +49,11 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
 /// On the wall.
 pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let pytorch = programs.pytorch_calls.as_ref().or(programs.pytorch.as_ref());
-    let others: Vec<(&Program, f64)> =
-        [pytorch, Some(&programs.candle), Some(&programs.burn)].into_iter().zip(TARGETS).filter_map(|(program, target)| Some((program?, target))).collect();
+    let others: Vec<(&Program, f64)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
+        .into_iter()
+        .zip(TARGETS)
+        .filter_map(|(program, target)| Some((program?, target)))
+        .collect();
     let mut sides = vec![Side::start(&programs.ours, 1)?];
     for (program, _) in &others {
         sides.push(Side::start(program, 1)?);
@@ -65,7 +70,8 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
         }
         let Some(loops) = &loops else { continue };
         let times = race(&mut sides, work, 1)?;
-        let beyond: Vec<Option<f64>> = times.iter().zip(loops).map(|(time, empty)| Some((*time)? - (*empty)?)).collect();
+        let beyond: Vec<Option<f64>> =
+            times.iter().zip(loops).map(|(time, empty)| Some((*time)? - (*empty)?)).collect();
         let Some(ours) = beyond[0] else { continue };
         for (theirs, (program, target)) in beyond[1..].iter().zip(&others) {
             rows.extend(theirs.map(|theirs| row(work, "time", &program.name, [ours, theirs], Unit::Seconds, *target)));

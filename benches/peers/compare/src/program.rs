@@ -49,7 +49,11 @@ impl Programs {
     pub(crate) fn build() -> Result<Self> {
         let target = target()?;
         eprintln!("building the peers, which takes minutes the first time");
-        cargo(folder(), &target, &["build", "--release", "-p", "peer-opdispatch", "-p", "peer-candle", "-p", "peer-burn"])?;
+        cargo(
+            folder(),
+            &target,
+            &["build", "--release", "-p", "peer-opdispatch", "-p", "peer-candle", "-p", "peer-burn"],
+        )?;
         let built = |name: &str| Program::new(name, target.join("release").join(format!("peer-{name}")));
         let mut programs = Self {
             ours: built("opdispatch"),
@@ -99,7 +103,8 @@ impl Programs {
 fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let source = folder().join("pytorch/calls.cpp");
     let program = target.join(format!("pytorch-calls-{version}"));
-    let is_new = |path: &Path| Ok::<_, std::io::Error>(fs::metadata(path)?.modified()? > fs::metadata(&source)?.modified()?);
+    let is_new =
+        |path: &Path| Ok::<_, std::io::Error>(fs::metadata(path)?.modified()? > fs::metadata(&source)?.modified()?);
     if is_new(&program).unwrap_or(false) {
         return Ok(program);
     }

@@ -75,7 +75,13 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
                 None => first = Some((*threads, [ours, theirs])),
                 Some((one, [our_first, their_first])) => {
                     let (ours, theirs) = (our_first / ours, their_first / theirs);
-                    speedups.push(row(format!("speed-up {one} to {threads}"), ours, theirs, Unit::Speedup, SPEEDUP_TARGET));
+                    speedups.push(row(
+                        format!("speed-up {one} to {threads}"),
+                        ours,
+                        theirs,
+                        Unit::Speedup,
+                        SPEEDUP_TARGET,
+                    ));
                 }
             }
         }
