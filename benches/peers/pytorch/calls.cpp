@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
             return 1;
         }
         raise(SIGSTOP);
-        for (const int calls : {10, 10, 110}) {
+        for (const int calls : {100, 2, 12}) {
             for (int i = 0; i < calls; i++) {
                 found->second();
             }

@@ -88,7 +88,7 @@ fn row(work: &str, measure: &str, peer: &str, [ours, theirs]: [f64; 2], unit: Un
 fn count(program: &Program, work: &str) -> Option<f64> {
     let count = |work: &str| {
         let arguments: [&OsStr; 2] = ["count".as_ref(), work.as_ref()];
-        steps::per_call(program.path().as_os_str(), &arguments).ok()
+        steps::per_call(program.path().as_os_str(), &arguments, 10).ok()
     };
     Some(count(work)? - count(NOTHING)?)
 }
