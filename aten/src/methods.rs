@@ -53,11 +53,20 @@ pub trait Methods {
     /// `acosh`, into a tensor of the caller's.
     fn acosh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// `adaptive_avg_pool2d` along a line.
+    fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `adaptive_avg_pool1d`, into a tensor of the caller's.
+    fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
 
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `adaptive_max_pool2d` along a line.
+    fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
@@ -206,6 +215,12 @@ pub trait Methods {
     /// `argmin`, into a tensor of the caller's.
     fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// Where the elements along a dimension were before they were put in order.
+    fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor>;
+
+    /// The same, where equal elements may have to stay in their order.
+    fn argsort_stable(&self, stable: bool) -> Result<Tensor>;
+
     /// `nonzero`, as it is called elsewhere.
     fn argwhere(&self) -> Result<Tensor>;
 
@@ -221,7 +236,7 @@ pub trait Methods {
     /// `as_strided_copy`, into a tensor of the caller's.
     fn as_strided_copy_out(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `as_strided`(crate::as_strided) shows.
+    /// The tensor with `src` in place of what `as_strided` shows.
     fn as_strided_scatter(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
 
     /// `as_strided_scatter`, into a tensor of the caller's.
@@ -272,6 +287,12 @@ pub trait Methods {
     /// `atanh`, into a tensor of the caller's.
     fn atanh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// `avg_pool2d` along a line.
+    fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor>;
+
+    /// `avg_pool1d`, into a tensor of the caller's.
+    fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()>;
+
     /// The average of the elements under the window at each of its places.
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
 
@@ -292,6 +313,39 @@ pub trait Methods {
 
     /// `baddbmm`, into a tensor of the caller's.
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Ones with the chances that `self` has, and zeros.
+    fn bernoulli(&self) -> Result<Tensor>;
+
+    /// `bernoulli_tensor`, in place.
+    fn bernoulli_(&mut self, p: &Tensor) -> Result<()>;
+
+    /// Ones with the chance `p`, and zeros, in place.
+    fn bernoulli__float(&mut self, p: f64) -> Result<()>;
+
+    /// `bernoulli`, into a tensor of the caller's.
+    fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Ones with the chance `p`, and zeros.
+    fn bernoulli_p(&self, p: f64) -> Result<Tensor>;
+
+    /// Ones with the chances that `p` has, and zeros.
+    fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor>;
+
+    /// `bernoulli_tensor`, into a tensor of the caller's.
+    fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+    fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `binary_cross_entropy`, into a tensor of the caller's.
+    fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+    fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `binary_cross_entropy_with_logits`, into a tensor of the caller's.
+    fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// `self & other`, bit by bit
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor>;
@@ -400,6 +454,15 @@ pub trait Methods {
 
     /// `expand`, as it is called elsewhere.
     fn broadcast_to(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// Numbers of the Cauchy distribution.
+    fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor>;
+
+    /// `cauchy`, in place.
+    fn cauchy_(&mut self, median: f64, sigma: f64) -> Result<()>;
+
+    /// `cauchy`, into a tensor of the caller's.
+    fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()>;
 
     /// The smallest integer that is not below
     fn ceil(&self) -> Result<Tensor>;
@@ -536,6 +599,9 @@ pub trait Methods {
     /// `count_nonzero`, into a tensor of the caller's.
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
+    /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
+    fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
+
     /// The largest element up to each, and where it last was.
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)>;
 
@@ -599,7 +665,7 @@ pub trait Methods {
     /// `diagonal_copy`, into a tensor of the caller's.
     fn diagonal_copy_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `diagonal`(crate::diagonal) shows.
+    /// The tensor with `src` in place of what `diagonal` shows.
     fn diagonal_scatter(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
     /// `diagonal_scatter`, into a tensor of the caller's.
@@ -649,6 +715,9 @@ pub trait Methods {
 
     /// `dot`, into a tensor of the caller's.
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Leaves elements out, each with the chance `p`, while training.
+    fn dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
     /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor>;
@@ -745,6 +814,18 @@ pub trait Methods {
 
     /// `expm1`, into a tensor of the caller's.
     fn expm1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Numbers of the exponential distribution of rate `lambd`; none is zero.
+    fn exponential(&self, lambd: f64) -> Result<Tensor>;
+
+    /// `exponential`, in place.
+    fn exponential_(&mut self, lambd: f64) -> Result<()>;
+
+    /// `exponential`, into a tensor of the caller's.
+    fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
+
+    /// Leaves whole channels out, each with the chance `p`, while training.
+    fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
     /// `value`, a single element, in every place.
     fn fill(&self, value: &Tensor) -> Result<Tensor>;
@@ -881,6 +962,21 @@ pub trait Methods {
     /// `gelu`, into a tensor of the caller's.
     fn gelu_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// How many tries with the chance `p` it takes to succeed.
+    fn geometric(&self, p: f64) -> Result<Tensor>;
+
+    /// `geometric`, in place.
+    fn geometric_(&mut self, p: f64) -> Result<()>;
+
+    /// `geometric`, into a tensor of the caller's.
+    fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()>;
+
+    /// `outer`, as it is called elsewhere.
+    fn ger(&self, vec2: &Tensor) -> Result<Tensor>;
+
+    /// `ger`, into a tensor of the caller's.
+    fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `self > other`
     fn gt(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -940,6 +1036,12 @@ pub trait Methods {
 
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+    fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
+
+    /// `huber_loss`, into a tensor of the caller's.
+    fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()>;
 
     /// `sqrt(self^2 + other^2)`, without overflow on the way
     fn hypot(&self, other: &Tensor) -> Result<Tensor>;
@@ -1022,6 +1124,12 @@ pub trait Methods {
     /// `index`, into a tensor of the caller's.
     fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()>;
 
+    /// The sums of products along the last dimension of both.
+    fn inner(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `inner`, into a tensor of the caller's.
+    fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// Whether it is neither infinite nor NaN
     fn isfinite(&self) -> Result<Tensor>;
 
@@ -1048,6 +1156,15 @@ pub trait Methods {
 
     /// `isposinf`, into a tensor of the caller's.
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `target * (log(target) - self)`, or of the target's logarithm
+    fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// The `k`-th smallest elements along a dimension, and where they are.
+    fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `|self - target|`
+    fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// The least common multiple
     fn lcm(&self, other: &Tensor) -> Result<Tensor>;
@@ -1112,6 +1229,12 @@ pub trait Methods {
     /// The same elements: a tensor that was just made enters the layers of the call.
     fn lift_fresh(&self) -> Result<Tensor>;
 
+    /// `matmul`, as it is called elsewhere.
+    fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `linalg_matmul`, into a tensor of the caller's.
+    fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
@@ -1151,6 +1274,15 @@ pub trait Methods {
     /// `log`, in place.
     fn log_(&mut self) -> Result<()>;
 
+    /// `e` to the power of numbers of the normal distribution.
+    fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor>;
+
+    /// `log_normal`, in place.
+    fn log_normal_(&mut self, mean: f64, std: f64) -> Result<()>;
+
+    /// `log_normal`, into a tensor of the caller's.
+    fn log_normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
+
     /// `log`, into a tensor of the caller's.
     fn log_out(&self, out: &mut Tensor) -> Result<()>;
 
@@ -1159,6 +1291,9 @@ pub trait Methods {
 
     /// `log(sigmoid(self))`, and what its derivative needs
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)>;
+
+    /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
+    fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `log(e^self + e^other)`
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor>;
@@ -1274,11 +1409,23 @@ pub trait Methods {
     /// The elements where the mask is true, in one dimension.
     fn masked_select(&self, mask: &Tensor) -> Result<Tensor>;
 
+    /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
+    fn matmul(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `matmul`, into a tensor of the caller's.
+    fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// The largest element.
     fn max(&self) -> Result<Tensor>;
 
     /// The largest elements over a dimension, and where they are.
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `max_pool2d` along a line.
+    fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
+
+    /// `max_pool2d_with_indices` along a line.
+    fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
     /// The largest element under the window at each of its places.
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
@@ -1313,6 +1460,15 @@ pub trait Methods {
     /// `mean_dim`, into a tensor of the caller's.
     fn mean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// The element that half of the others do not exceed; of two, the smaller.
+    fn median(&self) -> Result<Tensor>;
+
+    /// The medians along a dimension, and where they are.
+    fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `median`, into a tensor of the caller's.
+    fn median_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The smallest element.
     fn min(&self) -> Result<Tensor>;
 
@@ -1343,6 +1499,9 @@ pub trait Methods {
     /// `mm`, into a tensor of the caller's.
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
+    fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
     /// `movedim_int`, as it is called elsewhere.
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor>;
 
@@ -1354,6 +1513,12 @@ pub trait Methods {
 
     /// The dimensions `source` in the places `destination`, and the others in their order.
     fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
+
+    /// `(self - target)^2`
+    fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `mse_loss`, into a tensor of the caller's.
+    fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// `self * other`
     fn mul(&self, other: &Tensor) -> Result<Tensor>;
@@ -1370,6 +1535,12 @@ pub trait Methods {
     /// `self * other`, of a number
     fn mul_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
+    /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
+    fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
+
+    /// `multinomial`, into a tensor of the caller's.
+    fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()>;
+
     /// A matrix times a vector.
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
@@ -1384,6 +1555,15 @@ pub trait Methods {
 
     /// `nan_to_num`, into a tensor of the caller's.
     fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The median of what is a number.
+    fn nanmedian(&self) -> Result<Tensor>;
+
+    /// The medians along a dimension of what is a number, and where they are.
+    fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `nanmedian`, into a tensor of the caller's.
+    fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The sums over these dimensions of what is a number.
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
@@ -1451,6 +1631,21 @@ pub trait Methods {
     /// `nextafter`, into a tensor of the caller's.
     fn nextafter_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `-weight[target] * self[target]` along the classes.
+    fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
+
+    /// `-weight[target] * self[target]` along the classes.
+    fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
+
+    /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `nll_loss` over any dimensions beside the classes.
+    fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
+
     /// The positions of the elements that are not zero, one in each row.
     fn nonzero(&self) -> Result<Tensor>;
 
@@ -1472,6 +1667,15 @@ pub trait Methods {
     /// The norms over these dimensions.
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
+    /// Numbers of the normal distribution, in place.
+    fn normal_(&mut self, mean: f64, std: f64) -> Result<()>;
+
+    /// Numbers of the normal distribution.
+    fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor>;
+
+    /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
+    fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
+
     /// How many elements there are.
     fn numel(&self) -> Result<i64>;
 
@@ -1483,6 +1687,12 @@ pub trait Methods {
 
     /// `ones_like`, into a tensor of the caller's.
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Every element of one vector times every element of another.
+    fn outer(&self, vec2: &Tensor) -> Result<Tensor>;
+
+    /// `outer`, into a tensor of the caller's.
+    fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
@@ -1534,6 +1744,57 @@ pub trait Methods {
 
     /// `rad2deg`, into a tensor of the caller's.
     fn rad2deg_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Numbers between zero and one, each as likely, laid out as another tensor.
+    fn rand_like(&self) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Whole numbers from zero up to below `high`, laid out as another tensor.
+    fn randint_like(&self, high: i64) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Whole numbers from `low` up to below `high`, laid out as another tensor.
+    fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Numbers of the standard normal distribution, laid out as another tensor.
+    fn randn_like(&self) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
+    fn random(&self) -> Result<Tensor>;
+
+    /// `random`, in place.
+    fn random_(&mut self) -> Result<()>;
+
+    /// `random_from`, in place.
+    fn random__from(&mut self, from: i64, to: Option<i64>) -> Result<()>;
+
+    /// `random_to`, in place.
+    fn random__to(&mut self, to: i64) -> Result<()>;
+
+    /// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
+    fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor>;
+
+    /// `random_from`, into a tensor of the caller's.
+    fn random_from_out(&self, from: i64, to: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// `random`, into a tensor of the caller's.
+    fn random_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whole numbers from zero up to below `to`.
+    fn random_to(&self, to: i64) -> Result<Tensor>;
+
+    /// `random_to`, into a tensor of the caller's.
+    fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()>;
 
     /// The elements in one dimension.
     fn ravel(&self) -> Result<Tensor>;
@@ -1703,7 +1964,7 @@ pub trait Methods {
     /// The elements at one position of a dimension, which is gone.
     fn select_int(&self, dim: i64, index: i64) -> Result<Tensor>;
 
-    /// The tensor with `src` in place of what `select_int`(crate::select_int) shows.
+    /// The tensor with `src` in place of what `select_int` shows.
     fn select_scatter(&self, src: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
 
     /// `select_scatter`, into a tensor of the caller's.
@@ -1790,11 +2051,26 @@ pub trait Methods {
     /// `slice_copy`, into a tensor of the caller's.
     fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `slice`(crate::slice) shows.
+    /// The tensor with `src` in place of what `slice` shows.
     fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
     /// `slice_scatter`, into a tensor of the caller's.
     fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+    fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
+
+    /// `smooth_l1_loss`, into a tensor of the caller's.
+    fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()>;
+
+    /// `log(1 + exp(-target * self))`
+    fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `soft_margin_loss`, into a tensor of the caller's.
+    fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
+    fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor>;
@@ -1807,6 +2083,12 @@ pub trait Methods {
 
     /// `softshrink`, into a tensor of the caller's.
     fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
+    fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
+
+    /// The elements along a dimension in order, and where they were.
+    fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
 
     /// Runs of `split_size` positions of a dimension; the last may be shorter.
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -1970,6 +2252,12 @@ pub trait Methods {
     /// This many runs of a dimension, of lengths that differ by one at most.
     fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// The sums of products along these dimensions of both; the others stay, those of `self` first.
+    fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
+
+    /// `tensordot`, into a tensor of the caller's.
+    fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// `self` above the threshold, `value` elsewhere
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -1993,6 +2281,9 @@ pub trait Methods {
 
     /// `self`, or a copy with the dtype and on the device of `other`.
     fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+
+    /// The `k` largest or smallest elements along a dimension, and where they are.
+    fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
 
     /// `transpose_int`, of the handle itself.
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
@@ -2053,6 +2344,15 @@ pub trait Methods {
 
     /// `unfold_copy`, into a tensor of the caller's.
     fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Numbers between `from` and `to`, each as likely.
+    fn uniform(&self, from: f64, to: f64) -> Result<Tensor>;
+
+    /// `uniform`, in place.
+    fn uniform_(&mut self, from: f64, to: f64) -> Result<()>;
+
+    /// `uniform`, into a tensor of the caller's.
+    fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()>;
 
     /// `split` whose parts their users promise to write one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -2215,12 +2515,24 @@ impl Methods for Tensor {
         crate::acosh_out(self, out)
     }
 
+    fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor> {
+        crate::adaptive_avg_pool1d(self, output_size)
+    }
+
+    fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::adaptive_avg_pool1d_out(self, output_size, out)
+    }
+
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool2d(self, output_size)
     }
 
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool3d(self, output_size)
+    }
+
+    fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
+        crate::adaptive_max_pool1d(self, output_size)
     }
 
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
@@ -2419,6 +2731,14 @@ impl Methods for Tensor {
         crate::argmin_out(self, dim, keepdim, out)
     }
 
+    fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor> {
+        crate::argsort(self, dim, descending)
+    }
+
+    fn argsort_stable(&self, stable: bool) -> Result<Tensor> {
+        crate::argsort_stable!(self, stable = stable)
+    }
+
     fn argwhere(&self) -> Result<Tensor> {
         crate::argwhere(self)
     }
@@ -2507,6 +2827,14 @@ impl Methods for Tensor {
         crate::atanh_out(self, out)
     }
 
+    fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor> {
+        crate::avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    }
+
+    fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()> {
+        crate::avg_pool1d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, out)
+    }
+
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor> {
         crate::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     }
@@ -2533,6 +2861,50 @@ impl Methods for Tensor {
 
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::baddbmm_out!(self, batch1, batch2, out = out)
+    }
+
+    fn bernoulli(&self) -> Result<Tensor> {
+        crate::bernoulli!(self)
+    }
+
+    fn bernoulli_(&mut self, p: &Tensor) -> Result<()> {
+        crate::bernoulli_!(self, p)
+    }
+
+    fn bernoulli__float(&mut self, p: f64) -> Result<()> {
+        crate::bernoulli__float!(self, p)
+    }
+
+    fn bernoulli_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::bernoulli_out!(self, out = out)
+    }
+
+    fn bernoulli_p(&self, p: f64) -> Result<Tensor> {
+        crate::bernoulli_p!(self, p)
+    }
+
+    fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor> {
+        crate::bernoulli_tensor!(self, p)
+    }
+
+    fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bernoulli_tensor_out!(self, p, out = out)
+    }
+
+    fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::binary_cross_entropy(self, target, weight, reduction)
+    }
+
+    fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::binary_cross_entropy_out(self, target, weight, reduction, out)
+    }
+
+    fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction)
+    }
+
+    fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::binary_cross_entropy_with_logits_out(self, target, weight, pos_weight, reduction, out)
     }
 
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor> {
@@ -2677,6 +3049,18 @@ impl Methods for Tensor {
 
     fn broadcast_to(&self, size: &[i64]) -> Result<Tensor> {
         crate::broadcast_to(self, size)
+    }
+
+    fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor> {
+        crate::cauchy!(self, median, sigma)
+    }
+
+    fn cauchy_(&mut self, median: f64, sigma: f64) -> Result<()> {
+        crate::cauchy_!(self, median, sigma)
+    }
+
+    fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()> {
+        crate::cauchy_out!(self, median, sigma, out = out)
     }
 
     fn ceil(&self) -> Result<Tensor> {
@@ -2859,6 +3243,10 @@ impl Methods for Tensor {
         crate::count_nonzero_out(self, dim, out)
     }
 
+    fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor> {
+        crate::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
+    }
+
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)> {
         crate::cummax(self, dim)
     }
@@ -3011,6 +3399,10 @@ impl Methods for Tensor {
         crate::dot_out(self, tensor, out)
     }
 
+    fn dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::dropout_(self, p, train)
+    }
+
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor> {
         crate::elu(self, alpha.into(), scale.into(), input_scale.into())
     }
@@ -3137,6 +3529,22 @@ impl Methods for Tensor {
 
     fn expm1_out(&self, out: &mut Tensor) -> Result<()> {
         crate::expm1_out(self, out)
+    }
+
+    fn exponential(&self, lambd: f64) -> Result<Tensor> {
+        crate::exponential!(self, lambd)
+    }
+
+    fn exponential_(&mut self, lambd: f64) -> Result<()> {
+        crate::exponential_!(self, lambd)
+    }
+
+    fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()> {
+        crate::exponential_out!(self, lambd, out = out)
+    }
+
+    fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::feature_dropout_(self, p, train)
     }
 
     fn fill(&self, value: &Tensor) -> Result<Tensor> {
@@ -3319,6 +3727,26 @@ impl Methods for Tensor {
         crate::gelu_out!(self, out = out)
     }
 
+    fn geometric(&self, p: f64) -> Result<Tensor> {
+        crate::geometric!(self, p)
+    }
+
+    fn geometric_(&mut self, p: f64) -> Result<()> {
+        crate::geometric_!(self, p)
+    }
+
+    fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()> {
+        crate::geometric_out!(self, p, out = out)
+    }
+
+    fn ger(&self, vec2: &Tensor) -> Result<Tensor> {
+        crate::ger(self, vec2)
+    }
+
+    fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::ger_out(self, vec2, out)
+    }
+
     fn gt(&self, other: &Tensor) -> Result<Tensor> {
         crate::gt(self, other)
     }
@@ -3397,6 +3825,14 @@ impl Methods for Tensor {
 
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::heaviside_out(self, values, out)
+    }
+
+    fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
+        crate::huber_loss(self, target, reduction, delta)
+    }
+
+    fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()> {
+        crate::huber_loss_out(self, target, reduction, delta, out)
     }
 
     fn hypot(&self, other: &Tensor) -> Result<Tensor> {
@@ -3507,6 +3943,14 @@ impl Methods for Tensor {
         crate::index_tensor_out(self, indices, out)
     }
 
+    fn inner(&self, other: &Tensor) -> Result<Tensor> {
+        crate::inner(self, other)
+    }
+
+    fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::inner_out(self, other, out)
+    }
+
     fn isfinite(&self) -> Result<Tensor> {
         crate::isfinite(self)
     }
@@ -3541,6 +3985,18 @@ impl Methods for Tensor {
 
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()> {
         crate::isposinf_out(self, out)
+    }
+
+    fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::kl_div!(self, target, reduction)
+    }
+
+    fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::kthvalue(self, k, dim, keepdim)
+    }
+
+    fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::l1_loss(self, target, reduction)
     }
 
     fn lcm(&self, other: &Tensor) -> Result<Tensor> {
@@ -3627,6 +4083,14 @@ impl Methods for Tensor {
         crate::lift_fresh(self)
     }
 
+    fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor> {
+        crate::linalg_matmul(self, other)
+    }
+
+    fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matmul_out(self, other, out)
+    }
+
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
         crate::linalg_vector_norm!(self, ord.into(), dim, keepdim)
     }
@@ -3679,6 +4143,18 @@ impl Methods for Tensor {
         crate::log_(self)
     }
 
+    fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor> {
+        crate::log_normal!(self, mean, std)
+    }
+
+    fn log_normal_(&mut self, mean: f64, std: f64) -> Result<()> {
+        crate::log_normal_!(self, mean, std)
+    }
+
+    fn log_normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()> {
+        crate::log_normal_out!(self, mean, std, out = out)
+    }
+
     fn log_out(&self, out: &mut Tensor) -> Result<()> {
         crate::log_out(self, out)
     }
@@ -3689,6 +4165,10 @@ impl Methods for Tensor {
 
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)> {
         crate::log_sigmoid_forward(self)
+    }
+
+    fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+        crate::log_softmax_int(self, dim, dtype)
     }
 
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor> {
@@ -3843,12 +4323,28 @@ impl Methods for Tensor {
         crate::masked_select(self, mask)
     }
 
+    fn matmul(&self, other: &Tensor) -> Result<Tensor> {
+        crate::matmul(self, other)
+    }
+
+    fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::matmul_out(self, other, out)
+    }
+
     fn max(&self) -> Result<Tensor> {
         crate::max(self)
     }
 
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::max_dim(self, dim, keepdim)
+    }
+
+    fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
+        crate::max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
+    }
+
+    fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
+        crate::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
@@ -3895,6 +4391,18 @@ impl Methods for Tensor {
         crate::mean_out!(self, dim, keepdim, out = out)
     }
 
+    fn median(&self) -> Result<Tensor> {
+        crate::median(self)
+    }
+
+    fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::median_dim(self, dim, keepdim)
+    }
+
+    fn median_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::median_out(self, out)
+    }
+
     fn min(&self) -> Result<Tensor> {
         crate::min(self)
     }
@@ -3935,6 +4443,10 @@ impl Methods for Tensor {
         crate::mm_out(self, mat2, out)
     }
 
+    fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::mode(self, dim, keepdim)
+    }
+
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor> {
         crate::moveaxis_int(self, source, destination)
     }
@@ -3949,6 +4461,14 @@ impl Methods for Tensor {
 
     fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor> {
         crate::movedim_intlist(self, source, destination)
+    }
+
+    fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::mse_loss(self, target, reduction)
+    }
+
+    fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::mse_loss_out(self, target, reduction, out)
     }
 
     fn mul(&self, other: &Tensor) -> Result<Tensor> {
@@ -3971,6 +4491,14 @@ impl Methods for Tensor {
         crate::mul_scalar(self, other.into())
     }
 
+    fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
+        crate::multinomial!(self, num_samples, replacement)
+    }
+
+    fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()> {
+        crate::multinomial_out!(self, num_samples, replacement, out = out)
+    }
+
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
@@ -3989,6 +4517,18 @@ impl Methods for Tensor {
 
     fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::nan_to_num_out(self, nan, posinf, neginf, out)
+    }
+
+    fn nanmedian(&self) -> Result<Tensor> {
+        crate::nanmedian(self)
+    }
+
+    fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::nanmedian_dim(self, dim, keepdim)
+    }
+
+    fn nanmedian_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::nanmedian_out(self, out)
     }
 
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
@@ -4079,6 +4619,26 @@ impl Methods for Tensor {
         crate::nextafter_out(self, other, out)
     }
 
+    fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
+        crate::nll_loss(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
+        crate::nll_loss2d(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
+        crate::nll_loss2d_forward(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
+        crate::nll_loss_forward(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
+        crate::nll_loss_nd(self, target, weight, reduction, ignore_index)
+    }
+
     fn nonzero(&self) -> Result<Tensor> {
         crate::nonzero(self)
     }
@@ -4107,6 +4667,18 @@ impl Methods for Tensor {
         crate::norm_scalaropt_dim(self, p, dim, keepdim)
     }
 
+    fn normal_(&mut self, mean: f64, std: f64) -> Result<()> {
+        crate::normal_!(self, mean, std)
+    }
+
+    fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor> {
+        crate::normal_functional!(self, mean, std)
+    }
+
+    fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()> {
+        crate::normal_out!(self, mean, std, out = out)
+    }
+
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
     }
@@ -4121,6 +4693,14 @@ impl Methods for Tensor {
 
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()> {
         crate::ones_like_out!(self, out = out)
+    }
+
+    fn outer(&self, vec2: &Tensor) -> Result<Tensor> {
+        crate::outer(self, vec2)
+    }
+
+    fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::outer_out(self, vec2, out)
     }
 
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
@@ -4189,6 +4769,74 @@ impl Methods for Tensor {
 
     fn rad2deg_out(&self, out: &mut Tensor) -> Result<()> {
         crate::rad2deg_out(self, out)
+    }
+
+    fn rand_like(&self) -> Result<Tensor> {
+        crate::rand_like!(self)
+    }
+
+    fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rand_like_generator!(self, generator = generator)
+    }
+
+    fn randint_like(&self, high: i64) -> Result<Tensor> {
+        crate::randint_like!(self, high)
+    }
+
+    fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randint_like_generator!(self, high, generator = generator)
+    }
+
+    fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor> {
+        crate::randint_like_low_dtype!(self, low, high)
+    }
+
+    fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randint_like_low_generator_dtype!(self, low, high, generator = generator)
+    }
+
+    fn randn_like(&self) -> Result<Tensor> {
+        crate::randn_like!(self)
+    }
+
+    fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randn_like_generator!(self, generator = generator)
+    }
+
+    fn random(&self) -> Result<Tensor> {
+        crate::random!(self)
+    }
+
+    fn random_(&mut self) -> Result<()> {
+        crate::random_!(self)
+    }
+
+    fn random__from(&mut self, from: i64, to: Option<i64>) -> Result<()> {
+        crate::random__from!(self, from, to)
+    }
+
+    fn random__to(&mut self, to: i64) -> Result<()> {
+        crate::random__to!(self, to)
+    }
+
+    fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor> {
+        crate::random_from!(self, from, to)
+    }
+
+    fn random_from_out(&self, from: i64, to: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::random_from_out!(self, from, to, out = out)
+    }
+
+    fn random_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::random_out!(self, out = out)
+    }
+
+    fn random_to(&self, to: i64) -> Result<Tensor> {
+        crate::random_to!(self, to)
+    }
+
+    fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()> {
+        crate::random_to_out!(self, to, out = out)
     }
 
     fn ravel(&self) -> Result<Tensor> {
@@ -4539,6 +5187,26 @@ impl Methods for Tensor {
         crate::slice_scatter_out(self, src, dim, start, end, step, out)
     }
 
+    fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
+        crate::smooth_l1_loss(self, target, reduction, beta)
+    }
+
+    fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()> {
+        crate::smooth_l1_loss_out(self, target, reduction, beta, out)
+    }
+
+    fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::soft_margin_loss(self, target, reduction)
+    }
+
+    fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::soft_margin_loss_out(self, target, reduction, out)
+    }
+
+    fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+        crate::softmax_int(self, dim, dtype)
+    }
+
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor> {
         crate::softplus(self, beta.into(), threshold.into())
     }
@@ -4553,6 +5221,14 @@ impl Methods for Tensor {
 
     fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::softshrink_out(self, lambd.into(), out)
+    }
+
+    fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+        crate::sort(self, dim, descending)
+    }
+
+    fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)> {
+        crate::sort_stable!(self, stable = stable)
     }
 
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -4771,6 +5447,14 @@ impl Methods for Tensor {
         crate::tensor_split_sections(self, sections, dim)
     }
 
+    fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
+        crate::tensordot(self, other, dims_self, dims_other)
+    }
+
+    fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::tensordot_out(self, other, dims_self, dims_other, out)
+    }
+
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor> {
         crate::threshold(self, threshold.into(), value.into())
     }
@@ -4801,6 +5485,10 @@ impl Methods for Tensor {
 
     fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         crate::to_other(self, other, non_blocking, copy, memory_format)
+    }
+
+    fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
+        crate::topk(self, k, dim, largest, sorted)
     }
 
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
@@ -4881,6 +5569,18 @@ impl Methods for Tensor {
 
     fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()> {
         crate::unfold_copy_out(self, dimension, size, step, out)
+    }
+
+    fn uniform(&self, from: f64, to: f64) -> Result<Tensor> {
+        crate::uniform!(self, from, to)
+    }
+
+    fn uniform_(&mut self, from: f64, to: f64) -> Result<()> {
+        crate::uniform_!(self, from, to)
+    }
+
+    fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()> {
+        crate::uniform_out!(self, from, to, out = out)
     }
 
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
