@@ -317,11 +317,11 @@ pub trait Methods {
     /// Ones with the chances that `self` has, and zeros.
     fn bernoulli(&self) -> Result<Tensor>;
 
-    /// `bernoulli_tensor`, in place.
-    fn bernoulli_(&mut self, p: &Tensor) -> Result<()>;
-
     /// Ones with the chance `p`, and zeros, in place.
     fn bernoulli__float(&mut self, p: f64) -> Result<()>;
+
+    /// `bernoulli_tensor`, in place.
+    fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()>;
 
     /// `bernoulli`, into a tensor of the caller's.
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
@@ -2867,12 +2867,12 @@ impl Methods for Tensor {
         crate::bernoulli!(self)
     }
 
-    fn bernoulli_(&mut self, p: &Tensor) -> Result<()> {
-        crate::bernoulli_!(self, p)
-    }
-
     fn bernoulli__float(&mut self, p: f64) -> Result<()> {
         crate::bernoulli__float!(self, p)
+    }
+
+    fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()> {
+        crate::bernoulli__tensor!(self, p)
     }
 
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()> {

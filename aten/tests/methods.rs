@@ -59,16 +59,10 @@ fn the_methods_are_those_of_the_registry() {
 fn methods() -> String {
     let operators = Operator::all();
     let aten: Vec<&Operator> = operators.into_iter().filter(|operator| operator.name().namespace == "aten").collect();
-    let bare =
-        |base: &str| aten.iter().any(|operator| operator.name().base == base && operator.name().overload.is_empty());
     let mut by_name = BTreeMap::new();
     for operator in &aten {
         let name = operator.name();
-        let rust = match name.overload {
-            "" => name.base.to_owned(),
-            "Tensor" if !bare(name.base) => name.base.to_owned(),
-            overload => format!("{}_{}", name.base, overload.to_lowercase()),
-        };
+        let rust = function(operator, &aten);
         let is_hidden = rust.starts_with('_') || NOT_METHODS.contains(&rust.as_str());
         if !is_hidden && is_method(operator.schema()) {
             assert!(by_name.insert(rust, *operator).is_none(), "two operators have the same name as {name}");
@@ -95,6 +89,20 @@ fn unlinked(doc: &str) -> String {
         words.replace_range(at + 1..end, "");
     }
     words.replace("`]", "`")
+}
+
+/// What the function of an operator is called: the overload `Tensor` goes without saying where it is the first.
+fn function(operator: &Operator, all: &[&Operator]) -> String {
+    let name = operator.name();
+    let is_first = match operator.functional() {
+        Some(functional) => function(functional, all) == functional.name().base,
+        None => !all.iter().any(|other| other.name().base == name.base && other.name().overload.is_empty()),
+    };
+    match name.overload {
+        "" => name.base.to_owned(),
+        "Tensor" if is_first => name.base.to_owned(),
+        overload => format!("{}_{}", name.base, overload.to_lowercase()),
+    }
 }
 
 fn is_method(schema: &Schema) -> bool {
