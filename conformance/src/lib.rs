@@ -27,6 +27,7 @@ mod error;
 mod meta;
 mod recording;
 mod report;
+mod start;
 mod suite;
 mod tensors;
 mod ties;

@@ -3,6 +3,7 @@
 mod activation;
 mod arithmetic;
 mod bounds;
+mod chance;
 mod choice;
 mod comparison;
 mod compute;

@@ -1,7 +1,9 @@
 //! Products of matrices and vectors: tensors become views that [`gemm`](crate::gemm) multiplies where they lie.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, Value, bf16, f16};
+use dispatch_runtime::{
+    BadArgument, Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Problem, Spec, Value, bf16, f16,
+};
 
 use crate::compute::Compute;
 use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
@@ -178,6 +180,9 @@ fn into(
 ) -> Result<()> {
     let spec = by_letters(operator, this.1, other.1)?;
     spec.fit("out", out)?;
+    if let Some((with, _)) = [this, other].into_iter().find(|(_, operand)| !operand.is_apart_from_or_same_as(out)) {
+        return Err(BadArgument::new("out", Problem::Overlap { with: with.into() }).into());
+    }
     let apart = [this.1, other.1].iter().all(|operand| !operand.storage().same(out.storage()));
     if apart && out.dtype() == spec.dtype {
         return product(operator, out, As::Matrix, this, other, As::Matrix, ONE, ZERO);

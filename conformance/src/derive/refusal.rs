@@ -11,10 +11,11 @@ pub(crate) fn refused(operator: &Operator, values: Vec<Value>, mistake: &str, cu
         Err(Stop::Failed(Failure::Refused(error))) => error,
         Err(stop) => return Verdict::from(stop).of(mistake),
     };
-    let (named, blamed) = blame(&error);
-    let lacks = if named != Some(operator.name().base) {
+    let own = operator.name();
+    let composed = error.callers().contains(&own);
+    let lacks = if error.kind().operator() != Some(own) && !composed {
         "operator"
-    } else if !blamed.is_some_and(|argument| culprits.contains(&argument)) {
+    } else if !blamed(&error).is_some_and(|argument| composed || culprits.contains(&argument)) {
         "argument"
     } else {
         return Verdict::Passed;
@@ -22,15 +23,12 @@ pub(crate) fn refused(operator: &Operator, values: Vec<Value>, mistake: &str, cu
     Verdict::Failed(Failure::Unnamed { mistake: mistake.to_owned(), lacks, message: error.to_string() })
 }
 
-/// The operator and the argument that an error names, in its fields and not only in its words.
-fn blame(error: &Error) -> (Option<&str>, Option<&str>) {
+/// The argument that an error names, in its fields and not only in its words.
+fn blamed(error: &Error) -> Option<&str> {
     match error.kind() {
-        ErrorKind::Kernel { operator, source } => {
-            let blamed = source.downcast_ref::<BadArgument>().map(|bad| &*bad.argument);
-            (operator.as_ref().map(|operator| operator.base), blamed)
-        }
-        ErrorKind::UnsupportedDType { operator, argument, .. } => (Some(operator.base), Some(argument)),
-        ErrorKind::WrongArgument { operator, argument, .. } => (Some(operator.base), Some(argument)),
-        _ => (None, None),
+        ErrorKind::Kernel { source, .. } => source.downcast_ref::<BadArgument>().map(|bad| &*bad.argument),
+        ErrorKind::UnsupportedDType { argument, .. } => Some(argument),
+        ErrorKind::WrongArgument { argument, .. } => Some(argument),
+        _ => None,
     }
 }

@@ -30,7 +30,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let error = Operator::find("aten::ad").unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::UnknownOperator { .. }));
 /// ```
-pub struct Error(Box<ErrorKind>);
+pub struct Error(Box<Failure>);
+
+struct Failure {
+    kind: ErrorKind,
+    callers: Vec<Name<'static>>,
+}
 
 /// The cause of an [`Error`].
 #[derive(Debug)]
@@ -221,6 +226,38 @@ pub enum ErrorKind {
     },
 }
 
+impl ErrorKind {
+    /// The operator that failed, where there is one.
+    ///
+    /// ```
+    /// use dispatch_runtime::Operator;
+    ///
+    /// assert_eq!(Operator::find("aten::ad").unwrap_err().kind().operator(), None);
+    /// ```
+    #[must_use]
+    pub fn operator(&self) -> Option<Name<'static>> {
+        match self {
+            Self::NoKernel(explanation) | Self::Ambiguous(explanation) => Some(explanation.operator),
+            Self::DuplicateKernel { operator, .. }
+            | Self::NoneFits { operator, .. }
+            | Self::DuplicateOperator { operator, .. }
+            | Self::NotDefined { operator, .. }
+            | Self::TooFewArguments { operator, .. }
+            | Self::TooManyArguments { operator, .. }
+            | Self::WrongArgument { operator, .. }
+            | Self::WrongResult { operator, .. }
+            | Self::SurplusResults { operator, .. }
+            | Self::LostHandle { operator, .. }
+            | Self::UnsupportedDType { operator, .. }
+            | Self::KernelRemoved { operator }
+            | Self::DataDependent { operator }
+            | Self::NoShape { operator } => Some(*operator),
+            Self::Kernel { operator, .. } => *operator,
+            _ => None,
+        }
+    }
+}
+
 impl Error {
     /// An error of a kernel's own: any error type, or a plain text.
     ///
@@ -236,15 +273,33 @@ impl Error {
     /// The cause.
     #[must_use]
     pub const fn kind(&self) -> &ErrorKind {
-        &self.0
+        &self.0.kind
     }
 
-    /// Says which operator's kernel failed, where that is not known yet.
+    /// The operators whose kernels called the one that failed, the innermost first.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Error, Name};
+    ///
+    /// let [inner, outer] = ["nn::inner", "nn::outer"].map(|name| Name::parse(name).unwrap());
+    /// let error = Error::kernel("too big").in_operator(inner).in_operator(outer);
+    /// assert_eq!(error.callers(), [outer]);
+    /// assert_eq!(error.to_string(), "`nn::inner`: too big\n  called by `nn::outer`");
+    /// ```
+    #[must_use]
+    pub fn callers(&self) -> &[Name<'static>] {
+        &self.0.callers
+    }
+
+    /// Says whose kernel failed: the operator, where that is not known yet, and then each that called it.
     #[cold]
     #[must_use]
     pub fn in_operator(mut self, name: Name<'static>) -> Self {
-        if let ErrorKind::Kernel { operator: operator @ None, .. } = &mut *self.0 {
-            *operator = Some(name);
+        let Failure { kind, callers } = &mut *self.0;
+        match kind {
+            ErrorKind::Kernel { operator: operator @ None, .. } => *operator = Some(name),
+            _ if callers.last().copied().or_else(|| kind.operator()) != Some(name) => callers.push(name),
+            _ => {}
         }
         self
     }
@@ -253,7 +308,7 @@ impl Error {
 impl From<ErrorKind> for Error {
     #[cold]
     fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(kind))
+        Self(Box::new(Failure { kind, callers: Vec::new() }))
     }
 }
 
@@ -328,7 +383,8 @@ impl std::error::Error for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        render::render(self.kind(), f)
+        render::render(self.kind(), f)?;
+        self.callers().iter().try_for_each(|caller| write!(f, "\n  called by `{caller}`"))
     }
 }
 

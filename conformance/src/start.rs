@@ -1,0 +1,51 @@
+//! Where recorded tensors start in their storages.
+//!
+//! A recording holds a tensor's elements and strides, but not how much storage lies before them. Only `as_strided` counts from the
+//! start of the storage, and where it reads beyond the recorded elements, its result tells where they start.
+
+use dispatch_runtime::Value;
+
+use crate::array::{Array, places};
+use crate::datum::Datum;
+
+/// Moves the tensor of a call of `as_strided` to where its result says that it starts.
+pub(crate) fn infer(arguments: &mut [Datum], results: &[Datum]) {
+    let [Datum::Array(given), _, _, Datum::Plain(offset), ..] = arguments else { return };
+    let (&mut Value::Int(offset), Some(Datum::Array(result))) = (offset, results.first()) else { return };
+    let asked = Array { offset, ..result.clone() };
+    if asked.extent() > given.extent() {
+        given.offset += (0..=offset).find(|&start| explains(given, start, &asked)).unwrap_or(0);
+    }
+}
+
+fn explains(given: &Array, start: i64, asked: &Array) -> bool {
+    let held = places(&given.sizes, &given.strides, given.offset + start);
+    let element_at = |place| held.iter().position(|&at| at == place).map(|i| given.elements[i]);
+    asked.places().into_iter().map(element_at).eq(asked.elements.iter().map(|&element| Some(element)))
+}
+
+#[cfg(test)]
+mod tests {
+    use dispatch_runtime::{DType, Scalar};
+
+    use super::*;
+
+    #[test]
+    fn a_result_that_lies_beyond_the_elements_tells_where_they_start() {
+        let array = |values: &[i64]| {
+            Array::new(
+                DType::I64,
+                &[i64::try_from(values.len()).unwrap()],
+                values.iter().map(|&v| Scalar::Int(v)).collect(),
+            )
+        };
+        let mut arguments = [
+            Datum::Array(array(&[7, 8, 9])),
+            Datum::Plain(Value::None),
+            Datum::Plain(Value::None),
+            Datum::Plain(Value::Int(3)),
+        ];
+        infer(&mut arguments, &[Datum::Array(array(&[8, 9]))]);
+        assert_eq!(arguments[0].as_array().unwrap().offset, 2);
+    }
+}
