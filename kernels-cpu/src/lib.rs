@@ -11,6 +11,8 @@ mod convert;
 mod convolution;
 mod copies;
 mod copying;
+mod counting;
+mod distinct;
 mod division;
 mod elementwise;
 mod factory;
