@@ -2,6 +2,7 @@
 
 mod activation;
 mod arithmetic;
+mod attention;
 mod bounds;
 mod chance;
 mod choice;
