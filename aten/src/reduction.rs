@@ -412,3 +412,12 @@ pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
 pub fn one_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
     wrap_dim("dim", dim, this.sizes().len())
 }
+
+/// The sum of the diagonal.
+#[op_def("trace(Tensor self) -> Tensor", out = "out")]
+pub fn trace(this: &Tensor) -> Result<Tensor> {
+    if this.sizes().len() != 2 {
+        return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
+    }
+    sum(&crate::diagonal(this, 0, 0, 1)?, None)
+}

@@ -11,7 +11,7 @@ use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
-use crate::numbers::{elements, write};
+use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, kept_sizes, lines};
 
 type Three = (Tensor, Tensor, Tensor);
@@ -260,9 +260,4 @@ fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -
 /// The numbers rounded to the type that is computed in.
 fn rounded<T: Fraction>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::near(value)).collect()
-}
-
-/// A size that was looked at before.
-fn usized(value: i64) -> usize {
-    usize::try_from(value).unwrap_or(0)
 }

@@ -3,11 +3,11 @@
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use super::{
-    Shared, Three, backward, forward, normalize, parameter, parameters_backward, reciprocal_deviation, rounded, usized,
+    Shared, Three, backward, forward, normalize, parameter, parameters_backward, reciprocal_deviation, rounded,
 };
 use crate::compute::Fraction;
 use crate::math::vectorised;
-use crate::numbers::{elements, write};
+use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, lines};
 
 /// Which dimensions a channel has to itself.
