@@ -5,7 +5,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Left out are those that begin with an
-/// underscore, which PyTorch keeps to itself, and `clone`, which in Rust makes another handle.
+/// underscore, which PyTorch keeps to itself; `clone`, which in Rust makes another handle; and `item`, which is
+/// [`Fetch::item`](crate::Fetch::item).
 ///
 /// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults; where
 /// they should not, the function of the same name takes all of them, and its macro takes them by name.
@@ -169,6 +170,9 @@ pub trait Methods {
 
     /// `all_dim`, into a tensor of the caller's.
     fn all_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Whether all elements of two tensors are close: see `isclose`.
+    fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
     /// The largest elements over these dimensions; NaN is larger than any number.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
@@ -347,6 +351,9 @@ pub trait Methods {
     /// `binary_cross_entropy_with_logits`, into a tensor of the caller's.
     fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
+    /// How often each number below the largest occurs, or the sums of its weights.
+    fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
+
     /// `self & other`, bit by bit
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -455,6 +462,12 @@ pub trait Methods {
     /// `expand`, as it is called elsewhere.
     fn broadcast_to(&self, size: &[i64]) -> Result<Tensor>;
 
+    /// Between which boundaries each number is.
+    fn bucketize(&self, boundaries: &Tensor) -> Result<Tensor>;
+
+    /// `bucketize`, into a tensor of the caller's.
+    fn bucketize_tensor_out(&self, boundaries: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// Numbers of the Cauchy distribution.
     fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor>;
 
@@ -478,6 +491,12 @@ pub trait Methods {
 
     /// `celu`, in place
     fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()>;
+
+    /// Channels in groups, taken from each group in turn.
+    fn channel_shuffle(&self, groups: i64) -> Result<Tensor>;
+
+    /// `channel_shuffle`, into a tensor of the caller's.
+    fn channel_shuffle_out(&self, groups: i64, out: &mut Tensor) -> Result<()>;
 
     /// At most `chunks` runs of equal length of a dimension; the last may be shorter.
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -541,6 +560,12 @@ pub trait Methods {
 
     /// `col2im`, into a tensor of the caller's.
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with a border of one number.
+    fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `constant_pad_nd`, into a tensor of the caller's.
+    fn constant_pad_nd_out(&self, pad: &[i64], value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or a copy where its elements do not lie in this order.
     fn contiguous(&self) -> Result<Tensor>;
@@ -680,6 +705,12 @@ pub trait Methods {
     /// `digamma`, into a tensor of the caller's.
     fn digamma_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The norm of the difference.
+    fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `dist`, into a tensor of the caller's.
+    fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// `self / other`
     fn div(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -728,6 +759,15 @@ pub trait Methods {
     /// `elu`, into a tensor of the caller's.
     fn elu_out(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
+    /// The rows at these positions, scaled down where their norm is above `max_norm`.
+    fn embedding_renorm(&self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor>;
+
+    /// `embedding_renorm`, in place.
+    fn embedding_renorm_(&mut self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()>;
+
+    /// `embedding_renorm`, into a tensor of the caller's.
+    fn embedding_renorm_out(&self, indices: &Tensor, max_norm: f64, norm_type: f64, out: &mut Tensor) -> Result<()>;
+
     /// A tensor as this one is, whose elements are whatever its memory holds.
     fn empty_like(&self) -> Result<Tensor>;
 
@@ -748,6 +788,9 @@ pub trait Methods {
 
     /// `eq`, into a tensor of the caller's.
     fn eq_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Whether two tensors have the same sizes and elements.
+    fn equal(&self, other: &Tensor) -> Result<bool>;
 
     /// The error function
     fn erf(&self) -> Result<Tensor>;
@@ -1037,6 +1080,12 @@ pub trait Methods {
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
+    fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `histc`, into a tensor of the caller's.
+    fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
 
@@ -1129,6 +1178,12 @@ pub trait Methods {
 
     /// `inner`, into a tensor of the caller's.
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Whether the only element is anything but zero.
+    fn is_nonzero(&self) -> Result<bool>;
+
+    /// `|self - other| <= atol + rtol * |other|`
+    fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor>;
 
     /// Whether it is neither infinite nor NaN
     fn isfinite(&self) -> Result<Tensor>;
@@ -1580,6 +1635,9 @@ pub trait Methods {
     /// `narrow_copy`, into a tensor of the caller's.
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()>;
 
+    /// `channel_shuffle`, as backends have it that are good at it.
+    fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor>;
+
     /// `self != other`
     fn ne(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1694,6 +1752,9 @@ pub trait Methods {
     /// `outer`, into a tensor of the caller's.
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
+    fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
+
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
@@ -1702,6 +1763,18 @@ pub trait Methods {
 
     /// `permute_copy`, into a tensor of the caller's.
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// Images that are finer by a factor, made of as many more channels.
+    fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor>;
+
+    /// `pixel_shuffle`, into a tensor of the caller's.
+    fn pixel_shuffle_out(&self, upscale_factor: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Images that are coarser by a factor, with as many more channels.
+    fn pixel_unshuffle(&self, downscale_factor: i64) -> Result<Tensor>;
+
+    /// `pixel_unshuffle`, into a tensor of the caller's.
+    fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
     /// `self ^ exponent`, in place
     fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
@@ -1808,6 +1881,24 @@ pub trait Methods {
     /// `reciprocal`, into a tensor of the caller's.
     fn reciprocal_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The rows with a border in which they are mirrored.
+    fn reflection_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `reflection_pad1d`, into a tensor of the caller's.
+    fn reflection_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The images with a border in which they are mirrored.
+    fn reflection_pad2d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `reflection_pad2d`, into a tensor of the caller's.
+    fn reflection_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The volumes with a border in which they are mirrored.
+    fn reflection_pad3d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `reflection_pad3d`, into a tensor of the caller's.
+    fn reflection_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// `max(self, 0)`
     fn relu(&self) -> Result<Tensor>;
 
@@ -1838,6 +1929,15 @@ pub trait Methods {
     /// `remainder`, into a tensor of the caller's.
     fn remainder_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The tensor with every part along a dimension whose norm is above `maxnorm` scaled down to it.
+    fn renorm(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `renorm`, in place.
+    fn renorm_(&mut self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<()>;
+
+    /// `renorm`, into a tensor of the caller's.
+    fn renorm_out(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// The tensor so many times in each dimension.
     fn repeat(&self, repeats: &[i64]) -> Result<Tensor>;
 
@@ -1846,6 +1946,24 @@ pub trait Methods {
 
     /// Every position of a dimension as often as `repeats` says.
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
+    /// The rows with a border of their outermost elements.
+    fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `replication_pad1d`, into a tensor of the caller's.
+    fn replication_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The images with a border of their outermost elements.
+    fn replication_pad2d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `replication_pad2d`, into a tensor of the caller's.
+    fn replication_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The volumes with a border of their outermost elements.
+    fn replication_pad3d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `replication_pad3d`, into a tensor of the caller's.
+    fn replication_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The elements in other sizes, one of which may be -1: a view where there is one, otherwise a copy.
     fn reshape(&self, shape: &[i64]) -> Result<Tensor>;
@@ -2285,6 +2403,12 @@ pub trait Methods {
     /// The `k` largest or smallest elements along a dimension, and where they are.
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
 
+    /// The sum of the diagonal.
+    fn trace(&self) -> Result<Tensor>;
+
+    /// `trace`, into a tensor of the caller's.
+    fn trace_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// `transpose_int`, of the handle itself.
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
 
@@ -2353,6 +2477,15 @@ pub trait Methods {
 
     /// `uniform`, into a tensor of the caller's.
     fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()>;
+
+    /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
+    fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
+    fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `unique_consecutive` of the slices along a dimension.
+    fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
     /// `split` whose parts their users promise to write one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -2671,6 +2804,10 @@ impl Methods for Tensor {
         crate::all_out(self, dim, keepdim, out)
     }
 
+    fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
+        crate::allclose(self, other, rtol, atol, equal_nan)
+    }
+
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::amax(self, dim, keepdim)
     }
@@ -2907,6 +3044,10 @@ impl Methods for Tensor {
         crate::binary_cross_entropy_with_logits_out(self, target, weight, pos_weight, reduction, out)
     }
 
+    fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
+        crate::bincount(self, weights, minlength)
+    }
+
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor> {
         crate::bitwise_and(self, other)
     }
@@ -3051,6 +3192,14 @@ impl Methods for Tensor {
         crate::broadcast_to(self, size)
     }
 
+    fn bucketize(&self, boundaries: &Tensor) -> Result<Tensor> {
+        crate::bucketize!(self, boundaries)
+    }
+
+    fn bucketize_tensor_out(&self, boundaries: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bucketize_tensor_out!(self, boundaries, out = out)
+    }
+
     fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor> {
         crate::cauchy!(self, median, sigma)
     }
@@ -3081,6 +3230,14 @@ impl Methods for Tensor {
 
     fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()> {
         crate::celu_(self, alpha.into())
+    }
+
+    fn channel_shuffle(&self, groups: i64) -> Result<Tensor> {
+        crate::channel_shuffle(self, groups)
+    }
+
+    fn channel_shuffle_out(&self, groups: i64, out: &mut Tensor) -> Result<()> {
+        crate::channel_shuffle_out(self, groups, out)
     }
 
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -3165,6 +3322,14 @@ impl Methods for Tensor {
 
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::constant_pad_nd(self, pad, value.into())
+    }
+
+    fn constant_pad_nd_out(&self, pad: &[i64], value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::constant_pad_nd_out(self, pad, value.into(), out)
     }
 
     fn contiguous(&self) -> Result<Tensor> {
@@ -3351,6 +3516,14 @@ impl Methods for Tensor {
         crate::digamma_out(self, out)
     }
 
+    fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor> {
+        crate::dist(self, other, p.into())
+    }
+
+    fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::dist_out(self, other, p.into(), out)
+    }
+
     fn div(&self, other: &Tensor) -> Result<Tensor> {
         crate::div(self, other)
     }
@@ -3415,6 +3588,18 @@ impl Methods for Tensor {
         crate::elu_out(self, alpha.into(), scale.into(), input_scale.into(), out)
     }
 
+    fn embedding_renorm(&self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor> {
+        crate::embedding_renorm(self, indices, max_norm, norm_type)
+    }
+
+    fn embedding_renorm_(&mut self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()> {
+        crate::embedding_renorm_(self, indices, max_norm, norm_type)
+    }
+
+    fn embedding_renorm_out(&self, indices: &Tensor, max_norm: f64, norm_type: f64, out: &mut Tensor) -> Result<()> {
+        crate::embedding_renorm_out(self, indices, max_norm, norm_type, out)
+    }
+
     fn empty_like(&self) -> Result<Tensor> {
         crate::empty_like!(self)
     }
@@ -3441,6 +3626,10 @@ impl Methods for Tensor {
 
     fn eq_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::eq_tensor_out(self, other, out)
+    }
+
+    fn equal(&self, other: &Tensor) -> Result<bool> {
+        crate::equal(self, other)
     }
 
     fn erf(&self) -> Result<Tensor> {
@@ -3827,6 +4016,14 @@ impl Methods for Tensor {
         crate::heaviside_out(self, values, out)
     }
 
+    fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor> {
+        crate::histc(self, bins, min.into(), max.into())
+    }
+
+    fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::histc_out(self, bins, min.into(), max.into(), out)
+    }
+
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
         crate::huber_loss(self, target, reduction, delta)
     }
@@ -3949,6 +4146,14 @@ impl Methods for Tensor {
 
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::inner_out(self, other, out)
+    }
+
+    fn is_nonzero(&self) -> Result<bool> {
+        crate::is_nonzero(self)
+    }
+
+    fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
+        crate::isclose(self, other, rtol, atol, equal_nan)
     }
 
     fn isfinite(&self) -> Result<Tensor> {
@@ -4551,6 +4756,10 @@ impl Methods for Tensor {
         crate::narrow_copy_out(self, dim, start, length, out)
     }
 
+    fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor> {
+        crate::native_channel_shuffle(self, groups)
+    }
+
     fn ne(&self, other: &Tensor) -> Result<Tensor> {
         crate::ne(self, other)
     }
@@ -4703,6 +4912,10 @@ impl Methods for Tensor {
         crate::outer_out(self, vec2, out)
     }
 
+    fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
+        crate::pad(self, pad, mode, value)
+    }
+
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
         crate::permute(self, dims)
     }
@@ -4713,6 +4926,22 @@ impl Methods for Tensor {
 
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()> {
         crate::permute_copy_out(self, dims, out)
+    }
+
+    fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor> {
+        crate::pixel_shuffle(self, upscale_factor)
+    }
+
+    fn pixel_shuffle_out(&self, upscale_factor: i64, out: &mut Tensor) -> Result<()> {
+        crate::pixel_shuffle_out(self, upscale_factor, out)
+    }
+
+    fn pixel_unshuffle(&self, downscale_factor: i64) -> Result<Tensor> {
+        crate::pixel_unshuffle(self, downscale_factor)
+    }
+
+    fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()> {
+        crate::pixel_unshuffle_out(self, downscale_factor, out)
     }
 
     fn pow_(&mut self, exponent: &Tensor) -> Result<()> {
@@ -4855,6 +5084,30 @@ impl Methods for Tensor {
         crate::reciprocal_out(self, out)
     }
 
+    fn reflection_pad1d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::reflection_pad1d(self, padding)
+    }
+
+    fn reflection_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::reflection_pad1d_out(self, padding, out)
+    }
+
+    fn reflection_pad2d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::reflection_pad2d(self, padding)
+    }
+
+    fn reflection_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::reflection_pad2d_out(self, padding, out)
+    }
+
+    fn reflection_pad3d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::reflection_pad3d(self, padding)
+    }
+
+    fn reflection_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::reflection_pad3d_out(self, padding, out)
+    }
+
     fn relu(&self) -> Result<Tensor> {
         crate::relu(self)
     }
@@ -4895,6 +5148,18 @@ impl Methods for Tensor {
         crate::remainder_tensor_out(self, other, out)
     }
 
+    fn renorm(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<Tensor> {
+        crate::renorm(self, p.into(), dim, maxnorm.into())
+    }
+
+    fn renorm_(&mut self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<()> {
+        crate::renorm_(self, p.into(), dim, maxnorm.into())
+    }
+
+    fn renorm_out(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::renorm_out(self, p.into(), dim, maxnorm.into(), out)
+    }
+
     fn repeat(&self, repeats: &[i64]) -> Result<Tensor> {
         crate::repeat(self, repeats)
     }
@@ -4905,6 +5170,30 @@ impl Methods for Tensor {
 
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor> {
         crate::repeat_interleave_self_tensor!(self, repeats, dim)
+    }
+
+    fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::replication_pad1d(self, padding)
+    }
+
+    fn replication_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::replication_pad1d_out(self, padding, out)
+    }
+
+    fn replication_pad2d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::replication_pad2d(self, padding)
+    }
+
+    fn replication_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::replication_pad2d_out(self, padding, out)
+    }
+
+    fn replication_pad3d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::replication_pad3d(self, padding)
+    }
+
+    fn replication_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::replication_pad3d_out(self, padding, out)
     }
 
     fn reshape(&self, shape: &[i64]) -> Result<Tensor> {
@@ -5491,6 +5780,14 @@ impl Methods for Tensor {
         crate::topk(self, k, dim, largest, sorted)
     }
 
+    fn trace(&self) -> Result<Tensor> {
+        crate::trace(self)
+    }
+
+    fn trace_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::trace_out(self, out)
+    }
+
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
         crate::transpose_(self, dim0, dim1)
     }
@@ -5581,6 +5878,18 @@ impl Methods for Tensor {
 
     fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()> {
         crate::uniform_out!(self, from, to, out = out)
+    }
+
+    fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::unique_consecutive(self, return_inverse, return_counts, dim)
+    }
+
+    fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::unique_dim(self, dim, sorted, return_inverse, return_counts)
+    }
+
+    fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::unique_dim_consecutive(self, dim, return_inverse, return_counts)
     }
 
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {

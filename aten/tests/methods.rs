@@ -9,8 +9,8 @@ use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 // Its operators are listed.
 use aten as _;
 
-/// Methods that would hide what the name already means for a value of Rust.
-const NOT_METHODS: [&str; 1] = ["clone"];
+/// Methods that would be in the way of what has the name already.
+const NOT_METHODS: [&str; 2] = ["clone", "item"];
 
 const HEAD: &str = r#"//! Operators as methods of their first argument. Made from the registry by the test `methods`; not for editing.
 
@@ -19,7 +19,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Left out are those that begin with an
-/// underscore, which PyTorch keeps to itself, and `clone`, which in Rust makes another handle.
+/// underscore, which PyTorch keeps to itself; `clone`, which in Rust makes another handle; and `item`, which is
+/// [`Fetch::item`](crate::Fetch::item).
 ///
 /// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults; where
 /// they should not, the function of the same name takes all of them, and its macro takes them by name.
