@@ -200,13 +200,12 @@ fn bytes(storage: &Storage) -> Result<Tensor> {
 fn room(like: &Tensor, dtype: DType, device: Device, format: Option<MemoryFormat>) -> Result<Tensor> {
     match format {
         None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype)?.on(device),
-        Some(format) => match Geometry::in_format(like.sizes(), format) {
-            Some(geometry) => Spec { dtype, geometry }.on(device),
-            None => {
-                let expected = format!("a format for {} dimensions", like.sizes().len());
-                Err(BadArgument::value("memory_format", format, expected).into())
-            }
-        },
+        Some(format) => {
+            let expected = || format!("a format for {} dimensions", like.sizes().len());
+            let geometry = Geometry::in_format(like.sizes(), format);
+            let geometry = geometry.ok_or_else(|| BadArgument::value("memory_format", format, expected()))?;
+            Spec { dtype, geometry }.on(device)
+        }
     }
 }
 

@@ -70,11 +70,11 @@ pub fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<(i6
         }
     };
     inside("from", from, from)?;
-    let last = match to {
+    let greatest = match to {
         Some(to) if from < to => to - 1,
         Some(to) => return Err(BadArgument::value("to", to, format!("above `from`, which is {from}"))),
         None => natural.max(from),
     };
-    inside("to", to.unwrap_or(last), last)?;
-    Ok((from, last))
+    inside("to", to.unwrap_or(greatest), greatest)?;
+    Ok((from, greatest))
 }
