@@ -14,6 +14,7 @@ mod copying;
 mod division;
 mod elementwise;
 mod factory;
+mod gather;
 pub mod gemm;
 mod gradients;
 mod index;
