@@ -9,24 +9,38 @@
 
 mod activation;
 mod arithmetic;
+mod attention;
 mod blocks;
 mod borders;
 mod bounds;
 mod chance;
 mod choice;
+mod closeness;
 mod comparison;
+mod contraction;
+mod conv;
 mod convolutions;
 mod copies;
 mod copying;
+mod counting;
+mod distance;
+mod distinct;
 mod division;
+mod face;
 mod factory;
 mod gradients;
 mod indexing;
 mod join;
 mod logic;
+mod loss;
+#[rustfmt::skip]
+mod methods;
+mod normalization;
+mod order;
 mod masked;
 mod pads;
 mod pooling;
+mod pooling_lines;
 mod product;
 mod reduction;
 mod rounding;
@@ -44,24 +58,39 @@ mod views;
 
 pub use activation::*;
 pub use arithmetic::*;
+pub use attention::*;
 pub use blocks::*;
 pub use borders::*;
 pub use bounds::*;
 pub use chance::*;
 pub use choice::*;
+pub use closeness::*;
 pub use comparison::*;
+pub use contraction::*;
+pub use conv::*;
 pub use convolutions::*;
 pub use copies::*;
 pub use copying::*;
+pub use counting::*;
+pub use distance::*;
+pub use distinct::*;
 pub use division::*;
+pub use face::{
+    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
+};
 pub use factory::*;
 pub use gradients::*;
 pub use indexing::*;
 pub use join::*;
 pub use logic::*;
+pub use loss::*;
+pub use methods::Methods;
+pub use normalization::*;
+pub use order::*;
 pub use masked::*;
 pub use pads::*;
 pub use pooling::*;
+pub use pooling_lines::*;
 pub use product::*;
 pub use reduction::*;
 pub use rounding::*;
@@ -75,3 +104,20 @@ pub use softmax::*;
 pub use unary::*;
 pub use upsample::*;
 pub use views::*;
+
+/// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::arange(0..6, DType::F32)?;
+/// assert_eq!((&x * 0.5)?.i(-1)?.item::<f32>()?, 2.5);
+/// # Ok(())
+/// # }
+/// ```
+pub mod prelude {
+    pub use crate::{At, Ellipsis, Fetch, Make, Methods, NewAxis, Slice};
+}

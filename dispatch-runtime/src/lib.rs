@@ -107,6 +107,7 @@ pub use registrar::{Registrar, fallback, fallback_fallthrough};
 pub use registration::{Registration, Scoped, listen};
 pub use registry::assemble;
 pub use rule::Provenance;
+pub use rust_operator::Term;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
 pub use shape::{Shape, reduced_dims, reduced_sizes};
 pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};

@@ -1,0 +1,368 @@
+//! Scaled dot-product attention: `softmax(scale * query key^T + mask) value`.
+//!
+//! Where a backend has a kernel that never holds all the products at once, its `_fused_sdp_choice` says so, and that kernel runs;
+//! elsewhere attention is composed of other operators.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Device, Dims, Geometry, Problem, Spec, wrap_dim};
+
+use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
+
+/// What `_fused_sdp_choice` gives where attention is composed of other operators.
+pub const COMPOSED: i64 = 0;
+
+/// What `_fused_sdp_choice` gives where a backend's blocked kernel runs.
+pub const BLOCKED: i64 = 1;
+
+/// Attention, a block of keys at a time, and the logarithm of the sums that softmax divided by.
+#[op_def(
+    "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"
+)]
+pub fn _scaled_dot_product_flash_attention_for_cpu(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<&Tensor>,
+    scale: Option<f64>,
+) -> Result<(Tensor, Tensor)>;
+
+#[op_meta(_scaled_dot_product_flash_attention_for_cpu)]
+fn blocked_attention_meta(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    dropout_p: f64,
+    _: bool,
+    attn_mask: Option<&Tensor>,
+    _: Option<f64>,
+) -> Result<(Tensor, Tensor)> {
+    let (output, sums) = attention_specs(query, key, value, dropout_p, attn_mask)?;
+    Ok((output.on(Device::META)?, sums.on(Device::META)?))
+}
+
+/// The gradients of [`_scaled_dot_product_flash_attention_for_cpu`] for query, key and value.
+#[op_def(
+    "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema has them")]
+pub fn _scaled_dot_product_flash_attention_for_cpu_backward(
+    grad_out: &Tensor,
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    out: &Tensor,
+    logsumexp: &Tensor,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<&Tensor>,
+    scale: Option<f64>,
+) -> Result<(Tensor, Tensor, Tensor)>;
+
+#[op_meta(_scaled_dot_product_flash_attention_for_cpu_backward)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn blocked_attention_backward_meta(
+    grad_out: &Tensor,
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    out: &Tensor,
+    logsumexp: &Tensor,
+    dropout_p: f64,
+    _: bool,
+    attn_mask: Option<&Tensor>,
+    _: Option<f64>,
+) -> Result<(Tensor, Tensor, Tensor)> {
+    check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
+    let gradient = |of: &Tensor| as_nested(of).on(Device::META);
+    Ok((gradient(query)?, gradient(key)?, gradient(value)?))
+}
+
+/// What attention and the logarithms of its sums look like, for blocked kernels.
+///
+/// # Errors
+///
+/// Where the arguments do not go together.
+pub fn attention_specs(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    dropout_p: f64,
+    attn_mask: Option<&Tensor>,
+) -> Result<(Spec, Spec), BadArgument> {
+    check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
+    for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
+        if tensor.sizes().len() != 4 {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), "4"));
+        }
+        if !tensor.dtype().is_floating() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));
+        }
+        if tensor.dtype() != query.dtype() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `query` is", query.dtype())));
+        }
+    }
+    if dropout_p != 0.0 {
+        return Err(BadArgument::value("dropout_p", dropout_p, "0"));
+    }
+    let &[items, heads, rows, width] = query.sizes() else { return Err(BadArgument::rank("query", 0, "4")) };
+    let groups = key.sizes()[1];
+    if key.sizes()[0] != items || key.sizes()[3] != width || !(groups == heads || groups > 0 && heads % groups == 0) {
+        let expected = format!("[{items}, a number that divides {heads}, any, {width}], as `query` has");
+        return Err(BadArgument::sizes("key", key.sizes(), expected));
+    }
+    if value.sizes() != key.sizes() {
+        return Err(BadArgument::sizes("value", value.sizes(), format!("{:?}, as `key` has", key.sizes())));
+    }
+    if let Some(mask) = attn_mask {
+        if mask.dtype() != query.dtype() && mask.dtype() != summed_in(query.dtype()) {
+            return Err(BadArgument::dtype("attn_mask", mask.dtype(), format!("{}, as `query` is", query.dtype())));
+        }
+        check_attention_mask(mask, query, key)?;
+    }
+    let sums = Geometry::dense(&[items, heads, rows], [1, 2, 0]);
+    Ok((as_nested(query), Spec { dtype: summed_in(query.dtype()), geometry: sums }))
+}
+
+/// The dtype that products of elements of this one are added up in.
+fn summed_in(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+}
+
+/// Checks that a mask stretches to all products of queries and keys.
+///
+/// # Errors
+///
+/// Where it does not, or the two have no heads.
+pub fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
+    let (&[items, heads, rows, _], &[_, _, keys, _]) = (query.sizes(), key.sizes()) else {
+        return Err(BadArgument::rank("query", query.sizes().len(), "4"));
+    };
+    let products = [items, heads, rows, keys];
+    let own = mask.sizes();
+    if own.len() != 2 && own.len() != 4 {
+        return Err(BadArgument::rank("attn_mask", own.len(), "2 or 4"));
+    }
+    let fits = own.iter().rev().zip(products.iter().rev()).all(|(&own, &size)| own == size || own == 1);
+    if fits {
+        Ok(())
+    } else {
+        Err(BadArgument::new("attn_mask", Problem::Broadcast { sizes: own.to_vec(), with: products.to_vec() }))
+    }
+}
+
+/// A fresh tensor's geometry with the dimensions nested as this one's are.
+fn as_nested(tensor: &Tensor) -> Spec {
+    let geometry = tensor.geometry();
+    let mut order: Dims = (0_i64..).take(geometry.rank()).collect();
+    if geometry.is_dense() {
+        order.reverse();
+        order.sort_by_key(|&dim| usize::try_from(dim).map_or(0, |dim| geometry.strides()[dim]));
+        let order = order.iter().filter_map(|&dim| usize::try_from(dim).ok());
+        Spec { dtype: tensor.dtype(), geometry: Geometry::dense(geometry.sizes(), order) }
+    } else {
+        Spec::contiguous(tensor.dtype(), geometry.sizes())
+    }
+}
+
+/// Checks the arguments of a gradient of attention, and says what the gradients look like.
+///
+/// # Errors
+///
+/// Where they do not go together.
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+pub fn check_attention_backward(
+    grad_out: &Tensor,
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    out: &Tensor,
+    logsumexp: &Tensor,
+    dropout_p: f64,
+    attn_mask: Option<&Tensor>,
+) -> Result<[Spec; 3], BadArgument> {
+    let (output, sums) = attention_specs(query, key, value, dropout_p, attn_mask)?;
+    check_devices([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
+    for (name, tensor, spec) in
+        [("grad_out", grad_out, &output), ("out", out, &output), ("logsumexp", logsumexp, &sums)]
+    {
+        if tensor.sizes() != spec.geometry.sizes() {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+        }
+        if tensor.dtype() != spec.dtype {
+            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
+        }
+    }
+    Ok([as_nested(query), as_nested(key), as_nested(value)])
+}
+
+/// Which way attention takes: 0 where it is composed of other operators, 1 where a kernel does it in blocks.
+#[op_def(
+    "_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> int"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema has them")]
+pub fn _fused_sdp_choice(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    dropout_p: f64,
+    is_causal: bool,
+    scale: Option<f64>,
+    enable_gqa: bool,
+) -> Result<i64>;
+
+#[op_impl(_fused_sdp_choice, CompositeExplicitAutograd)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn composed_attention(
+    _query: &Tensor,
+    _key: &Tensor,
+    _value: &Tensor,
+    _attn_mask: Option<&Tensor>,
+    _dropout_p: f64,
+    _is_causal: bool,
+    _scale: Option<f64>,
+    _enable_gqa: bool,
+) -> i64 {
+    COMPOSED
+}
+
+/// Attention: every query's average of the values, weighted by the softmax of its products with the keys.
+#[op_def(
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema has them")]
+pub fn scaled_dot_product_attention(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    dropout_p: f64,
+    is_causal: bool,
+    scale: Option<f64>,
+    enable_gqa: bool,
+) -> Result<Tensor> {
+    check_attention(query, key, value, attn_mask, is_causal)?;
+    let way = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
+    let mask = attn_mask.map(|mask| additive(mask, query.dtype())).transpose()?;
+    let mask = mask.as_ref();
+    Ok(if way == BLOCKED {
+        _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask, scale)?.0
+    } else {
+        _scaled_dot_product_attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)?.0
+    })
+}
+
+fn check_attention(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    is_causal: bool,
+) -> Result<(), BadArgument> {
+    for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
+        if tensor.sizes().len() < 2 {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 2"));
+        }
+        if tensor.dtype() != query.dtype() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `query` is", query.dtype())));
+        }
+    }
+    let Some(mask) = attn_mask else { return Ok(()) };
+    if is_causal {
+        return Err(BadArgument::value("is_causal", true, "false where there is an `attn_mask`"));
+    }
+    if ![DType::Bool, DType::F32, query.dtype()].contains(&mask.dtype()) {
+        let expected = format!("bool, float32 or {}, as `query` is", query.dtype());
+        return Err(BadArgument::dtype("attn_mask", mask.dtype(), expected));
+    }
+    Ok(())
+}
+
+/// A mask of truths as one that is added: minus infinity where it is false.
+fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
+    if mask.dtype() != DType::Bool {
+        return Ok(mask.clone());
+    }
+    let zeros = crate::new_zeros(mask, mask.sizes(), Some(dtype), None, None, None)?;
+    crate::masked_fill_scalar(&zeros, &crate::logical_not(mask)?, Scalar::Float(f64::NEG_INFINITY))
+}
+
+/// Attention, composed of other operators, and the weights that it averaged with.
+#[op_def(
+    "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema has them")]
+pub fn _scaled_dot_product_attention_math(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    dropout_p: f64,
+    is_causal: bool,
+    dropout_mask: Option<&Tensor>,
+    scale: Option<f64>,
+    enable_gqa: bool,
+) -> Result<(Tensor, Tensor)> {
+    check_attention(query, key, value, attn_mask, is_causal)?;
+    let (origin, dtype) = (query.dtype(), summed_in(query.dtype()));
+    let wide = |tensor: &Tensor| to_dtype(tensor, dtype, false, false, None);
+    let (query, mut key, mut value) = (wide(query)?, wide(key)?, wide(value)?);
+    if enable_gqa {
+        key = repeated_heads("key", &key, &query)?;
+        value = repeated_heads("value", &value, &query)?;
+    }
+    // Each side takes the root of the scale, so that neither grows large.
+    let scale = scale.unwrap_or_else(|| one_over_root(query.sizes()));
+    let root = scale.abs().sqrt();
+    let left = mul_scalar(&query, Scalar::Float(root.copysign(scale)))?;
+    let mut products = matmul(&left, &transpose_int(&mul_scalar(&key, Scalar::Float(root))?, -2, -1)?)?;
+    let mask = match attn_mask {
+        Some(mask) => Some(additive(mask, dtype)?),
+        None if is_causal => Some(causal(&products)?),
+        None => None,
+    };
+    if let Some(mask) = mask {
+        products = crate::add(&products, &mask, Scalar::Int(1))?;
+    }
+    let mut weights = crate::_safe_softmax(&products, -1, None)?;
+    if dropout_p != 0.0 {
+        let Some(kept) = dropout_mask else {
+            return Err(BadArgument::value("dropout_p", dropout_p, "0 where there is no `dropout_mask`").into());
+        };
+        weights = crate::masked_fill_scalar(&weights, &crate::logical_not(kept)?, Scalar::Int(0))?;
+        value = mul_scalar(&value, Scalar::Float(1.0 / (1.0 - dropout_p)))?;
+    }
+    let narrow = |tensor: &Tensor| to_dtype(tensor, origin, false, false, None);
+    Ok((narrow(&matmul(&weights, &value)?)?, narrow(&weights)?))
+}
+
+/// The scale that attention has where none is given.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a width is a small number")]
+pub fn one_over_root(query: &[i64]) -> f64 {
+    query.last().map_or(1.0, |&width| 1.0 / (width as f64).sqrt())
+}
+
+/// Minus infinity where a key comes after the query.
+fn causal(products: &Tensor) -> Result<Tensor> {
+    let sizes = products.sizes();
+    let rows = wrap_dim("query", -2, sizes.len())?;
+    let lowest = Scalar::Float(f64::NEG_INFINITY);
+    crate::triu(&crate::new_full(products, &sizes[rows..], lowest, None, None, None, None)?, 1)
+}
+
+/// The heads as often as there are heads of the query for each.
+fn repeated_heads(name: &'static str, tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
+    let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
+        return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 3").into());
+    };
+    if own < 1 || heads % own != 0 {
+        return Err(BadArgument::sizes(name, tensor.sizes(), format!("a number of heads that divides {heads}")).into());
+    }
+    if own == heads {
+        return Ok(tensor.clone());
+    }
+    crate::repeat_interleave_self_int(tensor, heads / own, Some(-3), None)
+}

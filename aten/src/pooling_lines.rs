@@ -1,0 +1,92 @@
+//! Maxima and averages along a line, which is an image of one row.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims};
+
+use crate::{squeeze_dim, unsqueeze};
+
+/// [`avg_pool2d`](fn@crate::avg_pool2d) along a line.
+#[op_def(
+    "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+    out = "out"
+)]
+pub fn avg_pool1d(
+    this: &Tensor,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> Result<Tensor> {
+    let kernel = as_row("kernel_size", kernel_size, 1)?;
+    let (stride, padding) = (stride_as_row(stride, &kernel)?, as_row("padding", padding, 0)?);
+    let row = row(this)?;
+    squeeze_dim(&crate::avg_pool2d(&row, &kernel, &stride, &padding, ceil_mode, count_include_pad, None)?, -2)
+}
+
+/// [`max_pool2d_with_indices`](fn@crate::max_pool2d_with_indices) along a line.
+#[op_def(
+    "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)"
+)]
+pub fn max_pool1d_with_indices(
+    this: &Tensor,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+) -> Result<(Tensor, Tensor)> {
+    let kernel = as_row("kernel_size", kernel_size, 1)?;
+    let (stride, padding) = (stride_as_row(stride, &kernel)?, as_row("padding", padding, 0)?);
+    let dilation = as_row("dilation", dilation, 1)?;
+    let row = row(this)?;
+    let (values, indices) = crate::max_pool2d_with_indices(&row, &kernel, &stride, &padding, &dilation, ceil_mode)?;
+    Ok((squeeze_dim(&values, -2)?, squeeze_dim(&indices, -2)?))
+}
+
+/// [`max_pool2d`](fn@crate::max_pool2d) along a line.
+#[op_def(
+    "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor"
+)]
+pub fn max_pool1d(
+    this: &Tensor,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+) -> Result<Tensor> {
+    Ok(max_pool1d_with_indices(this, kernel_size, stride, padding, dilation, ceil_mode)?.0)
+}
+
+/// [`adaptive_avg_pool2d`](fn@crate::adaptive_avg_pool2d) along a line.
+#[op_def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", out = "out")]
+pub fn adaptive_avg_pool1d(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+    squeeze_dim(&crate::adaptive_avg_pool2d(&row(this)?, &as_row("output_size", output_size, 1)?)?, -2)
+}
+
+/// [`adaptive_max_pool2d`](fn@crate::adaptive_max_pool2d) along a line.
+#[op_def("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")]
+pub fn adaptive_max_pool1d(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
+    let (values, indices) = crate::adaptive_max_pool2d(&row(this)?, &as_row("output_size", output_size, 1)?)?;
+    Ok((squeeze_dim(&values, -2)?, squeeze_dim(&indices, -2)?))
+}
+
+fn row(this: &Tensor) -> Result<Tensor> {
+    match this.sizes().len() {
+        2 | 3 => unsqueeze(this, -2),
+        rank => Err(BadArgument::rank("self", rank, "2 or 3").into()),
+    }
+}
+
+/// What counts along the line, and what counts across it.
+fn as_row(argument: &'static str, list: &[i64], across: i64) -> Result<Dims, BadArgument> {
+    match list {
+        [one] => Ok(Dims::from_slice(&[across, *one])),
+        _ => Err(BadArgument::value(argument, format!("{list:?}"), "a single number")),
+    }
+}
+
+fn stride_as_row(stride: &[i64], kernel: &Dims) -> Result<Dims, BadArgument> {
+    if stride.is_empty() { Ok(kernel.clone()) } else { as_row("stride", stride, 1) }
+}
