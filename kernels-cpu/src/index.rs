@@ -233,15 +233,15 @@ fn count_true(this: &Tensor) -> Result<usize> {
 #[op_impl(aten::nonzero, CPU)]
 fn nonzero(this: &Tensor) -> Result<Tensor> {
     let lists = true_positions(this)?;
-    let rank = lists.len();
     let count = match lists.first() {
         Some(list) => list.len(),
         None => count_true(this)?,
     };
-    let mut rows = Vec::with_capacity(count * rank);
-    (0..count).for_each(|row| rows.extend(lists.iter().map(|list| list[row])));
-    let sizes = [i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0)];
-    of(&rows, Spec::contiguous(DType::I64, &sizes))
+    let sizes = [lists.len(), count].map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+    // A list for each dimension is what the strides of the result say too.
+    let lists = of(&lists.concat(), Spec::contiguous(DType::I64, &sizes))?;
+    let [rank, count] = sizes;
+    Ok(lists.restride(Geometry::strided(&[count, rank], &[1, count], 0).unwrap_or_else(|| lists.geometry().clone()))?)
 }
 
 #[op_impl(aten::nonzero_static, CPU)]
