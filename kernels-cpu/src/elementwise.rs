@@ -8,6 +8,7 @@
 mod lanes;
 pub(crate) mod plan;
 mod transfer;
+mod transpose;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,

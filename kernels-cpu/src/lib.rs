@@ -17,6 +17,7 @@ mod distinct;
 mod division;
 mod elementwise;
 mod factory;
+mod gather;
 pub mod gemm;
 mod gradients;
 mod index;
