@@ -15,7 +15,7 @@ fn cat_meta(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
 /// What [`cat`] makes, and along which dimension. A tensor of one dimension and no elements joins anything.
 pub fn cat_spec(tensors: &[Tensor], dim: i64) -> Result<(Spec, usize), BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| !is_nothing(tensor)).collect();
-    let Some(first) = parts.first().copied().or(tensors.first()) else {
+    let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
         return Err(BadArgument::value("tensors", "empty", "one tensor or more"));
     };
     let rank = first.sizes().len();
