@@ -201,9 +201,10 @@ fn room(like: &Tensor, dtype: DType, device: Device, format: Option<MemoryFormat
     match format {
         None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype)?.on(device),
         Some(format) => {
-            let expected = || format!("a format for {} dimensions", like.sizes().len());
-            let geometry = Geometry::in_format(like.sizes(), format);
-            let geometry = geometry.ok_or_else(|| BadArgument::value("memory_format", format, expected()))?;
+            let Some(geometry) = Geometry::in_format(like.sizes(), format) else {
+                let expected = format!("a format for {} dimensions", like.sizes().len());
+                return Err(BadArgument::value("memory_format", format, expected).into());
+            };
             Spec { dtype, geometry }.on(device)
         }
     }

@@ -9,7 +9,7 @@ use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 // Its operators are listed.
 use aten as _;
 
-/// Methods that would be in the way of what has the name already.
+/// Methods that would hide what the name already means for a value of Rust, or for a tensor.
 const NOT_METHODS: [&str; 2] = ["clone", "item"];
 
 const HEAD: &str = r#"//! Operators as methods of their first argument. Made from the registry by the test `methods`; not for editing.
@@ -19,8 +19,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Left out are those that begin with an
-/// underscore, which PyTorch keeps to itself; `clone`, which in Rust makes another handle; and `item`, which is
-/// [`Fetch::item`](crate::Fetch::item).
+/// underscore, which PyTorch keeps to itself, and `clone`, which in Rust makes another handle.
 ///
 /// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults; where
 /// they should not, the function of the same name takes all of them, and its macro takes them by name.
@@ -60,10 +59,16 @@ fn the_methods_are_those_of_the_registry() {
 fn methods() -> String {
     let operators = Operator::all();
     let aten: Vec<&Operator> = operators.into_iter().filter(|operator| operator.name().namespace == "aten").collect();
+    let bare =
+        |base: &str| aten.iter().any(|operator| operator.name().base == base && operator.name().overload.is_empty());
     let mut by_name = BTreeMap::new();
     for operator in &aten {
         let name = operator.name();
-        let rust = function(operator, &aten);
+        let rust = match name.overload {
+            "" => name.base.to_owned(),
+            "Tensor" if !bare(name.base) => name.base.to_owned(),
+            overload => format!("{}_{}", name.base, overload.to_lowercase()),
+        };
         let is_hidden = rust.starts_with('_') || NOT_METHODS.contains(&rust.as_str());
         if !is_hidden && is_method(operator.schema()) {
             assert!(by_name.insert(rust, *operator).is_none(), "two operators have the same name as {name}");
@@ -90,20 +95,6 @@ fn unlinked(doc: &str) -> String {
         words.replace_range(at + 1..end, "");
     }
     words.replace("`]", "`")
-}
-
-/// What the function of an operator is called: the overload `Tensor` goes without saying where it is the first.
-fn function(operator: &Operator, all: &[&Operator]) -> String {
-    let name = operator.name();
-    let is_first = match operator.functional() {
-        Some(functional) => function(functional, all) == functional.name().base,
-        None => !all.iter().any(|other| other.name().base == name.base && other.name().overload.is_empty()),
-    };
-    match name.overload {
-        "" => name.base.to_owned(),
-        "Tensor" if is_first => name.base.to_owned(),
-        overload => format!("{}_{}", name.base, overload.to_lowercase()),
-    }
 }
 
 fn is_method(schema: &Schema) -> bool {

@@ -233,15 +233,18 @@ fn count_true(this: &Tensor) -> Result<usize> {
 #[op_impl(aten::nonzero, CPU)]
 fn nonzero(this: &Tensor) -> Result<Tensor> {
     let lists = true_positions(this)?;
+    let rank = lists.len();
     let count = match lists.first() {
         Some(list) => list.len(),
         None => count_true(this)?,
     };
-    let sizes = [lists.len(), count].map(|size| i64::try_from(size).unwrap_or(i64::MAX));
-    // A list for each dimension is what the strides of the result say too.
-    let lists = of(&lists.concat(), Spec::contiguous(DType::I64, &sizes))?;
-    let [rank, count] = sizes;
-    Ok(lists.restride(Geometry::strided(&[count, rank], &[1, count], 0).unwrap_or_else(|| lists.geometry().clone()))?)
+    // The positions in a dimension lie side by side.
+    let (count, rank) = (i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0));
+    let columns = of(&lists.concat(), Spec::contiguous(DType::I64, &[count.saturating_mul(rank)]))?;
+    match Geometry::strided(&[count, rank], &[1, count], 0) {
+        Some(rows) => Ok(columns.restride(rows)?),
+        None => Ok(columns),
+    }
 }
 
 #[op_impl(aten::nonzero_static, CPU)]

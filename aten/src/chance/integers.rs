@@ -61,12 +61,12 @@ pub fn all_integers(this: &Tensor) -> Result<(i64, i64), BadArgument> {
 
 /// The least number that [`random_from`] gives, and the greatest.
 pub fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<(i64, i64), BadArgument> {
-    let (least, most, natural) = integer_limits(this)?;
+    let (lowest, highest, natural) = integer_limits(this)?;
     let inside = |argument, value, bound| {
-        if (least..=most).contains(&bound) {
+        if (lowest..=highest).contains(&bound) {
             Ok(())
         } else {
-            Err(BadArgument::value(argument, value, format!("what {} can hold, {least} to {most}", this.dtype())))
+            Err(BadArgument::value(argument, value, format!("what {} can hold, {lowest} to {highest}", this.dtype())))
         }
     };
     inside("from", from, from)?;
