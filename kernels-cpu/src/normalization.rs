@@ -17,7 +17,7 @@ use crate::reduce::{computed, kept_sizes, lines};
 type Three = (Tensor, Tensor, Tensor);
 
 /// How many elements are added side by side, and how many to each before the sum goes on in double precision.
-const LANES: usize = 32;
+const LANES: usize = 64;
 const DEPTH: usize = 64;
 
 /// What one of so many parameters is shared by: elements of a line that lie side by side.
@@ -31,27 +31,25 @@ struct Shared<'a, T> {
 #[inline(always)]
 fn total<T: Fraction + Into<f64>, const K: usize>(slices: [&[T]; K], f: impl Fn([T; K]) -> T) -> f64 {
     let length = slices[0].len();
-    let slices = slices.map(|slice| &slice[..length]);
     let mut sum = 0.0;
-    let mut at = 0;
-    while at < length {
-        let end = length.min(at + LANES * DEPTH);
+    for start in (0..length).step_by(LANES * DEPTH) {
+        let end = length.min(start + LANES * DEPTH);
+        let parts = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
         let mut lanes = [T::ZERO; LANES];
-        while at + LANES <= end {
-            let cut = slices.map(|slice| &slice[at..at + LANES]);
+        for n in 0..parts[0].0.len() {
+            let cut = parts.map(|part| &part.0[n]);
             for (i, lane) in lanes.iter_mut().enumerate() {
                 *lane = *lane + f(std::array::from_fn(|k| cut[k][i]));
             }
-            at += LANES;
         }
-        for (lane, i) in lanes.iter_mut().zip(at..end) {
-            *lane = *lane + f(std::array::from_fn(|k| slices[k][i]));
+        for (i, lane) in lanes.iter_mut().enumerate().take(parts[0].1.len()) {
+            *lane = *lane + f(std::array::from_fn(|k| parts[k].1[i]));
         }
-        at = end;
         let mut width = LANES / 2;
         while width > 0 {
-            for i in 0..width {
-                lanes[i] = lanes[i] + lanes[i + width];
+            let (low, high) = lanes.split_at_mut(width);
+            for (a, b) in low.iter_mut().zip(high) {
+                *a = *a + *b;
             }
             width /= 2;
         }
