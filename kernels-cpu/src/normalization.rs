@@ -63,19 +63,27 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// The mean of a line, and the mean of the squared distances from it.
+/// The mean of a line, and the mean of the squared distances from it. Blocks that stay in the nearest cache are read twice, and what is
+/// known of them is put together.
 fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised(
         #[inline(always)]
         || {
-            let count = float(line.len());
-            let mean = total([line], |[x]| x) / count;
-            let near = T::near(mean);
-            let squares = total([line], |[x]| (x - near) * (x - near));
-            // The distances were taken from a mean that was rounded.
-            let off = mean - near.into();
-            let var = squares / count - off * off;
-            (mean, if var < 0.0 { 0.0 } else { var })
+            let (mut seen, mut mean, mut squares) = (0.0, 0.0, 0.0);
+            for block in line.chunks(LANES * DEPTH) {
+                let count = float(block.len());
+                let center = total([block], |[x]| x) / count;
+                let near = T::near(center);
+                // The distances are taken from a mean that was rounded.
+                let off = center - near.into();
+                let own = total([block], |[x]| (x - near) * (x - near)) - off * off * count;
+                let (all, apart) = (seen + count, center - mean);
+                mean += apart * count / all;
+                squares += own + apart * apart * seen * count / all;
+                seen = all;
+            }
+            let var = squares / seen;
+            (if line.is_empty() { f64::NAN } else { mean }, if var < 0.0 { 0.0 } else { var })
         },
     )
 }

@@ -34,7 +34,7 @@ pub(crate) fn highest<T: Ordered>(line: &[T]) -> T {
             let (wide, rest) = line.as_chunks::<LANES>();
             for values in wide {
                 for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = larger(*lane, value);
+                    *lane = larger(value, *lane);
                 }
             }
             let highest = lanes.into_iter().fold(T::LOWEST, larger);
