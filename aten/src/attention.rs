@@ -119,7 +119,7 @@ pub fn attention_specs(
         if mask.dtype() != query.dtype() && mask.dtype() != summed_in(query.dtype()) {
             return Err(BadArgument::dtype("attn_mask", mask.dtype(), format!("{}, as `query` is", query.dtype())));
         }
-        check_mask(mask, &[items, heads, rows, key.sizes()[2]])?;
+        check_attention_mask(mask, query, key)?;
     }
     let sums = Geometry::dense(&[items, heads, rows], [1, 2, 0]);
     Ok((as_nested(query), Spec { dtype: summed_in(query.dtype()), geometry: sums }))
@@ -130,7 +130,16 @@ fn summed_in(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
-fn check_mask(mask: &Tensor, products: &[i64; 4]) -> Result<(), BadArgument> {
+/// Checks that a mask stretches to all products of queries and keys.
+///
+/// # Errors
+///
+/// Where it does not, or the two have no heads.
+pub fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
+    let (&[items, heads, rows, _], &[_, _, keys, _]) = (query.sizes(), key.sizes()) else {
+        return Err(BadArgument::rank("query", query.sizes().len(), "4"));
+    };
+    let products = [items, heads, rows, keys];
     let own = mask.sizes();
     if own.len() != 2 && own.len() != 4 {
         return Err(BadArgument::rank("attn_mask", own.len(), "2 or 4"));

@@ -506,7 +506,7 @@ pub fn embedding_backward_spec(grad_output: &Tensor, indices: &Tensor, num_weigh
 pub fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor>;
 
 /// The error of an operator that another is made of, about the argument by the name that it has there.
-fn renamed(error: Error, argument: &'static str) -> Error {
+pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) => BadArgument::new(argument, bad.problem.clone()).into(),

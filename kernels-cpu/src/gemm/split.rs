@@ -33,7 +33,7 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
 /// `C`'s columns are what is contiguous.
 fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     let inner = a.columns;
-    let threads = pool::num_threads();
+    let threads = pool::threads_here();
     let worth = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
     let again = if b.row_stride == 1 { PIECES } else { 1 };
