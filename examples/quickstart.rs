@@ -3,7 +3,7 @@
 use opdispatch::prelude::*;
 
 /// Multiplies two tensors elementwise.
-#[op_def("mymul(Tensor self, Tensor other) -> Tensor", operator = Mul)]
+#[op_def("mymul(Tensor self, Tensor other) -> Tensor")]
 pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// A body makes a composite: it works on every backend that has its parts.
@@ -23,15 +23,15 @@ fn mymul_cpu<T: Number>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 fn main() -> Result<()> {
-    let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
-    let b = Tensor::from_slice(&[2.0_f32, 2.0, 2.0]);
+    let a = Tensor::from([1.0_f32, 2.0, 3.0]);
+    let b = Tensor::full(&[3], 2.0, &a)?;
 
-    println!("mymul(a, b)       = {:?}", &*mymul(&a, &b)?.read::<f32>()?);
-    println!("a * b             = {:?}", &*(&a * &b)?.read::<f32>()?);
-    println!("power!(a)         = {:?}", &*power!(&a)?.read::<f32>()?);
-    println!("power!(a, 3)      = {:?}", &*power!(&a, exponent = 3)?.read::<f32>()?);
+    println!("mymul(a, b)          = {}", mymul(&a, &b)?);
+    println!("power!(a)            = {}", power!(&a)?);
+    println!("power!(a, 3)         = {}", power!(&a, exponent = 3)?);
+    println!("(a * b).relu()[1..]  = {}", (&a * &b)?.relu()?.i(1..)?);
 
-    let short = Tensor::from_slice(&[1.0_f32]);
+    let short = Tensor::from([1.0_f32]);
     println!("\nan error of a kernel's own:\n{}", mymul(&a, &short).unwrap_err());
 
     println!("\nwhere a call goes, and why:\n{}", mymul::operator().explain(&[(&a).into(), (&b).into()]));

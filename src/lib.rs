@@ -3,6 +3,33 @@
 //! This is the crate that an application depends on. It re-exports [`dispatch_runtime`], where everything is explained; authors of
 //! operators and kernels depend on that one directly.
 //!
+#![cfg_attr(
+    feature = "cpu",
+    doc = r#"
+```
+use opdispatch::prelude::*;
+
+# fn main() -> Result<()> {
+let x = Tensor::from([[1.0, -2.0], [3.0, 4.0]]);
+let y = (x.relu()? * 2.0)?.i((.., 0))?;
+assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
+# Ok(())
+# }
+```
+"#
+)]
+//!
+//! # Features
+//!
+//! | feature | what it brings | |
+//! |---|---|---|
+//! | `aten` | PyTorch's operators, `opdispatch::aten`, and methods for them | with `cpu` |
+//! | `cpu` | their kernels for the CPU, linked without a `use` | default |
+//! | `inventory` | registrations are collected before `main` | default |
+//! | `linkme` | registrations are collected by the linker | |
+//!
+//! # An operator of your own
+//!
 //! ```
 //! use opdispatch::prelude::*;
 //!
@@ -20,9 +47,25 @@
 //! # }
 //! ```
 
+#[cfg(feature = "aten")]
+pub use aten::{self, Options, default_device};
 pub use dispatch_runtime::*;
+#[cfg(feature = "cpu")]
+pub use kernels_cpu::pool::{num_threads, set_num_threads};
+
+/// What an application wants in scope: tensors and their methods, the operators, and what defines more of them.
+///
+/// ```
+/// use opdispatch::prelude::*;
+/// assert_eq!(Tensor::from([1, 2, 3]).dtype(), DType::I32);
+/// ```
+pub mod prelude {
+    #[cfg(feature = "aten")]
+    pub use aten::{self, prelude::*};
+    pub use dispatch_runtime::prelude::*;
+}
 
 /// The examples of the README, compiled and run.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -236,9 +236,12 @@ fn to_copy_any(
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
     check_strided(layout)?;
-    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     let mut copied = room(this, dtype, device, memory_format)?;
-    copy_(&mut copied, this, non_blocking)?;
+    // Where there are no elements, those of anywhere can go.
+    if device != Device::META {
+        copy_(&mut copied, this, non_blocking)?;
+    }
     Ok(copied)
 }
 

@@ -29,8 +29,10 @@ fn gather_meta(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> R
 /// What [`gather`] makes, and along which dimension.
 pub fn gather_spec(this: &Tensor, dim: i64, index: &Tensor) -> Result<(Spec, usize), BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    check_index("index", index)?;
-    check_beside("index", index, this, Some(at))?;
+    if index.geometry().count() > 0 {
+        check_index("index", index)?;
+        check_beside("index", index, this, Some(at))?;
+    }
     Ok((Spec::contiguous(this.dtype(), index.sizes()), at))
 }
 
@@ -506,7 +508,7 @@ pub fn embedding_backward_spec(grad_output: &Tensor, indices: &Tensor, num_weigh
 pub fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor>;
 
 /// The error of an operator that another is made of, about the argument by the name that it has there.
-fn renamed(error: Error, argument: &'static str) -> Error {
+pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) => BadArgument::new(argument, bad.problem.clone()).into(),

@@ -314,7 +314,9 @@ pub fn norm_spec(
 /// The norms over these dimensions.
 #[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, None)
+    let order = p.unwrap_or(Scalar::Int(2));
+    norm_spec(this, order, Some(dim), keepdim, None)?;
+    linalg_vector_norm(this, order, Some(dim), keepdim, None)
 }
 
 /// The norm of all elements.
@@ -361,12 +363,12 @@ pub fn std_mean_correction(
 
 #[op_meta(var_correction)]
 fn var_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Ok(var_specs(this, dim, keepdim)?.0.on(Device::META)?)
+    var_specs(this, dim, keepdim)?.0.on(Device::META)
 }
 
 #[op_meta(std_correction)]
 fn std_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Ok(var_specs(this, dim, keepdim)?.0.on(Device::META)?)
+    var_specs(this, dim, keepdim)?.0.on(Device::META)
 }
 
 #[op_meta(var_mean_correction)]
@@ -409,4 +411,13 @@ pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
 /// Where there is no such dimension.
 pub fn one_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
     wrap_dim("dim", dim, this.sizes().len())
+}
+
+/// The sum of the diagonal.
+#[op_def("trace(Tensor self) -> Tensor", out = "out")]
+pub fn trace(this: &Tensor) -> Result<Tensor> {
+    if this.sizes().len() != 2 {
+        return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
+    }
+    sum(&crate::diagonal(this, 0, 0, 1)?, None)
 }

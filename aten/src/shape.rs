@@ -14,7 +14,16 @@ pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64
 }
 
 /// The walk of these sizes, one of which may be -1, through the elements of a tensor of this geometry.
+#[inline]
 pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+    let packed = Geometry::contiguous(size);
+    if geometry.is_canonical() && packed.count() == geometry.count() && packed.count() > 0 {
+        return Ok(packed.at(geometry.offset()));
+    }
+    any_view_geometry(geometry, size)
+}
+
+fn any_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let size = infer_size("size", size, geometry.count())?;
     if size[..] == *geometry.sizes() {
         return Ok(geometry.clone());

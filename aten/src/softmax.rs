@@ -11,6 +11,25 @@ pub fn _softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
 #[op_def("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", out = "out")]
 pub fn _log_softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
 
+/// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
+#[op_def("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")]
+pub fn softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    _softmax(&converted(this, dtype)?, dim, false)
+}
+
+/// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
+#[op_def("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")]
+pub fn log_softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    _log_softmax(&converted(this, dtype)?, dim, false)
+}
+
+fn converted(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
+    match dtype {
+        Some(dtype) => crate::to_dtype(this, dtype, false, false, None),
+        None => Ok(this.clone()),
+    }
+}
+
 /// Softmax along a dimension, zero where every element is minus infinity.
 #[op_def("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")]
 pub fn _safe_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;

@@ -58,6 +58,9 @@ impl Sibling<'_> {
     }
 }
 
+/// The operators that are checked without being core.
+pub(crate) const OTHERS: [&str; random::OPERATORS.len()] = random::OPERATORS;
+
 /// Checks an operator that has no recording; nothing where the suite knows no twin of it.
 pub(crate) fn check(operator: &'static Operator, calls: &HashMap<&str, Vec<&Call>>, device: Device) -> Vec<Verdict> {
     let name = operator.name().to_string();

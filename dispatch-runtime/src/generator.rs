@@ -1,12 +1,17 @@
 //! Where random operators get their numbers.
+//!
+//! A generator is a seed and a place in a stream, and holds no numbers: the stream's block number `n` is
+//! [`philox`](crate::philox) of the seed and `n`. An operator reserves as many blocks as it needs, and any thread of any backend can
+//! then work out any of them, so that numbers depend on the seed and on the calls before, and on nothing else.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
 use crate::key::{DENSE, layer_bit};
 use crate::key_set::KeySet;
+use crate::philox::philox;
 
 /// A counter-based random number generator of one device. Cloning it shares its state.
 ///
@@ -21,15 +26,61 @@ pub struct Generator(Arc<State>);
 
 struct State {
     device: Device,
+    place: Mutex<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
     seed: u64,
-    used: AtomicU64,
+    next: u64,
+}
+
+/// Forks count in a part of the stream of their own.
+const FORKED: u32 = 1;
+
+/// The default generators, and what those that are yet to come are seeded with.
+struct Defaults {
+    seed: u64,
+    generators: HashMap<Device, Generator>,
+}
+
+/// The seed is PyTorch's.
+static DEFAULTS: LazyLock<Mutex<Defaults>> =
+    LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
+
+/// Seeds the default generator of every device.
+///
+/// ```
+/// use dispatch_runtime::{Device, Generator, manual_seed};
+/// manual_seed(7);
+/// assert_eq!(Generator::of(Device::CPU).seed(), 7);
+/// ```
+pub fn manual_seed(seed: u64) {
+    let mut defaults = entered(&DEFAULTS);
+    defaults.seed = seed;
+    defaults.generators.values().for_each(|generator| generator.set_seed(seed));
 }
 
 impl Generator {
     /// A generator that begins at the start of the stream of `seed`.
     #[must_use]
     pub fn new(device: Device, seed: u64) -> Self {
-        Self(Arc::new(State { device, seed, used: AtomicU64::new(0) }))
+        Self(Arc::new(State { device, place: Mutex::new(Place { seed, next: 0 }) }))
+    }
+
+    /// The default generator of a device: the one that operators use which are given none.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let generator = Generator::of(Device::CPU);
+    /// let before = generator.position();
+    /// assert!(Generator::of(Device::CPU).reserve(2).1 >= before);
+    /// ```
+    #[must_use]
+    pub fn of(device: Device) -> Self {
+        let mut defaults = entered(&DEFAULTS);
+        let seed = defaults.seed;
+        defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
 
     /// The device whose operators it feeds.
@@ -38,10 +89,69 @@ impl Generator {
         self.0.device
     }
 
-    /// The next `count` numbers of the stream, for the caller alone: the seed, and the position of the first.
+    /// The seed.
     #[must_use]
+    pub fn seed(&self) -> u64 {
+        entered(&self.0.place).seed
+    }
+
+    /// Goes to the start of the stream of `seed`.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let generator = Generator::new(Device::CPU, 1);
+    /// generator.reserve(5);
+    /// generator.set_seed(2);
+    /// assert_eq!(generator.reserve(1), (2, 0));
+    /// ```
+    pub fn set_seed(&self, seed: u64) {
+        *entered(&self.0.place) = Place { seed, next: 0 };
+    }
+
+    /// The block that will be reserved next.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        entered(&self.0.place).next
+    }
+
+    /// Goes to a place in the stream, such as one that was saved.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let generator = Generator::new(Device::CPU, 1);
+    /// let saved = generator.position();
+    /// let first = generator.reserve(8);
+    /// generator.seek(saved);
+    /// assert_eq!(generator.reserve(8), first);
+    /// ```
+    pub fn seek(&self, position: u64) {
+        entered(&self.0.place).next = position;
+    }
+
+    /// The next `count` blocks of the stream, for the caller alone: the seed, and the first block's number.
+    #[expect(clippy::must_use_candidate, reason = "it also passes over what is not wanted")]
     pub fn reserve(&self, count: u64) -> (u64, u64) {
-        (self.0.seed, self.0.used.fetch_add(count, Ordering::Relaxed))
+        let mut place = entered(&self.0.place);
+        let Place { seed, next } = *place;
+        place.next = next.wrapping_add(count);
+        (seed, next)
+    }
+
+    /// A generator with a stream of its own, which follows from this one's place. This one moves on, so that the next fork is another.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let (a, b) = (Generator::new(Device::CPU, 1), Generator::new(Device::CPU, 1));
+    /// let (first, second) = (a.fork(), a.fork());
+    /// assert_ne!(first.seed(), second.seed());
+    /// assert_eq!(b.fork().seed(), first.seed());
+    /// ```
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let (seed, next) = self.reserve(1);
+        #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
+        let [low, high, ..] = philox(seed, [next as u32, (next >> 32) as u32, FORKED, 0]);
+        Self::new(self.0.device, u64::from(high) << 32 | u64::from(low))
     }
 
     /// The key that this adds to a call: its backend's.
@@ -51,8 +161,38 @@ impl Generator {
     }
 }
 
+/// Nothing that can panic happens under these locks, so what they guard is whole.
+fn entered<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Generator(seed {} on {})", self.0.seed, self.0.device)
+        write!(f, "Generator(seed {} on {})", self.seed(), self.0.device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_block_is_handed_out_twice() {
+        let generator = Generator::new(Device::CPU, 3);
+        let mut starts: Vec<u64> = std::thread::scope(|scope| {
+            let takers: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| (0..100).map(|_| generator.reserve(3).1).collect::<Vec<_>>())).collect();
+            takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect()
+        });
+        starts.sort_unstable();
+        assert!(starts.iter().copied().eq((0..400).map(|i| 3 * i)));
+    }
+
+    #[test]
+    fn clones_share_their_place_and_forks_do_not() {
+        let generator = Generator::new(Device::CPU, 5);
+        let (clone, fork) = (generator.clone(), generator.fork());
+        clone.reserve(10);
+        assert_eq!((generator.position(), fork.position()), (11, 0));
     }
 }

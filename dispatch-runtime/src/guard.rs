@@ -209,7 +209,13 @@ pub fn inference_mode() -> Guard {
 #[inline]
 pub fn is_inference_mode() -> bool {
     let local = LOCAL.get();
-    local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && local.exclude().has(Autograd)
+    // Outside of inference mode this is as much as every new tensor pays.
+    local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && is_without_autograd(local)
+}
+
+#[cold]
+fn is_without_autograd(local: Local) -> bool {
+    local.exclude().has(Autograd)
 }
 
 #[track_caller]

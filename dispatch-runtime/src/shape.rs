@@ -246,9 +246,14 @@ impl Spec {
     }
 }
 
-/// The Meta kernel of every operator with a shape word, and of its forms.
+/// The Meta kernel of every operator with a shape word, and of the forms of every operator.
 #[doc(hidden)]
-pub fn meta(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let functional = operator.functional().filter(|functional| functional.shape().is_none());
+    if functional.is_some_and(|functional| !functional.is_data_dependent()) {
+        // What has no word has a kernel for Meta of its own.
+        return form(operator, keys, stack);
+    }
     outline(operator, stack).map_err(|error| error.in_operator(operator.name()))
 }
 

@@ -32,7 +32,7 @@ impl Spec {
     /// A tensor of this kind, whose elements are whatever the memory holds.
     #[inline]
     pub fn on(self, device: Device) -> Result<Tensor> {
-        Tensor::allocate(self.dtype, self.geometry, device)
+        Tensor::allocate(self.dtype, &self.geometry, device)
     }
 
     /// What an elementwise operator makes of these operands, laid out in memory as they are.
@@ -212,29 +212,35 @@ impl Tensor {
     #[inline]
     pub fn fresh_like(&self, dtype: DType) -> Result<Self> {
         let geometry = self.geometry();
-        if geometry.is_canonical() {
-            Self::allocate(dtype, geometry.clone(), self.device())
+        if geometry.is_canonical() && geometry.offset() == 0 {
+            Self::allocate(dtype, geometry, self.device())
         } else {
-            Self::allocate(dtype, Geometry::contiguous(geometry.sizes()), self.device())
+            Self::allocate(dtype, &Geometry::contiguous(geometry.sizes()), self.device())
         }
     }
 
     /// A tensor whose elements are whatever its memory holds.
-    #[inline]
-    pub(crate) fn allocate(dtype: DType, geometry: Geometry, device: Device) -> Result<Self> {
+    pub(crate) fn allocate(dtype: DType, geometry: &Geometry, device: Device) -> Result<Self> {
         let end = if geometry.is_contiguous() { Some(geometry.count()) } else { geometry.end() };
         let bytes = match end.and_then(|end| usize::try_from(end).ok()?.checked_mul(dtype.size())) {
             Some(bytes) if geometry.count() > 0 && geometry.count() != i64::MAX => bytes,
-            _ => odd_bytes(&geometry)?,
+            _ => odd_bytes(geometry)?,
         };
         let storage = if device.backend() == Device::CPU.backend() {
             Storage::recycled(bytes)?
-        } else if device.backend() == Device::META.backend() {
-            Storage::meta(bytes)
         } else {
-            device.memory()?.allocate(device, bytes)?
+            allocate_on(device, bytes)?
         };
         Ok(Self::over(storage, dtype, geometry, device))
+    }
+}
+
+#[cold]
+fn allocate_on(device: Device, bytes: usize) -> Result<Storage> {
+    if device.backend() == Device::META.backend() {
+        Ok(Storage::meta(bytes))
+    } else {
+        device.memory()?.allocate(device, bytes)
     }
 }
 

@@ -63,7 +63,7 @@ fn elements_are_fetched_from_the_device() {
 #[test]
 fn a_device_that_does_not_answer_is_quoted() {
     let text = tensor(&TPU, 0).to_string();
-    let expected = "tensor(<cannot be fetched: the device has>, device=tpu, size=[3],\n       dtype=int32)";
+    let expected = "tensor(<cannot be fetched: the device has>, device=tpu, size=[3], dtype=int32)";
     assert_eq!(text, expected);
 }
 

@@ -16,11 +16,11 @@ fn empty_memory_format(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    match (dtype, layout, pin_memory, memory_format) {
-        (Some(dtype), None, None, None) => Spec::contiguous(dtype, size),
-        _ => aten::empty_spec(size, dtype, layout, pin_memory, memory_format)?,
+    let device = device.unwrap_or(Device::CPU);
+    match (layout, pin_memory, memory_format) {
+        (None, None, None) => Spec::contiguous(dtype.unwrap_or(DType::F32), size).on(device),
+        _ => aten::empty_spec(size, dtype, layout, pin_memory, memory_format)?.on(device),
     }
-    .on(device.unwrap_or(Device::CPU))
 }
 
 #[op_impl(aten::empty_strided, CPU)]

@@ -4,9 +4,11 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
+use measure::build::{cargo, target};
+use measure::{Result, steps, table};
 use paths::PATHS;
 
-use crate::{Result, benches, cargo, steps, table, target};
+use crate::benches;
 
 /// One way of building the same program.
 struct Build {
@@ -99,7 +101,7 @@ impl Build {
         let path = path.to_string();
         let mut arguments: Vec<&OsStr> = vec!["count".as_ref(), path.as_ref()];
         arguments.extend(self.library.as_ref().map(|library| library.as_os_str()));
-        let instructions = steps::per_call(self.probe.as_ref(), &arguments);
+        let instructions = steps::per_call(self.probe.as_ref(), &arguments, 100);
         if let Err(error) = &instructions
             && path == "0"
         {

@@ -4,7 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{Result, cargo, generate, table, target};
+use measure::build::{cargo, target};
+use measure::{Result, table};
+
+use crate::generate;
 
 /// Half of them operators, half of them kernels.
 const ITEMS: usize = 2000;

@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Result, benches};
+use measure::Result;
+
+use crate::benches;
 
 /// Makes a package of its own in `folder`, with the same versions of everything as here.
 pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf> {

@@ -6,7 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{Result, cargo, generate, table, target};
+use measure::build::{cargo, target};
+use measure::{Result, table};
+
+use crate::generate;
 
 const OPERATORS: usize = 2000;
 

@@ -53,9 +53,13 @@ fn refused_with(case: &Case, position: usize, datum: Datum, mistake: &str) -> Re
 
 /// The call with one tensor replaced by one that does not go with the others: any of them may be blamed.
 fn refused_beside(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
+    refused_for(case, position, Datum::Array(array), mistake, &tensor_names(case))
+}
+
+/// The names of all arguments that are tensors.
+fn tensor_names(case: &Case) -> Vec<&str> {
     let arguments = case.operator.schema().arguments.iter().filter(|argument| argument.ty.is_tensor_like());
-    let names: Vec<&str> = arguments.map(|argument| argument.name.as_str()).collect();
-    refused_for(case, position, Datum::Array(array), mistake, &names)
+    arguments.map(|argument| argument.name.as_str()).collect()
 }
 
 fn refused_for(case: &Case, position: usize, datum: Datum, mistake: &str, culprits: &[&str]) -> Result<Verdict> {
@@ -152,10 +156,8 @@ fn devices(case: &Case) -> Result<Vec<Verdict>> {
         // A tensor without dimensions may be on the host while others are not.
         case.arguments[i].as_array().is_some_and(|array| !array.sizes.is_empty() && !array.elements.is_empty())
     });
-    let (Some(first), Some(second)) = (tensors.next(), tensors.next()) else { return Ok(Vec::new()) };
+    let (Some(_), Some(second)) = (tensors.next(), tensors.next()) else { return Ok(Vec::new()) };
     let mut values = to_values(&case.arguments, case.device)?;
     values[second] = case.arguments[second].to_value(Device::META)?;
-    let schema = case.operator.schema();
-    let culprits = [first, second].map(|i| schema.arguments[i].name.as_str());
-    Ok(vec![refused(case.operator, values, "arguments on several devices", &culprits)])
+    Ok(vec![refused(case.operator, values, "arguments on several devices", &tensor_names(case))])
 }

@@ -1,6 +1,6 @@
-//! Random results: nobody can say what they are, but how they are distributed.
+//! Random results: nobody can say what they are, but how they are distributed, and that a seed brings them back.
 
-use dispatch_runtime::{DType, Device, Operator, Scalar};
+use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
 use super::plain;
 use crate::array::Array;
@@ -13,48 +13,192 @@ use crate::verdict::{Failure, Stop, Verdict};
 
 const COUNT: usize = 10_000;
 
+/// The random operators that are checked whether they are core or not.
+pub(crate) const OPERATORS: [&str; 32] = [
+    "aten::bernoulli",
+    "aten::bernoulli.Tensor",
+    "aten::bernoulli.p",
+    "aten::bernoulli_.Tensor",
+    "aten::bernoulli_.float",
+    "aten::cauchy_",
+    "aten::exponential",
+    "aten::exponential_",
+    "aten::geometric_",
+    "aten::log_normal_",
+    "aten::multinomial",
+    "aten::normal.Tensor_Tensor",
+    "aten::normal.Tensor_float",
+    "aten::normal.float_Tensor",
+    "aten::normal.float_float",
+    "aten::normal_",
+    "aten::normal_functional",
+    "aten::rand.generator",
+    "aten::rand_like",
+    "aten::randint",
+    "aten::randint.generator",
+    "aten::randint.low_generator",
+    "aten::randint_like.low_dtype",
+    "aten::randn.generator",
+    "aten::randn_like",
+    "aten::random",
+    "aten::random.from",
+    "aten::random_.from",
+    "aten::random_.to",
+    "aten::randperm.generator",
+    "aten::uniform",
+    "aten::uniform_",
+];
+
+/// How results are distributed.
+enum Law {
+    /// With this mean and variance, and none below the first bound, nor at or above the second.
+    Moments { mean: f64, variance: f64, from: f64, to: f64 },
+    /// With these quarters, where there is no mean.
+    Quarters([f64; 3]),
+    /// Every number once.
+    Permutation,
+    /// Ones, left out or scaled up, and the mask.
+    Dropout,
+}
+
+/// What an operator is called with, and what must come out of it.
+fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> {
+    let count = 10_000_i64;
+    let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); COUNT]));
+    let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
+    let law = |mean, variance, from, to| Law::Moments { mean, variance, from, to };
+    let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+    let size = || ("size", plain(vec![count]));
+    let kind = || ("dtype", plain(dtype));
+    Some(match name {
+        "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], law(0.5, 1.0 / 12.0, 0.0, 1.0)),
+        "aten::rand_like" => (vec![("self", all(9.0))], law(0.5, 1.0 / 12.0, 0.0, 1.0)),
+        "aten::uniform" | "aten::uniform_" => {
+            (vec![("self", all(9.0)), ("from", plain(-3.0)), ("to", plain(5.0))], law(1.0, 64.0 / 12.0, -3.0, 5.0))
+        }
+        "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], law(0.0, 1.0, least, most)),
+        "aten::randn_like" => (vec![("self", all(9.0))], law(0.0, 1.0, least, most)),
+        "aten::normal_" | "aten::normal_functional" => {
+            (vec![("self", all(9.0)), ("mean", plain(2.0)), ("std", plain(3.0))], law(2.0, 9.0, least, most))
+        }
+        "aten::normal.Tensor_float" => (vec![("mean", all(2.0)), ("std", plain(3.0))], law(2.0, 9.0, least, most)),
+        "aten::normal.float_Tensor" => (vec![("mean", plain(2.0)), ("std", all(3.0))], law(2.0, 9.0, least, most)),
+        "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], law(2.0, 9.0, least, most)),
+        "aten::normal.float_float" => {
+            (vec![("mean", plain(2.0)), ("std", plain(3.0)), size(), kind()], law(2.0, 9.0, least, most))
+        }
+        "aten::exponential" | "aten::exponential_" => {
+            (vec![("self", all(9.0)), ("lambd", plain(2.0))], law(0.5, 0.25, f64::MIN_POSITIVE, most))
+        }
+        "aten::log_normal_" => {
+            let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
+            (vec![("self", all(9.0)), ("mean", plain(0.0)), ("std", plain(0.25))], law(mean, variance, 0.0, most))
+        }
+        "aten::cauchy_" => {
+            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Law::Quarters([-1.0, 1.0, 3.0]))
+        }
+        "aten::geometric_" => (vec![("self", all(9.0)), ("p", plain(0.25))], law(4.0, 12.0, 1.0, most)),
+        "aten::bernoulli" => (vec![("self", all(0.25))], law(0.25, 0.1875, 0.0, 1.5)),
+        "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
+            (vec![("self", all(9.0)), ("p", all(0.25))], law(0.25, 0.1875, 0.0, 1.5))
+        }
+        "aten::bernoulli.p" | "aten::bernoulli_.float" => {
+            (vec![("self", all(9.0)), ("p", plain(0.25))], law(0.25, 0.1875, 0.0, 1.5))
+        }
+        "aten::random" => {
+            let end = if dtype == DType::F64 { 53 } else { 24 };
+            let end = 2.0_f64.powi(end);
+            (vec![("self", all(9.0))], law(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
+        }
+        "aten::random.from" | "aten::random_.from" => {
+            (vec![("self", all(9.0)), ("from", plain(-5_i64)), ("to", plain(5_i64))], law(-0.5, 8.25, -5.0, 5.0))
+        }
+        "aten::random_.to" => (vec![("self", all(9.0)), ("to", plain(10_i64))], law(4.5, 8.25, 0.0, 10.0)),
+        "aten::randint" | "aten::randint.generator" => {
+            (vec![("high", plain(10_i64)), size(), kind()], law(4.5, 8.25, 0.0, 10.0))
+        }
+        "aten::randint.low_generator" => {
+            (vec![("low", plain(-5_i64)), ("high", plain(5_i64)), size(), kind()], law(-0.5, 8.25, -5.0, 5.0))
+        }
+        "aten::randint_like.low_dtype" => {
+            (vec![("self", all(9.0)), ("low", plain(-5_i64)), ("high", plain(5_i64))], law(-0.5, 8.25, -5.0, 5.0))
+        }
+        "aten::multinomial" => {
+            let given = vec![("self", ascending()), ("num_samples", plain(count)), ("replacement", plain(true))];
+            (given, law(2.0, 1.0, 0.0, 4.0))
+        }
+        "aten::randperm" | "aten::randperm.generator" => (vec![("n", plain(count))], Law::Permutation),
+        "aten::native_dropout" => (vec![("input", all(1.0)), ("p", plain(0.25)), ("train", plain(true))], Law::Dropout),
+        _ => return None,
+    })
+}
+
 /// Checks the distribution of a random operator; none for any other.
 pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdict> {
     let name = operator.name().to_string();
-    let count = 10_000_i64;
-    let ones = || Array::new(DType::F32, &[count], vec![Scalar::Float(1.0); COUNT]);
-    let given: Vec<(&str, Datum)> = match name.as_str() {
-        "aten::rand" | "aten::randn" => vec![("size", plain(vec![count]))],
-        "aten::randperm" => vec![("n", plain(count))],
-        "aten::native_dropout" => {
-            vec![("input", Datum::Array(ones())), ("p", plain(0.25)), ("train", plain(true))]
+    trial(&name, DType::F32)?;
+    let wrong = [DType::F32, DType::F64].into_iter().find_map(|dtype| {
+        let (given, law) = trial(&name, dtype)?;
+        match tried(operator, &given, &law, device) {
+            Ok(wrong) => wrong.map(Ok),
+            Err(stop) => Some(Err(stop)),
         }
-        _ => return None,
-    };
-    let results = match results(operator, &given, device) {
-        Ok(results) => results,
-        Err(stop) => return Some(stop.into()),
-    };
-    let numbers: Vec<f64> = results.iter().flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect();
-    let wrong = match name.as_str() {
-        "aten::rand" => unlike(&numbers, COUNT, 0.5, 1.0 / 12.0).or_else(|| {
-            let outside = numbers.iter().any(|x| !(0.0..1.0).contains(x));
-            outside.then(|| "numbers outside of [0, 1)".to_owned())
-        }),
-        "aten::randn" => unlike(&numbers, COUNT, 0.0, 1.0),
-        "aten::native_dropout" => dropped(&numbers),
-        _ => permuted(&numbers),
-    };
-    Some(wrong.map_or(Verdict::Passed, |actual| {
-        let difference = Difference::Value { actual, expected: "the distribution of its name".to_owned() };
-        Verdict::Failed(Failure::Result { index: 0, difference })
-    }))
+    });
+    Some(match wrong {
+        None => Verdict::Passed,
+        Some(Err(stop)) => stop.into(),
+        Some(Ok(actual)) => {
+            let difference = Difference::Value { actual, expected: "the distribution of its name".to_owned() };
+            Verdict::Failed(Failure::Result { index: 0, difference })
+        }
+    })
 }
 
-fn results(operator: &'static Operator, given: &[(&str, Datum)], device: Device) -> Result<Vec<Array>, Stop> {
+fn tried(
+    operator: &'static Operator,
+    given: &[(&'static str, Datum)],
+    law: &Law,
+    device: Device,
+) -> Result<Option<String>, Stop> {
+    let seeded = |seed| Datum::Plain(Value::Generator(Generator::new(device, seed)));
+    let numbers = numbers(operator, given, &seeded(1), device)?;
+    if operator.schema().argument("generator").is_some() {
+        if self::numbers(operator, given, &seeded(1), device)? != numbers {
+            return Ok(Some("other numbers from the same seed".to_owned()));
+        }
+        if self::numbers(operator, given, &seeded(2), device)? == numbers {
+            return Ok(Some("the same numbers from another seed".to_owned()));
+        }
+    }
+    Ok(match law {
+        Law::Moments { mean, variance, from, to } => unlike(&numbers, COUNT, *mean, *variance).or_else(|| {
+            let outside = numbers.iter().find(|x| !(from..to).contains(x));
+            outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
+        }),
+        Law::Quarters(quarters) => unevenly(&numbers, *quarters),
+        Law::Permutation => permuted(&numbers),
+        Law::Dropout => dropped(&numbers),
+    })
+}
+
+/// The numbers in the results, or in what was written.
+fn numbers(
+    operator: &'static Operator,
+    given: &[(&'static str, Datum)],
+    generator: &Datum,
+    device: Device,
+) -> Result<Vec<f64>, Stop> {
     let arguments = operator.schema().arguments.iter().map(|argument| {
+        if argument.name == "generator" {
+            return Ok(generator.clone());
+        }
         let given = given.iter().find(|(name, _)| *name == argument.name);
         given.map_or_else(|| decode::left_out(argument), |(_, datum)| Ok(datum.clone()))
     });
     let arguments = arguments.collect::<Result<Vec<Datum>, Error>>()?;
     let outcome = call(operator, to_values(&arguments, device)?)?;
     let read = outcome.results.iter().map(Datum::read).collect::<Result<Vec<Datum>, Error>>()?;
-    Ok(read.iter().flat_map(Datum::arrays).cloned().collect())
+    Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
 }
 
 /// Mean and variance, where they are further from what they should be than chance explains.
@@ -69,6 +213,16 @@ fn unlike(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<Str
     let near = (actual_mean - mean).abs() < 6.0 * (variance / count).sqrt();
     let alike = (actual_variance / variance - 1.0).abs() < 0.1;
     (!near || !alike).then(|| format!("numbers of mean {actual_mean} and variance {actual_variance}"))
+}
+
+/// Quarters, where there are not as many numbers below each as there should be.
+fn unevenly(numbers: &[f64], quarters: [f64; 3]) -> Option<String> {
+    let shares = [0.25, 0.5, 0.75];
+    let wrong = quarters.into_iter().zip(shares).find_map(|(quarter, share)| {
+        let below = numbers.iter().map(|&x| f64::from(u8::from(x < quarter)));
+        unlike(&below.collect::<Vec<_>>(), COUNT, share, share * (1.0 - share))
+    });
+    wrong.map(|wrong| format!("quarters with {wrong}"))
 }
 
 /// The results of dropout over ones: what is kept is scaled up, and the mask says what is.
@@ -108,5 +262,7 @@ mod tests {
         order.swap(0, 1);
         assert!(permuted(&order).is_none());
         assert!(dropped(&vec![1.0; 2 * COUNT]).is_some());
+        assert!(unevenly(&ramp, [0.25, 0.5, 0.75]).is_none());
+        assert!(unevenly(&ramp, [0.25, 0.6, 0.75]).is_some());
     }
 }

@@ -46,7 +46,7 @@ impl<T: Element> Nested for T {
 impl Nested for bool {
     type Element = Bool;
 
-    fn elements(several: &[bool]) -> Cow<'_, [Bool]> {
+    fn elements(several: &[Self]) -> Cow<'_, [Bool]> {
         several.iter().copied().map(Bool::from).collect()
     }
 
@@ -241,7 +241,7 @@ fn count(length: usize) -> i64 {
 fn copied<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
     let storage = Storage::host(size_of_val(elements));
     access::fill(&storage, elements);
-    Tensor::over(storage, T::DTYPE, Geometry::contiguous(sizes), Device::CPU)
+    Tensor::over(storage, T::DTYPE, &Geometry::contiguous(sizes), Device::CPU)
 }
 
 #[cfg(test)]

@@ -18,61 +18,54 @@ pub type Dims = SmallVec<[i64; 5]>;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Geometry {
-    steps: Steps,
+    /// Of up to [`FEW`] dimensions, so that most tensors are made and copied without another allocation. Zeros behind the last.
+    sizes: [i64; FEW],
+    strides: [i64; FEW],
+    /// Sizes and strides of more dimensions.
+    many: Option<Box<(Dims, Dims)>>,
     offset: i64,
     /// Asked for by every kernel, so found out once.
     count: i64,
+    rank: u8,
     contiguous: bool,
     /// The strides are those that a fresh tensor of these sizes has: dimensions of size 1 can have any.
     canonical: bool,
 }
 
-/// Sizes, then strides: in place for up to four dimensions, so that most tensors are made and copied without another allocation.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Steps {
-    Few { rank: u8, sizes: [i64; FEW], strides: [i64; FEW] },
-    Many(Box<(Dims, Dims)>),
-}
-
 const FEW: usize = 4;
-
-impl Steps {
-    #[inline]
-    fn new(sizes: &[i64], strides: &[i64]) -> Self {
-        if sizes.len() > FEW {
-            return Self::Many(Box::new((sizes.into(), strides.into())));
-        }
-        let (mut own, mut own_strides) = ([0; FEW], [0; FEW]);
-        for (at, (&size, &stride)) in sizes.iter().zip(strides).enumerate().take(FEW) {
-            own[at] = size;
-            own_strides[at] = stride;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "at most `FEW`")]
-        let rank = sizes.len() as u8;
-        Self::Few { rank, sizes: own, strides: own_strides }
-    }
-}
 
 impl Geometry {
     /// Elements side by side, the last dimension innermost.
     #[must_use]
     #[inline]
     pub fn contiguous(sizes: &[i64]) -> Self {
-        let mut strides = [1; FEW];
-        let mut many = Dims::new();
-        let strides: &mut [i64] = if sizes.len() <= FEW {
-            &mut strides[..sizes.len()]
-        } else {
-            many.resize(sizes.len(), 1);
-            &mut many
-        };
-        let (mut stride, mut count): (i64, i64) = (1, 1);
+        if sizes.len() > FEW {
+            return Self::contiguous_of_many(sizes);
+        }
+        let (mut own, mut strides) = ([0; FEW], [0; FEW]);
+        let (mut stride, mut is_empty): (i64, bool) = (1, false);
+        for dim in (0..FEW).rev() {
+            if let Some(&size) = sizes.get(dim) {
+                (own[dim], strides[dim]) = (size, stride);
+                is_empty |= size <= 0;
+                stride = stride.saturating_mul(size.max(1));
+            }
+        }
+        let count = if is_empty { 0 } else { stride };
+        #[expect(clippy::cast_possible_truncation, reason = "at most `FEW`")]
+        let rank = sizes.len() as u8;
+        Self { sizes: own, strides, many: None, offset: 0, count, rank, contiguous: true, canonical: true }
+    }
+
+    #[cold]
+    fn contiguous_of_many(sizes: &[i64]) -> Self {
+        let mut strides = Dims::from_elem(1, sizes.len());
+        let mut stride: i64 = 1;
         for (at, &size) in strides.iter_mut().zip(sizes).rev() {
             *at = stride;
             stride = stride.saturating_mul(size.max(1));
-            count = count.saturating_mul(size.max(0));
         }
-        Self { steps: Steps::new(sizes, strides), offset: 0, count, contiguous: true, canonical: true }
+        Self::of(sizes, &strides, 0)
     }
 
     /// Elements side by side in the order that a memory format says. None where the format wants another number of dimensions.
@@ -116,8 +109,17 @@ impl Geometry {
     fn of(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
         let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
         let contiguous = count == 0 || are_contiguous(sizes, strides);
-        let canonical = contiguous && Self::contiguous(sizes).strides() == strides;
-        Self { steps: Steps::new(sizes, strides), offset, count, contiguous, canonical }
+        let canonical = contiguous && are_canonical(sizes, strides);
+        let mut geometry =
+            Self { sizes: [0; FEW], strides: [0; FEW], many: None, offset, count, rank: 0, contiguous, canonical };
+        if sizes.len() > FEW {
+            geometry.many = Some(Box::new((sizes.into(), strides.into())));
+        } else {
+            geometry.sizes[..sizes.len()].copy_from_slice(sizes);
+            geometry.strides[..strides.len()].copy_from_slice(strides);
+            geometry.rank = u8::try_from(sizes.len()).unwrap_or(0);
+        }
+        geometry
     }
 
     /// The same walk from another element.
@@ -132,9 +134,9 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn sizes(&self) -> &[i64] {
-        match &self.steps {
-            Steps::Few { rank, sizes, .. } => &sizes[..usize::from(*rank).min(FEW)],
-            Steps::Many(many) => &many.0,
+        match &self.many {
+            None => &self.sizes[..usize::from(self.rank).min(FEW)],
+            Some(many) => &many.0,
         }
     }
 
@@ -142,22 +144,19 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn same_sizes(&self, other: &Self) -> bool {
-        match (&self.steps, &other.steps) {
-            // A single dimension is as large as the whole. Behind the last one there are zeros.
-            (Steps::Few { rank: own, sizes, .. }, Steps::Few { rank: others, sizes: other_sizes, .. }) => {
-                own == others && self.count == other.count && (*own == 1 || sizes == other_sizes)
-            }
-            _ => self.sizes() == other.sizes(),
-        }
+        self.rank == other.rank
+            && self.count == other.count
+            // A single dimension is as large as the whole. More than a few have rank 0 here, and none in place.
+            && (self.rank == 1 || (self.sizes == other.sizes && self.many_sizes() == other.many_sizes()))
     }
 
     /// How far apart neighbours are in each dimension.
     #[must_use]
     #[inline]
     pub fn strides(&self) -> &[i64] {
-        match &self.steps {
-            Steps::Few { rank, strides, .. } => &strides[..usize::from(*rank).min(FEW)],
-            Steps::Many(many) => &many.1,
+        match &self.many {
+            None => &self.strides[..usize::from(self.rank).min(FEW)],
+            Some(many) => &many.1,
         }
     }
 
@@ -172,10 +171,14 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn rank(&self) -> usize {
-        match &self.steps {
-            Steps::Few { rank, .. } => usize::from(*rank),
-            Steps::Many(many) => many.0.len(),
+        match &self.many {
+            None => usize::from(self.rank),
+            Some(many) => many.0.len(),
         }
+    }
+
+    fn many_sizes(&self) -> Option<&Dims> {
+        self.many.as_ref().map(|many| &many.0)
     }
 
     /// How many elements there are in all, or as many as can be counted; none where a size is negative.
@@ -192,11 +195,21 @@ impl Geometry {
         self.contiguous
     }
 
-    /// Whether a fresh tensor of these sizes would have this very geometry.
+    /// Whether a fresh tensor of these sizes would have these very strides.
     #[must_use]
     #[inline]
     pub const fn is_canonical(&self) -> bool {
-        self.canonical && self.offset == 0
+        self.canonical
+    }
+
+    /// Whether these are some of the first elements of another walk, as is plain to see.
+    #[inline]
+    pub(super) const fn is_within(&self, other: &Self) -> bool {
+        self.contiguous
+            && other.contiguous
+            && self.offset == other.offset
+            && self.count <= other.count
+            && self.count > 0
     }
 
     /// Whether the elements lie side by side as this format says.
@@ -264,6 +277,15 @@ impl Geometry {
             .try_fold(self.offset, |at, step| at.checked_add(step?));
         last?.checked_add(1)
     }
+}
+
+fn are_canonical(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut expected: i64 = 1;
+    sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
+        let fits = stride == expected;
+        expected = expected.saturating_mul(size.max(1));
+        fits
+    })
 }
 
 fn are_contiguous(sizes: &[i64], strides: &[i64]) -> bool {

@@ -18,6 +18,7 @@ mod strided;
 
 use std::any::Any;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -66,6 +67,7 @@ struct Body {
 }
 
 /// An address inside of the storage beside it.
+#[derive(Clone, Copy)]
 struct Start(Option<NonNull<u8>>);
 
 // SAFETY: only the guards of the storage make anything of the address.
@@ -149,26 +151,36 @@ impl Tensor {
             return Err(OutOfStorage { geometry: Box::new(geometry), dtype, available: storage.size() });
         }
         let device = storage.device();
-        Ok(Self::body(storage, dtype, geometry, device, keys, flags))
+        // SAFETY: the geometry begins inside the storage, unless there is no element at all.
+        let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
+        Ok(Self::body(storage, dtype, &geometry, device, keys, flags, Start(start)))
     }
 
+    /// Callers made sure that all elements are inside the storage, and that `start` is where the first one is.
     #[inline(always)]
-    fn body(storage: Storage, dtype: DType, geometry: Geometry, device: Device, keys: KeySet, flags: u8) -> Self {
-        // SAFETY: callers made sure that the geometry begins inside the storage, unless there is no element at all.
-        let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
-        // SAFETY: every field is written.
-        Self(unsafe {
-            Shared::new_in_place(|body: *mut Body| {
-                (&raw mut (*body).keys).write(keys);
-                (&raw mut (*body).flags).write(AtomicU8::new(flags));
-                (&raw mut (*body).dtype).write(dtype);
-                (&raw mut (*body).device).write(device);
-                (&raw mut (*body).geometry).write(geometry);
-                (&raw mut (*body).storage).write(storage);
-                (&raw mut (*body).start).write(Start(start));
-                (&raw mut (*body).extensions).write(Extensions::default());
-            })
-        })
+    fn body(
+        storage: Storage,
+        dtype: DType,
+        geometry: &Geometry,
+        device: Device,
+        keys: KeySet,
+        flags: u8,
+        start: Start,
+    ) -> Self {
+        let vacant = Shared::<Body>::vacant();
+        let body = vacant.place();
+        // SAFETY: every field is written before the handle becomes one that drops.
+        unsafe {
+            (&raw mut (*body).keys).write(keys);
+            (&raw mut (*body).flags).write(AtomicU8::new(flags));
+            (&raw mut (*body).dtype).write(dtype);
+            (&raw mut (*body).device).write(device);
+            (&raw mut (*body).geometry).write(geometry.clone());
+            (&raw mut (*body).storage).write(storage);
+            (&raw mut (*body).start).write(start);
+            (&raw mut (*body).extensions).write(Extensions::default());
+        }
+        Self(ManuallyDrop::into_inner(vacant))
     }
 
     /// Where the first element is, if the CPU can address it.
@@ -177,12 +189,13 @@ impl Tensor {
         self.0.start.0
     }
 
-    /// A tensor over a storage of this device that is large enough.
-    #[inline]
-    pub(crate) fn over(storage: Storage, dtype: DType, geometry: Geometry, device: Device) -> Self {
+    /// A tensor over all of a storage of this device that is large enough.
+    #[inline(always)]
+    pub(crate) fn over(storage: Storage, dtype: DType, geometry: &Geometry, device: Device) -> Self {
         let inference = guard::is_inference_mode();
         let flags = if inference { INFERENCE } else { 0 };
-        Self::body(storage, dtype, geometry, device, default_keys(device, inference), flags)
+        let start = Start(storage.memory());
+        Self::body(storage, dtype, geometry, device, default_keys(device, inference), flags, start)
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.
@@ -191,7 +204,7 @@ impl Tensor {
         let storage = Storage::host(size_of_val(elements));
         let geometry = Geometry::contiguous(&[i64::try_from(elements.len()).unwrap_or(i64::MAX)]);
         access::fill(&storage, elements);
-        Self::over(storage, T::DTYPE, geometry, Device::CPU)
+        Self::over(storage, T::DTYPE, &geometry, Device::CPU)
     }
 
     /// A plain number as a tensor without dimensions. In a computation with tensors it decides no more than the kind of the result:
@@ -213,7 +226,8 @@ impl Tensor {
         };
         let inference = if guard::is_inference_mode() { INFERENCE } else { 0 };
         let keys = default_keys(Device::CPU, inference != 0);
-        Self::body(storage, dtype, Geometry::contiguous(&[]), Device::CPU, keys, inference | NUMBER)
+        let start = Start(storage.memory());
+        Self::body(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, inference | NUMBER, start)
     }
 
     /// Whether this is a plain number, see [`number`](Self::number).
@@ -228,9 +242,15 @@ impl Tensor {
     /// # Errors
     ///
     /// Where the geometry reaches outside the storage.
+    #[inline]
     pub fn restride(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
-        let flags = self.0.flags.load(Ordering::Relaxed) & INFERENCE;
-        Self::with_flags(self.0.storage.clone(), self.0.dtype, geometry, self.0.keys, flags)
+        let body = &*self.0;
+        let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
+        if geometry.is_within(&body.geometry) {
+            let storage = body.storage.clone();
+            return Ok(Self::body(storage, body.dtype, &geometry, body.device, body.keys, flags, body.start));
+        }
+        Self::with_flags(body.storage.clone(), body.dtype, geometry, body.keys, flags)
     }
 
     /// The same array under other keys: how a layer makes tensors of its own kind. History does not come along.
@@ -238,7 +258,7 @@ impl Tensor {
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
         let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
-        Self::body(body.storage.clone(), body.dtype, body.geometry.clone(), body.device, keys, flags)
+        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, flags, body.start)
     }
 
     /// The keys that this tensor adds to a call.

@@ -5,6 +5,7 @@
 //! the atomic operation with which the last handle leaves, which it need not, as nobody else is there.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -33,17 +34,16 @@ impl<T> Shared<T> {
     /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
     #[inline]
     pub(super) fn new(value: T) -> Self {
-        // SAFETY: the whole value is written.
-        unsafe { Self::new_in_place(|place| place.write(value)) }
+        let vacant = Self::vacant();
+        // SAFETY: the block has a place for the value, and nobody else reaches it.
+        unsafe { vacant.place().write(value) };
+        ManuallyDrop::into_inner(vacant)
     }
 
-    /// The value that `write` puts at its place, field by field: a large one would otherwise be put together elsewhere and copied.
-    ///
-    /// # Safety
-    ///
-    /// `write` initialises all of the value.
+    /// A handle to a value that is still to be written at its [`place`](Self::place), field by field: a large one would otherwise be
+    /// put together elsewhere and copied. Not to be dropped before that.
     #[inline(always)]
-    pub(super) unsafe fn new_in_place(write: impl FnOnce(*mut T)) -> Self {
+    pub(super) fn vacant() -> ManuallyDrop<Self> {
         let class = const { Class::of(size_of::<Inner<T>>()) };
         let Some((class, inner)) = class.and_then(|class| Some((class, class.take()?.cast::<Inner<T>>()))) else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
@@ -52,19 +52,29 @@ impl<T> Shared<T> {
         unsafe {
             (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
             (&raw mut (*inner.as_ptr()).class).write(class);
-            write(&raw mut (*inner.as_ptr()).value);
         }
-        Self { inner }
+        ManuallyDrop::new(Self { inner })
+    }
+
+    /// Where the value is.
+    #[inline(always)]
+    pub(super) fn place(&self) -> *mut T {
+        // SAFETY: a handle keeps the block.
+        unsafe { &raw mut (*self.inner.as_ptr()).value }
     }
 
     /// The value, with `bytes` more behind it that hold anything.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with_tail(value: T, bytes: usize) -> Result<Self, OutOfMemory> {
         let size = bytes.checked_add(size_of::<Inner<T>>());
         let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
         let inner = class.take().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
         // SAFETY: the block is large enough and aligned to 64, and nobody else's.
-        unsafe { inner.write(Inner { handles: AtomicUsize::new(1), class, value }) };
+        unsafe {
+            (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
+            (&raw mut (*inner.as_ptr()).class).write(class);
+            (&raw mut (*inner.as_ptr()).value).write(value);
+        }
         Ok(Self { inner })
     }
 

@@ -46,6 +46,11 @@ impl<const M: usize> Plan<M> {
         self.dims[0]
     }
 
+    /// Dimensions from the innermost outwards, each with its size and every operand's stride.
+    pub(crate) fn dims(&self) -> &[(usize, [isize; M])] {
+        &self.dims
+    }
+
     /// Visits the rows that hold the elements `start..end`: how far every operand's part is from its first element, and how many
     /// elements there are.
     pub(crate) fn rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {

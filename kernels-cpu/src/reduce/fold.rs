@@ -91,14 +91,14 @@ impl<F: Fold> Loops for F {
                     }
                     let mut i = from;
                     while i + 4 <= end {
-                        let [a, b, c, d] = [row(i), row(i + 1), row(i + 2), row(i + 3)];
+                        let four = [row(i), row(i + 1), row(i + 2), row(i + 3)];
                         for (j, lane) in lanes.iter_mut().enumerate() {
                             // SAFETY: lanes were begun above, and rows are as long as lanes are many.
                             unsafe {
-                                let with = self.add(lane.assume_init(), *a.get_unchecked(j));
-                                let with = self.add(with, *b.get_unchecked(j));
-                                let with = self.add(with, *c.get_unchecked(j));
-                                lane.write(self.add(with, *d.get_unchecked(j)));
+                                let with = self.add(lane.assume_init(), *four[0].get_unchecked(j));
+                                let with = self.add(with, *four[1].get_unchecked(j));
+                                let with = self.add(with, *four[2].get_unchecked(j));
+                                lane.write(self.add(with, *four[3].get_unchecked(j)));
                             }
                         }
                         i += 4;

@@ -145,19 +145,16 @@ fn normed<T: Magnitude + Sync>(
             )
         };
     }
-    if order == 0.0 {
-        norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum)
-    } else if order == 1.0 {
-        norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum)
-    } else if order == 2.0 {
-        norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum)
-    } else if order == f64::INFINITY {
-        norm!(zero, None, larger, larger::<f64>)
-    } else if order == f64::NEG_INFINITY {
-        norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>)
-    } else {
-        let power = T::narrow(order);
-        norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
+    match order {
+        0.0 => norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum),
+        1.0 => norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
+        2.0 => norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
+        f64::INFINITY => norm!(zero, None, larger, larger::<f64>),
+        f64::NEG_INFINITY => norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>),
+        order => {
+            let power = T::narrow(order);
+            norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables that read well as text and as Markdown.
 
 /// Prints rows under a header, the first column to the left and the others to the right.
-pub(crate) fn print<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
+pub fn print<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
     let widths: [usize; N] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)

@@ -1,0 +1,44 @@
+//! Tensors filled with random numbers.
+//!
+//! A kernel reserves blocks of the generator's stream, and every number is a function of its place there, so that a call gives the same
+//! numbers on every backend and with any number of threads. Blocks are used in groups of 64, a group for every 256 elements that take
+//! a word each and for every 128 that take two. Element `i` of a group takes word `i / 64` of the group's block `i % 64`, or the words
+//! `2 * (i / 64)` and the next one, the first being the lower half. Elements are counted as the tensor's sizes have it, whatever its strides are.
+
+mod coin;
+mod continuous;
+mod draws;
+mod drops;
+mod factory;
+mod integer_factory;
+mod integers;
+mod normals;
+
+use dispatch_runtime::{BadArgument, Tensor};
+
+pub use coin::*;
+pub use continuous::*;
+pub use draws::*;
+pub use drops::*;
+pub use factory::*;
+pub use integer_factory::*;
+pub use integers::*;
+pub use normals::*;
+
+/// Blocks that are used together.
+pub const GROUP: usize = 64;
+
+/// Makes sure that a tensor holds numbers with a fraction.
+pub fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
+    let expected = if complex { "floating or complex" } else { "floating" };
+    if this.dtype().is_floating() || complex && this.dtype().is_complex() {
+        Ok(())
+    } else {
+        Err(BadArgument::dtype("self", this.dtype(), expected))
+    }
+}
+
+/// Makes sure that a number is inside of what it may be; not-a-number never is.
+pub(crate) fn within(argument: &'static str, value: f64, fits: bool, expected: &str) -> Result<(), BadArgument> {
+    if fits { Ok(()) } else { Err(BadArgument::value(argument, value, expected)) }
+}

@@ -1,0 +1,44 @@
+//! Positions drawn by their weights.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+/// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
+#[op_def(
+    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+    out = "out"
+)]
+pub fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>)
+-> Result<Tensor>;
+
+#[op_meta(multinomial)]
+fn multinomial_meta(
+    this: &Tensor,
+    num_samples: i64,
+    replacement: bool,
+    _generator: Option<&Generator>,
+) -> Result<Tensor> {
+    multinomial_spec(this, num_samples, replacement)?.on(Device::META)
+}
+
+/// What [`multinomial`] makes.
+pub fn multinomial_spec(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Spec, BadArgument> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+    }
+    let (outer, count) = match this.sizes() {
+        &[count] => (&[][..], count),
+        &[_, count] => (&this.sizes()[..1], count),
+        other => return Err(BadArgument::rank("self", other.len(), "1 or 2")),
+    };
+    if num_samples <= 0 {
+        return Err(BadArgument::value("num_samples", num_samples, "above zero"));
+    }
+    if !replacement && num_samples > count {
+        let expected = format!("at most {count}, as there are so many weights and none is drawn twice");
+        return Err(BadArgument::value("num_samples", num_samples, expected));
+    }
+    let mut sizes = Dims::from_slice(outer);
+    sizes.push(num_samples);
+    Ok(Spec::contiguous(DType::I64, &sizes))
+}

@@ -1,0 +1,140 @@
+//! Elements left out at random.
+//!
+//! What is kept is scaled up, so that the mean stays.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use crate::bernoulli__float;
+
+/// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
+#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")]
+pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)>;
+
+#[op_meta(native_dropout)]
+fn native_dropout_meta(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
+    let (result, mask) = native_dropout_specs(input, p, train)?;
+    Ok((result.on(Device::META)?, mask.on(Device::META)?))
+}
+
+/// What [`native_dropout`] makes.
+pub fn native_dropout_specs(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Spec, Spec), BadArgument> {
+    let mask = if train == Some(false) { DType::Bool } else { check_dropped(input, p)? };
+    Ok((Spec::pointwise(&[input], input.dtype())?, Spec::pointwise(&[input], mask)?))
+}
+
+/// Refuses what cannot be scaled. The dtype is that of the mask.
+fn check_dropped(input: &Tensor, p: f64) -> Result<DType, BadArgument> {
+    check_chance(p)?;
+    if !(input.dtype().is_floating() || input.dtype().is_complex()) {
+        return Err(BadArgument::dtype("input", input.dtype(), "floating or complex"));
+    }
+    Ok(DType::Bool)
+}
+
+fn check_chance(p: f64) -> Result<(), BadArgument> {
+    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::value("p", p, "between 0 and 1")) }
+}
+
+/// What makes up for the elements that are left out.
+#[must_use]
+pub fn kept_scale(p: f64) -> f64 {
+    if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 }
+}
+
+#[op_impl(native_dropout, CompositeExplicitAutograd)]
+fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
+    let (_, mask) = native_dropout_specs(input, p, train)?;
+    let mut mask = mask.on(input.device())?;
+    if train == Some(false) {
+        crate::fill__scalar(&mut mask, true.into())?;
+        return Ok((crate::clone(input, None)?, mask));
+    }
+    bernoulli__float(&mut mask, 1.0 - p, None)?;
+    let result = native_dropout_backward(input, &mask, kept_scale(p))?;
+    Ok((result, mask))
+}
+
+/// `grad_output * mask * scale`
+#[op_def(
+    "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+    shape = pointwise,
+    out = "out"
+)]
+pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor>;
+
+/// The tensor with elements left out, each with the chance `p`, while training.
+#[op_def("dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    check_chance(p)?;
+    if p == 0.0 || !train || input.geometry().count() == 0 {
+        return Ok(input.clone());
+    }
+    check_dropped(input, p)?;
+    Ok(native_dropout(input, p, Some(true))?.0)
+}
+
+/// Leaves elements out, each with the chance `p`, while training.
+#[op_def("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    drop_in_place(this, p, train, Dropped::Elements)
+}
+
+/// The tensor with whole channels left out, each with the chance `p`, while training.
+#[op_def("feature_dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn feature_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    noisy(input, p, train, Dropped::Channels)
+}
+
+/// Leaves whole channels out, each with the chance `p`, while training.
+#[op_def("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn feature_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    drop_in_place(this, p, train, Dropped::Channels)
+}
+
+/// What is left out together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dropped {
+    Elements,
+    Channels,
+}
+
+/// What the elements are multiplied with; none where they stay.
+fn noise(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<Tensor>> {
+    check_chance(p)?;
+    if p == 0.0 || !train || input.geometry().count() == 0 {
+        return Ok(None);
+    }
+    check_dropped(input, p)?;
+    let mut sizes = Dims::from_slice(input.sizes());
+    if dropped == Dropped::Channels {
+        if sizes.len() < 2 {
+            return Err(BadArgument::rank("input", sizes.len(), "at least 2").into());
+        }
+        sizes[2..].fill(1);
+    }
+    let mut noise = crate::new_empty(input, &sizes, None, None, None, None)?;
+    if input.dtype().is_complex() {
+        let mut mask = crate::new_empty(input, &sizes, Some(DType::Bool), None, None, None)?;
+        bernoulli__float(&mut mask, 1.0 - p, None)?;
+        crate::copy_(&mut noise, &mask, false)?;
+    } else {
+        bernoulli__float(&mut noise, 1.0 - p, None)?;
+    }
+    crate::mul__scalar(&mut noise, kept_scale(p).into())?;
+    Ok(Some(noise))
+}
+
+fn noisy(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Tensor> {
+    match noise(input, p, train, dropped)? {
+        Some(noise) => crate::mul(input, &noise),
+        None => Ok(input.clone()),
+    }
+}
+
+fn drop_in_place(this: &mut Tensor, p: f64, train: bool, dropped: Dropped) -> Result<()> {
+    match noise(this, p, train, dropped)? {
+        Some(noise) => crate::mul_(this, &noise),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,250 @@
+//! Random tensors out of nothing, and like others.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Layout, MemoryFormat, Spec};
+
+use crate::{empty_like, empty_memory_format, normal_, uniform_};
+
+/// Numbers between zero and one, each as likely.
+#[op_def(
+    "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn rand(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(rand, CompositeExplicitAutograd)]
+fn rand_any(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    uniform_(&mut made, 0.0, 1.0, None)?;
+    Ok(made)
+}
+
+/// The same with numbers of this generator.
+#[op_def(
+    "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn rand_generator(
+    size: &[i64],
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(rand_generator, CompositeExplicitAutograd)]
+fn rand_generator_any(
+    size: &[i64],
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    uniform_(&mut made, 0.0, 1.0, generator)?;
+    Ok(made)
+}
+
+/// The same into a tensor.
+#[op_def("rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn rand_out(size: &[i64], out: &mut Tensor) -> Result<()> {
+    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    uniform_(out, 0.0, 1.0, None)
+}
+
+/// The same into a tensor, with numbers of this generator.
+#[op_def("rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
+pub fn rand_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    uniform_(out, 0.0, 1.0, generator)
+}
+
+/// Numbers between zero and one, each as likely, laid out as another tensor.
+#[op_def(
+    "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn rand_like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(rand_like, CompositeExplicitAutograd)]
+fn rand_like_any(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    uniform_(&mut made, 0.0, 1.0, None)?;
+    Ok(made)
+}
+
+/// The same with numbers of this generator.
+#[op_def(
+    "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn rand_like_generator(
+    this: &Tensor,
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(rand_like_generator, CompositeExplicitAutograd)]
+fn rand_like_generator_any(
+    this: &Tensor,
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    uniform_(&mut made, 0.0, 1.0, generator)?;
+    Ok(made)
+}
+
+/// Numbers of the standard normal distribution.
+#[op_def(
+    "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn randn(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(randn, CompositeExplicitAutograd)]
+fn randn_any(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    normal_(&mut made, 0.0, 1.0, None)?;
+    Ok(made)
+}
+
+/// The same with numbers of this generator.
+#[op_def(
+    "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)]
+pub fn randn_generator(
+    size: &[i64],
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor>;
+
+#[op_impl(randn_generator, CompositeExplicitAutograd)]
+fn randn_generator_any(
+    size: &[i64],
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    normal_(&mut made, 0.0, 1.0, generator)?;
+    Ok(made)
+}
+
+/// The same into a tensor.
+#[op_def("randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn randn_out(size: &[i64], out: &mut Tensor) -> Result<()> {
+    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    normal_(out, 0.0, 1.0, None)
+}
+
+/// The same into a tensor, with numbers of this generator.
+#[op_def("randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
+pub fn randn_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    normal_(out, 0.0, 1.0, generator)
+}
+
+/// Numbers of the standard normal distribution, laid out as another tensor.
+#[op_def(
+    "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn randn_like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(randn_like, CompositeExplicitAutograd)]
+fn randn_like_any(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    normal_(&mut made, 0.0, 1.0, None)?;
+    Ok(made)
+}
+
+/// The same with numbers of this generator.
+#[op_def(
+    "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)]
+pub fn randn_like_generator(
+    this: &Tensor,
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor>;
+
+#[op_impl(randn_like_generator, CompositeExplicitAutograd)]
+fn randn_like_generator_any(
+    this: &Tensor,
+    generator: Option<&Generator>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    normal_(&mut made, 0.0, 1.0, generator)?;
+    Ok(made)
+}

@@ -1,0 +1,80 @@
+//! Whole numbers at random.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+/// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
+#[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", inplace, out = "out")]
+pub fn random(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+
+#[op_meta(random)]
+fn random_meta(this: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
+    integer_limits(this)?;
+    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+}
+
+/// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
+#[op_def(
+    "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
+    inplace,
+    out = "from_out"
+)]
+pub fn random_from(this: &Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<Tensor>;
+
+#[op_meta(random_from)]
+fn random_from_meta(this: &Tensor, from: i64, to: Option<i64>, _generator: Option<&Generator>) -> Result<Tensor> {
+    integers_between(this, from, to)?;
+    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+}
+
+/// Whole numbers from zero up to below `to`.
+#[op_def("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", inplace, out = "to_out")]
+pub fn random_to(this: &Tensor, to: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+#[op_meta(random_to)]
+fn random_to_meta(this: &Tensor, to: i64, _generator: Option<&Generator>) -> Result<Tensor> {
+    integers_between(this, 0, Some(to))?;
+    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+}
+
+/// The least and the greatest whole number that a bound may be, and the greatest up to which the dtype holds all.
+fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
+    Ok(match this.dtype() {
+        DType::Bool => (0, 1, 1),
+        DType::U8 => (0, i64::from(u8::MAX), i64::from(u8::MAX)),
+        DType::I8 => (i64::from(i8::MIN), i64::from(i8::MAX), i64::from(i8::MAX)),
+        DType::I16 => (i64::from(i16::MIN), i64::from(i16::MAX), i64::from(i16::MAX)),
+        DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX), i64::from(i32::MAX)),
+        DType::I64 => (i64::MIN, i64::MAX, i64::MAX),
+        DType::F16 => (-65504, 65504, 1 << 11),
+        DType::BF16 => (i64::MIN, i64::MAX, 1 << 8),
+        DType::F32 => (i64::MIN, i64::MAX, 1 << 24),
+        DType::F64 => (i64::MIN, i64::MAX, 1 << 53),
+        other => return Err(BadArgument::dtype("self", other, "real")),
+    })
+}
+
+/// The least number that [`random`] gives, and the greatest.
+pub fn all_integers(this: &Tensor) -> Result<(i64, i64), BadArgument> {
+    integer_limits(this).map(|(_, _, greatest)| (0, greatest))
+}
+
+/// The least number that [`random_from`] gives, and the greatest.
+pub fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<(i64, i64), BadArgument> {
+    let (least, most, natural) = integer_limits(this)?;
+    let inside = |argument, value, bound| {
+        if (least..=most).contains(&bound) {
+            Ok(())
+        } else {
+            Err(BadArgument::value(argument, value, format!("what {} can hold, {least} to {most}", this.dtype())))
+        }
+    };
+    inside("from", from, from)?;
+    let last = match to {
+        Some(to) if from < to => to - 1,
+        Some(to) => return Err(BadArgument::value("to", to, format!("above `from`, which is {from}"))),
+        None => natural.max(from),
+    };
+    inside("to", to.unwrap_or(last), last)?;
+    Ok((from, last))
+}

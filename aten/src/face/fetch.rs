@@ -1,0 +1,87 @@
+//! A tensor elsewhere, as something else, or as a plain number.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, bf16, f16};
+
+use super::Options;
+
+/// What can be had from a tensor.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([1, 2, 3]);
+/// assert_eq!(x.to(DType::F64)?.to_vec::<f64>()?, [1.0, 2.0, 3.0]);
+/// assert_eq!(x.to((DType::F16, Device::META))?.sizes(), [3]);
+/// assert_eq!(x.i(1)?.item::<f64>()?, 2.0);
+/// assert!(x.item::<f64>().is_err());
+/// assert!(Tensor::from(true).item::<bool>()?);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Fetch: Sized {
+    /// The same numbers in this dtype and on this device: the tensor itself where it is so already, or else a copy.
+    fn to(&self, options: impl Into<Options>) -> Result<Self>;
+
+    /// The only element, wherever it is, converted where that loses no kind of number: integers can be had as floats, and neither
+    /// floats as integers nor complex numbers as real ones.
+    fn item<N: Item>(&self) -> Result<N>;
+}
+
+/// A number that a tensor's element can be had as: that of any dtype, or `bool`.
+pub trait Item: Sized {
+    /// What it is in a tensor.
+    type Element: Element;
+
+    /// The number.
+    fn of(element: Self::Element) -> Self;
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Item for $ty {
+            type Element = Self;
+
+            fn of(element: Self) -> Self {
+                element
+            }
+        }
+    )*};
+}
+
+numbers! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
+
+impl Item for bool {
+    type Element = Bool;
+
+    fn of(element: Bool) -> Self {
+        element.into()
+    }
+}
+
+impl Fetch for Tensor {
+    fn to(&self, options: impl Into<Options>) -> Result<Self> {
+        let Options { dtype, device } = options.into();
+        crate::to_dtype_layout(self, dtype, None, device, None, false, false, None)
+    }
+
+    fn item<N: Item>(&self) -> Result<N> {
+        let wanted = N::Element::DTYPE;
+        if self.geometry().count() != 1 {
+            return Err(BadArgument::sizes("self", self.sizes(), "those of a single element").into());
+        }
+        if !self.dtype().can_cast(wanted) {
+            return Err(BadArgument::dtype("self", self.dtype(), format!("one that {wanted} can stand for")).into());
+        }
+        if self.device() == Device::META {
+            return Err(BadArgument::value("self", "on meta", "a tensor with elements").into());
+        }
+        let fetched = self.to((wanted, Device::CPU))?;
+        let elements = fetched.elements::<N::Element>()?;
+        let first = elements.iter().next();
+        first.map(N::of).ok_or_else(|| BadArgument::sizes("self", self.sizes(), "those of a single element").into())
+    }
+}

@@ -1,0 +1,80 @@
+//! Losses: how far from a target, all in all.
+
+mod likelihood;
+mod pointwise;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Promotion, Spec};
+
+pub use likelihood::*;
+pub use pointwise::*;
+
+use crate::{mean, sum};
+
+/// What becomes of the losses of all elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// They stay.
+    None,
+    /// Their mean.
+    Mean,
+    /// Their sum.
+    Sum,
+}
+
+impl Reduction {
+    /// What `reduction` says.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none of 0, 1 and 2.
+    pub fn of(reduction: i64) -> Result<Self, BadArgument> {
+        match reduction {
+            0 => Ok(Self::None),
+            1 => Ok(Self::Mean),
+            2 => Ok(Self::Sum),
+            other => Err(BadArgument::value("reduction", other, "0 (none), 1 (mean) or 2 (sum)")),
+        }
+    }
+
+    /// What the gradient of each loss is multiplied by.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+    pub fn scale(self, input: &Tensor) -> f64 {
+        if self == Self::Mean { (input.geometry().count() as f64).recip() } else { 1.0 }
+    }
+}
+
+/// Applies a reduction to losses.
+fn reduced(losses: Tensor, reduction: i64) -> Result<Tensor> {
+    match Reduction::of(reduction)? {
+        Reduction::None => Ok(losses),
+        Reduction::Mean => mean(&losses, None),
+        Reduction::Sum => sum(&losses, None),
+    }
+}
+
+/// What the losses of all elements look like, and what becomes of them.
+///
+/// # Errors
+///
+/// Where the sizes do not broadcast, the dtypes have no fraction, or the reduction is none.
+pub fn loss_spec(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Spec, Reduction), BadArgument> {
+    let reduction = Reduction::of(reduction)?;
+    let dtype = Promotion::Common.of(&[this, target]);
+    if !dtype.is_floating() {
+        return Err(BadArgument::dtype("self", dtype, "floating"));
+    }
+    let each = Spec::pointwise(&[this, target], dtype);
+    Ok((each.map_err(|error| BadArgument::new("target", error.problem))?, reduction))
+}
+
+/// What a loss looks like.
+///
+/// # Errors
+///
+/// As [`loss_spec`].
+pub fn reduced_spec(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Spec, BadArgument> {
+    let (each, reduction) = loss_spec(this, target, reduction)?;
+    Ok(if reduction == Reduction::None { each } else { Spec::contiguous(each.dtype, &[]) })
+}

@@ -1,0 +1,290 @@
+//! Losses of classes: the negative logarithm of how likely the true one was found.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use super::{Reduction, reduced};
+use crate::{
+    add, div, expand, log_softmax_int, masked_fill_scalar, mul, mul_scalar, neg, reshape, scalar_tensor, sum,
+    sum_dim_intlist,
+};
+
+macro_rules! likelihoods {
+    ($($ranks:literal $forward:ident $forward_meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
+        /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+        #[op_def($schema)]
+        pub fn $forward(
+            this: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            ignore_index: i64,
+        ) -> Result<(Tensor, Tensor)>;
+
+        #[op_meta($forward)]
+        fn $forward_meta(
+            this: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            _ignore_index: i64,
+        ) -> Result<(Tensor, Tensor)> {
+            let likelihood = Likelihood::new(this, target, weight, reduction, $ranks)?;
+            let total = Spec::contiguous(this.dtype(), &[]).on(Device::META)?;
+            Ok((Spec::contiguous(this.dtype(), &likelihood.sizes).on(Device::META)?, total))
+        }
+
+        /// The gradient: `-weight[target]` where the target is, zero elsewhere.
+        #[op_def($backward_schema)]
+        pub fn $backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            ignore_index: i64,
+            total_weight: &Tensor,
+        ) -> Result<Tensor>;
+
+        #[op_meta($backward)]
+        fn $backward_meta(
+            grad_output: &Tensor,
+            this: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            _ignore_index: i64,
+            total_weight: &Tensor,
+        ) -> Result<Tensor> {
+            Likelihood::new(this, target, weight, reduction, $ranks)?.check_gradient(grad_output, total_weight)?;
+            Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+        }
+
+        /// `-weight[target] * self[target]` along the classes.
+        #[op_def($composite_schema)]
+        pub fn $composite(
+            this: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            ignore_index: i64,
+        ) -> Result<Tensor> {
+            Ok($forward(this, target, weight, reduction, ignore_index)?.0)
+        }
+    )*};
+}
+
+likelihoods! {
+    1 nll_loss_forward nll_loss_forward_meta
+    "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
+    nll_loss_backward nll_loss_backward_meta
+    "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"
+    nll_loss
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor";
+    2 nll_loss2d_forward nll_loss2d_forward_meta
+    "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
+    nll_loss2d_backward nll_loss2d_backward_meta
+    "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"
+    nll_loss2d
+    "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor";
+}
+
+/// What a loss of classes is about.
+#[derive(Clone, Debug)]
+pub struct Likelihood {
+    /// The dimension that the classes are along.
+    pub dim: usize,
+    /// How many classes there are.
+    pub classes: i64,
+    /// What becomes of the losses; those of one element alone are their own sum.
+    pub reduction: Reduction,
+    /// The result's.
+    pub sizes: Dims,
+}
+
+impl Likelihood {
+    /// Looks at the arguments of one over rows, or over pictures, which have 2 dimensions.
+    ///
+    /// # Errors
+    ///
+    /// Where sizes or dtypes do not fit together.
+    pub fn new(
+        this: &Tensor,
+        target: &Tensor,
+        weight: Option<&Tensor>,
+        reduction: i64,
+        kind: usize,
+    ) -> Result<Self, BadArgument> {
+        let (sizes, rank) = (this.sizes(), this.sizes().len());
+        let fits = if kind == 2 { rank == 4 } else { rank == 1 || rank == 2 };
+        if !fits {
+            return Err(BadArgument::rank("self", rank, if kind == 2 { "4" } else { "1 or 2" }));
+        }
+        if !this.dtype().is_floating() {
+            return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        }
+        if !matches!(target.dtype(), DType::I64 | DType::U8) {
+            return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8"));
+        }
+        let dim = usize::from(rank > 1);
+        let beside: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
+        if target.sizes() != &beside[..] && !(rank == 1 && target.sizes() == [1]) {
+            return Err(BadArgument::sizes(
+                "target",
+                target.sizes(),
+                format!("{beside:?}, as `self` has beside its classes"),
+            ));
+        }
+        let classes = sizes[dim];
+        if let Some(weight) = weight {
+            if weight.sizes() != [classes] {
+                return Err(BadArgument::sizes("weight", weight.sizes(), format!("[{classes}], one for each class")));
+            }
+            if weight.dtype() != this.dtype() {
+                return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
+            }
+        }
+        let reduction = match Reduction::of(reduction)? {
+            Reduction::None if rank == 1 => Reduction::Sum,
+            other => other,
+        };
+        let sizes = if reduction == Reduction::None { beside } else { Dims::new() };
+        Ok(Self { dim, classes, reduction, sizes })
+    }
+
+    /// Refuses a gradient of other sizes, and more than one total weight.
+    ///
+    /// # Errors
+    ///
+    /// Where there are any.
+    pub fn check_gradient(&self, grad_output: &Tensor, total_weight: &Tensor) -> Result<(), BadArgument> {
+        let fits = match self.reduction {
+            Reduction::None => grad_output.sizes() == &self.sizes[..],
+            _ => grad_output.geometry().count() == 1,
+        };
+        if !fits {
+            return Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{:?}", self.sizes)));
+        }
+        if total_weight.geometry().count() != 1 {
+            return Err(BadArgument::sizes("total_weight", total_weight.sizes(), "one element"));
+        }
+        Ok(())
+    }
+}
+
+/// [`nll_loss`] over any dimensions beside the classes.
+#[op_def(
+    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor"
+)]
+pub fn nll_loss_nd(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<Tensor> {
+    let sizes = this.sizes();
+    let (&[n, c, ref rest @ ..], false) = (sizes, sizes.len() == 4 || sizes.len() == 2) else {
+        return match sizes.len() {
+            0 => Err(BadArgument::rank("self", 0, "at least 1").into()),
+            4 => nll_loss2d(this, target, weight, reduction, ignore_index),
+            _ => nll_loss(this, target, weight, reduction, ignore_index),
+        };
+    };
+    let beside = [&[n], rest].concat();
+    if target.sizes() != beside {
+        return Err(BadArgument::sizes("target", target.sizes(), format!("{beside:?}")).into());
+    }
+    let inner = rest.iter().fold(1, |count: i64, &size| count.saturating_mul(size));
+    let (this, target) = (reshape(this, &[n, c, 1, inner])?, reshape(target, &[n, 1, inner])?);
+    let loss = nll_loss2d(&this, &target, weight, reduction, ignore_index)?;
+    if Reduction::of(reduction)? == Reduction::None { reshape(&loss, &beside) } else { Ok(loss) }
+}
+
+/// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
+#[op_def(
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor"
+)]
+pub fn cross_entropy_loss(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    label_smoothing: f64,
+) -> Result<Tensor> {
+    if !(0.0..=1.0).contains(&label_smoothing) {
+        return Err(BadArgument::value("label_smoothing", label_smoothing, "0 to 1").into());
+    }
+    let dim = i64::from(this.sizes().len() > 1);
+    let logs = log_softmax_int(this, dim, None)?;
+    let classes = this.sizes().get(usize::from(dim == 1)).copied().unwrap_or(1);
+    if this.sizes() == target.sizes() {
+        return probable(&logs, target, weight, (dim, classes), reduction, label_smoothing);
+    }
+    let plain = nll_loss_nd(&logs, target, weight, reduction, ignore_index)?;
+    if label_smoothing == 0.0 {
+        return Ok(plain);
+    }
+    let weighed = match weight {
+        Some(weight) => mul(&logs, &along(weight, this.sizes().len(), dim)?)?,
+        None => logs.clone(),
+    };
+    let smooth = neg(&sum_dim_intlist(&weighed, Some(&[dim]), false, None)?)?;
+    let smooth = masked_fill_scalar(&smooth, &crate::eq_scalar(target, Scalar::Int(ignore_index))?, Scalar::Int(0))?;
+    let smooth = if Reduction::of(reduction)? == Reduction::Mean {
+        // The sum of the weights is what losses of -1 add up to.
+        let ones = scalar_tensor(Scalar::Int(-1), Some(logs.dtype()), None, Some(logs.device()), None)?;
+        let ones = expand(&ones, logs.sizes(), false)?;
+        div(&sum(&smooth, None)?, &nll_loss_nd(&ones, target, weight, 2, ignore_index)?)?
+    } else {
+        reduced(smooth, reduction)?
+    };
+    let share = label_smoothing / count(classes);
+    add(&mul_scalar(&plain, Scalar::Float(1.0 - label_smoothing))?, &smooth, Scalar::Float(share))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn count(elements: i64) -> f64 {
+    elements as f64
+}
+
+/// A number for each class, along the classes of a tensor of this rank.
+fn along(weight: &Tensor, rank: usize, dim: i64) -> Result<Tensor> {
+    let mut sizes = Dims::from_elem(1, rank);
+    if let Some(size) = sizes.get_mut(usize::from(dim == 1)) {
+        *size = -1;
+    }
+    reshape(weight, &sizes)
+}
+
+/// The loss where the target is probabilities.
+fn probable(
+    logs: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    (dim, classes): (i64, i64),
+    reduction: i64,
+    label_smoothing: f64,
+) -> Result<Tensor> {
+    if !target.dtype().is_floating() {
+        return Err(BadArgument::dtype("target", target.dtype(), "floating, as it has probabilities").into());
+    }
+    let mut product = if label_smoothing > 0.0 {
+        let kept = mul_scalar(target, Scalar::Float(1.0 - label_smoothing))?;
+        mul(logs, &crate::add_scalar(&kept, Scalar::Float(label_smoothing / count(classes)), Scalar::Int(1))?)?
+    } else {
+        mul(logs, target)?
+    };
+    if let Some(weight) = weight {
+        product = mul(&product, &along(weight, logs.sizes().len(), dim)?)?;
+    }
+    match Reduction::of(reduction)? {
+        Reduction::None => neg(&sum_dim_intlist(&product, Some(&[dim]), false, None)?),
+        Reduction::Sum => neg(&sum(&product, None)?),
+        Reduction::Mean => {
+            let lines = count(logs.geometry().count()) / count(classes);
+            crate::div_scalar(&neg(&sum(&product, None)?)?, Scalar::Float(lines))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Losses of elements by themselves.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+use super::{loss_spec, reduced, reduced_spec};
+use crate::{abs, exp, mul, sub, xlogy};
+
+/// `(self - target)^2`
+#[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
+pub fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+/// `|self - target|`
+#[op_def("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")]
+pub fn l1_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    reduced(abs(&sub(this, target, Scalar::Int(1))?)?, reduction)
+}
+
+/// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+#[op_def("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor", out = "out")]
+pub fn smooth_l1_loss(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
+
+/// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+#[op_def("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", out = "out")]
+pub fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
+
+/// `log(1 + exp(-target * self))`
+#[op_def("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
+pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+/// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+#[op_def(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    out = "out"
+)]
+pub fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+/// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+#[op_def(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    out = "out"
+)]
+pub fn binary_cross_entropy_with_logits(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    pos_weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor>;
+
+/// `target * (log(target) - self)`, or of the target's logarithm
+#[op_def("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")]
+pub fn kl_div(this: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
+    let one = Scalar::Int(1);
+    reduced(
+        if log_target {
+            mul(&exp(target)?, &sub(target, this, one)?)?
+        } else {
+            sub(&xlogy(target, target)?, &mul(target, this)?, one)?
+        },
+        reduction,
+    )
+}
+
+/// The gradient of [`mse_loss`](fn@crate::mse_loss)
+#[op_def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise)]
+pub fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+/// The gradient of [`smooth_l1_loss`](fn@crate::smooth_l1_loss)
+#[op_def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor", shape = pointwise)]
+pub fn smooth_l1_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    beta: f64,
+) -> Result<Tensor>;
+
+/// The gradient of [`huber_loss`](fn@crate::huber_loss)
+#[op_def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor", shape = pointwise)]
+pub fn huber_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    delta: f64,
+) -> Result<Tensor>;
+
+/// The gradient of [`soft_margin_loss`](fn@crate::soft_margin_loss)
+#[op_def("soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise)]
+pub fn soft_margin_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+) -> Result<Tensor>;
+
+/// The gradient of [`binary_cross_entropy`](fn@crate::binary_cross_entropy)
+#[op_def(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+)]
+pub fn binary_cross_entropy_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor>;
+
+#[op_meta(mse_loss)]
+fn mse_loss_meta(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    reduced_spec(this, target, reduction)?.on(Device::META)
+}
+
+#[op_meta(smooth_l1_loss)]
+fn smooth_l1_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
+    check_width("beta", beta, 0.0)?;
+    reduced_spec(this, target, reduction)?.on(Device::META)
+}
+
+#[op_meta(huber_loss)]
+fn huber_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
+    check_width("delta", delta, f64::MIN_POSITIVE)?;
+    reduced_spec(this, target, reduction)?.on(Device::META)
+}
+
+#[op_meta(soft_margin_loss)]
+fn soft_margin_loss_meta(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    reduced_spec(this, target, reduction)?.on(Device::META)
+}
+
+#[op_meta(binary_cross_entropy)]
+fn binary_cross_entropy_meta(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    check_entropy(this, target, [("weight", weight), ("pos_weight", None)])?;
+    reduced_spec(this, target, reduction)?.on(Device::META)
+}
+
+#[op_meta(binary_cross_entropy_with_logits)]
+fn binary_cross_entropy_with_logits_meta(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    pos_weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
+    reduced_spec(this, target, reduction)?.on(Device::META)
+}
+
+#[op_meta(binary_cross_entropy_backward)]
+fn binary_cross_entropy_backward_meta(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    entropy_gradient_spec(grad_output, this, target, weight, reduction)?.on(Device::META)
+}
+
+/// Refuses a width below `least`.
+///
+/// # Errors
+///
+/// Where it is.
+pub fn check_width(argument: &'static str, width: f64, least: f64) -> Result<(), BadArgument> {
+    if width >= least {
+        return Ok(());
+    }
+    Err(BadArgument::value(argument, width, if least > 0.0 { "positive" } else { "no negative number" }))
+}
+
+/// Refuses a target or weights that do not have the input's sizes or stretch to them.
+///
+/// # Errors
+///
+/// Where there are any.
+pub fn check_entropy(
+    this: &Tensor,
+    target: &Tensor,
+    weights: [(&'static str, Option<&Tensor>); 2],
+) -> Result<(), BadArgument> {
+    if target.sizes() != this.sizes() {
+        return Err(BadArgument::sizes("target", target.sizes(), format!("{:?}, as `self` has", this.sizes())));
+    }
+    for (name, weight) in weights {
+        let Some(weight) = weight else { continue };
+        let sizes = dispatch_runtime::broadcast([this.sizes(), weight.sizes()]);
+        if sizes.is_ok_and(|sizes| sizes[..] == *this.sizes()) {
+            continue;
+        }
+        return Err(BadArgument::sizes(name, weight.sizes(), format!("sizes that stretch to {:?}", this.sizes())));
+    }
+    Ok(())
+}
+
+/// What the gradient of [`binary_cross_entropy`] looks like.
+///
+/// # Errors
+///
+/// Where sizes or dtypes do not fit.
+pub fn entropy_gradient_spec(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Spec, BadArgument> {
+    check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
+    Ok(loss_spec(this, target, reduction)?.0)
+}

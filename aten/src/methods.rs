@@ -1,0 +1,5049 @@
+//! Operators as methods of their first argument. Made from the registry by the test `methods`; not for editing.
+
+use dispatch_runtime::prelude::*;
+#[allow(unused_imports, reason = "whatever types there are in signatures")]
+use dispatch_runtime::{Complex64, Layout, MemoryFormat};
+
+/// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Left out are those that begin with an
+/// underscore, which PyTorch keeps to itself, and `clone`, which in Rust makes another handle.
+///
+/// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults; where
+/// they should not, the function of the same name takes all of them, and its macro takes them by name.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([[-1.0_f32, 2.0], [3.0, -4.0]]);
+/// assert_eq!(x.relu()?.sum()?.item::<f32>()?, 5.0);
+/// assert_eq!(x.mm(&x.t()?)?.sizes(), [2, 2]);
+/// assert_eq!(x.sum_dim_intlist(Some(&[0]), false)?.to_vec::<f32>()?, [2.0, -2.0]);
+/// assert!(x.lt_scalar(5)?.all()?.item::<bool>()?);
+/// # Ok(())
+/// # }
+/// ```
+#[allow(clippy::fn_params_excessive_bools, clippy::too_many_arguments, clippy::wrong_self_convention)]
+pub trait Methods {
+    /// The absolute value
+    fn abs(&self) -> Result<Tensor>;
+
+    /// `abs`, in place.
+    fn abs_(&mut self) -> Result<()>;
+
+    /// `abs`, into a tensor of the caller's.
+    fn abs_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the cosine
+    fn acos(&self) -> Result<Tensor>;
+
+    /// `acos`, in place.
+    fn acos_(&mut self) -> Result<()>;
+
+    /// `acos`, into a tensor of the caller's.
+    fn acos_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the hyperbolic cosine
+    fn acosh(&self) -> Result<Tensor>;
+
+    /// `acosh`, in place.
+    fn acosh_(&mut self) -> Result<()>;
+
+    /// `acosh`, into a tensor of the caller's.
+    fn acosh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The averages of as many parts of the image as `output_size` says.
+    fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// The averages of as many parts of the image as `output_size` says.
+    fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+    fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
+
+    /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+    fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
+
+    /// `self + alpha * other`
+    fn add(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `add`, in place.
+    fn add_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self + alpha * other`, of a number, in place
+    fn add__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
+
+    /// `add`, into a tensor of the caller's.
+    fn add_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self + alpha * other`, of a number
+    fn add_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `beta * self + alpha *` the sum of the products of the items.
+    fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
+
+    /// `addbmm`, in place.
+    fn addbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()>;
+
+    /// `addbmm`, into a tensor of the caller's.
+    fn addbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self + value * tensor1 / tensor2`
+    fn addcdiv(&self, tensor1: &Tensor, tensor2: &Tensor) -> Result<Tensor>;
+
+    /// `addcdiv`, in place.
+    fn addcdiv_(&mut self, tensor1: &Tensor, tensor2: &Tensor) -> Result<()>;
+
+    /// `addcdiv`, into a tensor of the caller's.
+    fn addcdiv_out(&self, tensor1: &Tensor, tensor2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self + value * tensor1 * tensor2`
+    fn addcmul(&self, tensor1: &Tensor, tensor2: &Tensor) -> Result<Tensor>;
+
+    /// `addcmul`, in place.
+    fn addcmul_(&mut self, tensor1: &Tensor, tensor2: &Tensor) -> Result<()>;
+
+    /// `addcmul`, into a tensor of the caller's.
+    fn addcmul_out(&self, tensor1: &Tensor, tensor2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `beta * self + alpha * mat1 mat2`
+    fn addmm(&self, mat1: &Tensor, mat2: &Tensor) -> Result<Tensor>;
+
+    /// `addmm`, in place.
+    fn addmm_(&mut self, mat1: &Tensor, mat2: &Tensor) -> Result<()>;
+
+    /// `addmm`, into a tensor of the caller's.
+    fn addmm_out(&self, mat1: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `beta * self + alpha * mat vec`
+    fn addmv(&self, mat: &Tensor, vec: &Tensor) -> Result<Tensor>;
+
+    /// `addmv`, in place.
+    fn addmv_(&mut self, mat: &Tensor, vec: &Tensor) -> Result<()>;
+
+    /// `addmv`, into a tensor of the caller's.
+    fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `beta * self + alpha *` every element of one vector times every element of the other.
+    fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor>;
+
+    /// `addr`, in place.
+    fn addr_(&mut self, vec1: &Tensor, vec2: &Tensor) -> Result<()>;
+
+    /// `addr`, into a tensor of the caller's.
+    fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements in another tensor.
+    fn alias(&self) -> Result<Tensor>;
+
+    /// The elements in memory of their own, side by side.
+    fn alias_copy(&self) -> Result<Tensor>;
+
+    /// `alias_copy`, into a tensor of the caller's.
+    fn alias_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether all elements are true, that is, not zero.
+    fn all(&self) -> Result<Tensor>;
+
+    /// `all`, into a tensor of the caller's.
+    fn all_all_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether all elements along a dimension are true.
+    fn all_dim(&self, dim: i64, keepdim: bool) -> Result<Tensor>;
+
+    /// Whether all elements over these dimensions are true.
+    fn all_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `all_dims`, into a tensor of the caller's.
+    fn all_dims_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `all_dim`, into a tensor of the caller's.
+    fn all_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The largest elements over these dimensions; NaN is larger than any number.
+    fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `amax`, into a tensor of the caller's.
+    fn amax_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The smallest elements over these dimensions; NaN is smaller than any number.
+    fn amin(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `amin`, into a tensor of the caller's.
+    fn amin_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The smallest and the largest elements.
+    fn aminmax(&self) -> Result<(Tensor, Tensor)>;
+
+    /// Whether any element is true, that is, not zero.
+    fn any(&self) -> Result<Tensor>;
+
+    /// `any`, into a tensor of the caller's.
+    fn any_all_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether any element along a dimension is true.
+    fn any_dim(&self, dim: i64, keepdim: bool) -> Result<Tensor>;
+
+    /// Whether any element over these dimensions is true.
+    fn any_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `any_dims`, into a tensor of the caller's.
+    fn any_dims_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `any_dim`, into a tensor of the caller's.
+    fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Where the largest element is, along a dimension or among all.
+    fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `argmax`, into a tensor of the caller's.
+    fn argmax_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Where the smallest element is, along a dimension or among all.
+    fn argmin(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `argmin`, into a tensor of the caller's.
+    fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `nonzero`, as it is called elsewhere.
+    fn argwhere(&self) -> Result<Tensor>;
+
+    /// Any walk through the tensor's memory.
+    fn as_strided(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
+
+    /// `as_strided`, of the handle itself.
+    fn as_strided_(&mut self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()>;
+
+    /// `as_strided` in memory of its own.
+    fn as_strided_copy(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
+
+    /// `as_strided_copy`, into a tensor of the caller's.
+    fn as_strided_copy_out(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with `src` in place of what `as_strided`(crate::as_strided) shows.
+    fn as_strided_scatter(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
+
+    /// `as_strided_scatter`, into a tensor of the caller's.
+    fn as_strided_scatter_out(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the sine
+    fn asin(&self) -> Result<Tensor>;
+
+    /// `asin`, in place.
+    fn asin_(&mut self) -> Result<()>;
+
+    /// `asin`, into a tensor of the caller's.
+    fn asin_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the hyperbolic sine
+    fn asinh(&self) -> Result<Tensor>;
+
+    /// `asinh`, in place.
+    fn asinh_(&mut self) -> Result<()>;
+
+    /// `asinh`, into a tensor of the caller's.
+    fn asinh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the tangent
+    fn atan(&self) -> Result<Tensor>;
+
+    /// The angle of the point `(other, self)`
+    fn atan2(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `atan2`, in place.
+    fn atan2_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `atan2`, into a tensor of the caller's.
+    fn atan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `atan`, in place.
+    fn atan_(&mut self) -> Result<()>;
+
+    /// `atan`, into a tensor of the caller's.
+    fn atan_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the hyperbolic tangent
+    fn atanh(&self) -> Result<Tensor>;
+
+    /// `atanh`, in place.
+    fn atanh_(&mut self) -> Result<()>;
+
+    /// `atanh`, into a tensor of the caller's.
+    fn atanh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The average of the elements under the window at each of its places.
+    fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
+
+    /// `avg_pool2d`, into a tensor of the caller's.
+    fn avg_pool2d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// The average of the elements under the window at each of its places.
+    fn avg_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
+
+    /// `avg_pool3d`, into a tensor of the caller's.
+    fn avg_pool3d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// `beta * self + alpha * batch1 batch2`, for every item.
+    fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
+
+    /// `baddbmm`, in place.
+    fn baddbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()>;
+
+    /// `baddbmm`, into a tensor of the caller's.
+    fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self & other`, bit by bit
+    fn bitwise_and(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `bitwise_and`, in place.
+    fn bitwise_and_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self & other`, of a number, in place
+    fn bitwise_and__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self & other`, of a number
+    fn bitwise_and_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self & other`, of a number, into a tensor of the caller's
+    fn bitwise_and_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `bitwise_and`, into a tensor of the caller's.
+    fn bitwise_and_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self << other`
+    fn bitwise_left_shift(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `bitwise_left_shift`, in place.
+    fn bitwise_left_shift_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self << other`, of a number, in place
+    fn bitwise_left_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `bitwise_left_shift`, into a tensor of the caller's.
+    fn bitwise_left_shift_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self << other`, of a number
+    fn bitwise_left_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self << other`, of a number, into a tensor of the caller's
+    fn bitwise_left_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `!self`, bit by bit
+    fn bitwise_not(&self) -> Result<Tensor>;
+
+    /// `bitwise_not`, in place.
+    fn bitwise_not_(&mut self) -> Result<()>;
+
+    /// `bitwise_not`, into a tensor of the caller's.
+    fn bitwise_not_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self | other`, bit by bit
+    fn bitwise_or(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `bitwise_or`, in place.
+    fn bitwise_or_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self | other`, of a number, in place
+    fn bitwise_or__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self | other`, of a number
+    fn bitwise_or_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self | other`, of a number, into a tensor of the caller's
+    fn bitwise_or_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `bitwise_or`, into a tensor of the caller's.
+    fn bitwise_or_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self >> other`
+    fn bitwise_right_shift(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `bitwise_right_shift`, in place.
+    fn bitwise_right_shift_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self >> other`, of a number, in place
+    fn bitwise_right_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `bitwise_right_shift`, into a tensor of the caller's.
+    fn bitwise_right_shift_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self >> other`, of a number
+    fn bitwise_right_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self >> other`, of a number, into a tensor of the caller's
+    fn bitwise_right_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self ^ other`, bit by bit
+    fn bitwise_xor(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `bitwise_xor`, in place.
+    fn bitwise_xor_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self ^ other`, of a number, in place
+    fn bitwise_xor__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self ^ other`, of a number
+    fn bitwise_xor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self ^ other`, of a number, into a tensor of the caller's
+    fn bitwise_xor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `bitwise_xor`, into a tensor of the caller's.
+    fn bitwise_xor_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The matrix products of the items of two batches.
+    fn bmm(&self, mat2: &Tensor) -> Result<Tensor>;
+
+    /// `bmm`, into a tensor of the caller's.
+    fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `expand`, as it is called elsewhere.
+    fn broadcast_to(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// The smallest integer that is not below
+    fn ceil(&self) -> Result<Tensor>;
+
+    /// `ceil`, in place.
+    fn ceil_(&mut self) -> Result<()>;
+
+    /// `ceil`, into a tensor of the caller's.
+    fn ceil_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `max(self, 0) + min(alpha * (e^(self / alpha) - 1), 0)`
+    fn celu(&self, alpha: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `celu`, in place
+    fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()>;
+
+    /// At most `chunks` runs of equal length of a dimension; the last may be shorter.
+    fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `self` kept between two numbers, either of which may be left out
+    fn clamp(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
+
+    /// `self` kept between two numbers, in place
+    fn clamp_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
+
+    /// `clamp_tensor`, in place.
+    fn clamp__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
+
+    /// `self` kept on one side of a number
+    fn clamp_max(&self, max: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self` kept on one side of a number, in place
+    fn clamp_max_(&mut self, max: impl Into<Scalar>) -> Result<()>;
+
+    /// `clamp_max_tensor`, in place.
+    fn clamp_max__tensor(&mut self, max: &Tensor) -> Result<()>;
+
+    /// `self` kept on one side of a number, into a tensor of the caller's
+    fn clamp_max_out(&self, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, or the bound where it is smaller
+    fn clamp_max_tensor(&self, max: &Tensor) -> Result<Tensor>;
+
+    /// `clamp_max_tensor`, into a tensor of the caller's.
+    fn clamp_max_tensor_out(&self, max: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self` kept on one side of a number
+    fn clamp_min(&self, min: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self` kept on one side of a number, in place
+    fn clamp_min_(&mut self, min: impl Into<Scalar>) -> Result<()>;
+
+    /// `clamp_min_tensor`, in place.
+    fn clamp_min__tensor(&mut self, min: &Tensor) -> Result<()>;
+
+    /// `self` kept on one side of a number, into a tensor of the caller's
+    fn clamp_min_out(&self, min: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, or the bound where it is larger
+    fn clamp_min_tensor(&self, min: &Tensor) -> Result<Tensor>;
+
+    /// `clamp_min_tensor`, into a tensor of the caller's.
+    fn clamp_min_tensor_out(&self, min: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self` kept between two numbers, into a tensor of the caller's
+    fn clamp_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self` kept between two bounds, either of which may be left out
+    fn clamp_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
+
+    /// `clamp_tensor`, into a tensor of the caller's.
+    fn clamp_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
+
+    /// The image whose every element is the sum of those that `im2col` would have put into columns.
+    fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
+
+    /// `col2im`, into a tensor of the caller's.
+    fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// `self`, or a copy where its elements do not lie in this order.
+    fn contiguous(&self) -> Result<Tensor>;
+
+    /// The elements of `src`, in the sizes and dtype of `self`.
+    fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
+
+    /// Copies the elements of `src`, converted and broadcast.
+    fn copy_(&mut self, src: &Tensor, non_blocking: bool) -> Result<()>;
+
+    /// The magnitude of `self` with the sign of `other`
+    fn copysign(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `copysign`, in place.
+    fn copysign_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// The magnitude of `self` with the sign of a number, in place
+    fn copysign__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `copysign`, into a tensor of the caller's.
+    fn copysign_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The magnitude of `self` with the sign of a number
+    fn copysign_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// The magnitude of `self` with the sign of a number, into a tensor of the caller's
+    fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The cosine
+    fn cos(&self) -> Result<Tensor>;
+
+    /// `cos`, in place.
+    fn cos_(&mut self) -> Result<()>;
+
+    /// `cos`, into a tensor of the caller's.
+    fn cos_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The hyperbolic cosine
+    fn cosh(&self) -> Result<Tensor>;
+
+    /// `cosh`, in place.
+    fn cosh_(&mut self) -> Result<()>;
+
+    /// `cosh`, into a tensor of the caller's.
+    fn cosh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// How many elements are not zero.
+    fn count_nonzero(&self, dim: Option<i64>) -> Result<Tensor>;
+
+    /// How many elements over these dimensions are not zero.
+    fn count_nonzero_dim_intlist(&self, dim: &[i64]) -> Result<Tensor>;
+
+    /// `count_nonzero_dim_intlist`, into a tensor of the caller's.
+    fn count_nonzero_dim_intlist_out(&self, dim: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// `count_nonzero`, into a tensor of the caller's.
+    fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// The largest element up to each, and where it last was.
+    fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)>;
+
+    /// The smallest element up to each, and where it last was.
+    fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)>;
+
+    /// The products of all elements up to each.
+    fn cumprod(&self, dim: i64) -> Result<Tensor>;
+
+    /// `cumprod`, in place.
+    fn cumprod_(&mut self, dim: i64) -> Result<()>;
+
+    /// `cumprod`, into a tensor of the caller's.
+    fn cumprod_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The sums of all elements up to each.
+    fn cumsum(&self, dim: i64) -> Result<Tensor>;
+
+    /// `cumsum`, in place.
+    fn cumsum_(&mut self, dim: i64) -> Result<()>;
+
+    /// `cumsum`, into a tensor of the caller's.
+    fn cumsum_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Degrees as radians
+    fn deg2rad(&self) -> Result<Tensor>;
+
+    /// `deg2rad`, in place.
+    fn deg2rad_(&mut self) -> Result<()>;
+
+    /// `deg2rad`, into a tensor of the caller's.
+    fn deg2rad_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements, of which no derivative is known.
+    fn detach(&self) -> Result<Tensor>;
+
+    /// `detach` in memory of its own.
+    fn detach_copy(&self) -> Result<Tensor>;
+
+    /// `detach_copy`, into a tensor of the caller's.
+    fn detach_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The diagonal of a matrix, or the matrix with this diagonal.
+    fn diag(&self, diagonal: i64) -> Result<Tensor>;
+
+    /// Matrices with the last dimension along a diagonal, and zeros.
+    fn diag_embed(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
+
+    /// `diag_embed`, into a tensor of the caller's.
+    fn diag_embed_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `diag`, into a tensor of the caller's.
+    fn diag_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The elements whose positions in two dimensions are `offset` apart; the dimension along them is the last.
+    fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
+
+    /// `diagonal` in memory of its own.
+    fn diagonal_copy(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
+
+    /// `diagonal_copy`, into a tensor of the caller's.
+    fn diagonal_copy_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with `src` in place of what `diagonal`(crate::diagonal) shows.
+    fn diagonal_scatter(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
+
+    /// `diagonal_scatter`, into a tensor of the caller's.
+    fn diagonal_scatter_out(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The derivative of `lgamma`
+    fn digamma(&self) -> Result<Tensor>;
+
+    /// `digamma`, in place.
+    fn digamma_(&mut self) -> Result<()>;
+
+    /// `digamma`, into a tensor of the caller's.
+    fn digamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self / other`
+    fn div(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `div`, in place.
+    fn div_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self / other`, by a number, in place
+    fn div__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self / other`, by a number, rounded, in place
+    fn div__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
+
+    /// `div_tensor_mode`, in place
+    fn div__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
+
+    /// `div`, into a tensor of the caller's.
+    fn div_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `div_tensor_mode`, into a tensor of the caller's
+    fn div_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `self / other`, by a number
+    fn div_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self / other`, by a number, rounded
+    fn div_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor>;
+
+    /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
+    fn div_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
+
+    /// The sum of the products of the elements of two vectors.
+    fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
+
+    /// `dot`, into a tensor of the caller's.
+    fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
+    fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `elu`, in place.
+    fn elu_(&mut self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<()>;
+
+    /// `elu`, into a tensor of the caller's.
+    fn elu_out(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// A tensor as this one is, whose elements are whatever its memory holds.
+    fn empty_like(&self) -> Result<Tensor>;
+
+    /// `self == other`
+    fn eq(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `eq`, in place.
+    fn eq_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self == other`, of a number, in place
+    fn eq__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self == other`, of a number
+    fn eq_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self == other`, of a number, into a tensor of the caller's
+    fn eq_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `eq`, into a tensor of the caller's.
+    fn eq_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The error function
+    fn erf(&self) -> Result<Tensor>;
+
+    /// `erf`, in place.
+    fn erf_(&mut self) -> Result<()>;
+
+    /// `erf`, into a tensor of the caller's.
+    fn erf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `1 - erf(self)`, without its loss for large arguments
+    fn erfc(&self) -> Result<Tensor>;
+
+    /// `erfc`, in place.
+    fn erfc_(&mut self) -> Result<()>;
+
+    /// `erfc`, into a tensor of the caller's.
+    fn erfc_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The inverse of the error function
+    fn erfinv(&self) -> Result<Tensor>;
+
+    /// `erfinv`, in place.
+    fn erfinv_(&mut self) -> Result<()>;
+
+    /// `erfinv`, into a tensor of the caller's.
+    fn erfinv_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `e^self`
+    fn exp(&self) -> Result<Tensor>;
+
+    /// `2^self`
+    fn exp2(&self) -> Result<Tensor>;
+
+    /// `exp2`, in place.
+    fn exp2_(&mut self) -> Result<()>;
+
+    /// `exp2`, into a tensor of the caller's.
+    fn exp2_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `exp`, in place.
+    fn exp_(&mut self) -> Result<()>;
+
+    /// `exp`, into a tensor of the caller's.
+    fn exp_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements, again and again in dimensions of size 1 and in new ones.
+    fn expand(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `expand` to the sizes of another tensor.
+    fn expand_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `expand` in memory of its own.
+    fn expand_copy(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `expand_copy`, into a tensor of the caller's.
+    fn expand_copy_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// `e^self - 1`, exact near zero
+    fn expm1(&self) -> Result<Tensor>;
+
+    /// `expm1`, in place.
+    fn expm1_(&mut self) -> Result<()>;
+
+    /// `expm1`, into a tensor of the caller's.
+    fn expm1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `value`, a single element, in every place.
+    fn fill(&self, value: &Tensor) -> Result<Tensor>;
+
+    /// `fill`, in place.
+    fn fill_(&mut self, value: &Tensor) -> Result<()>;
+
+    /// `fill_scalar`, in place.
+    fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()>;
+
+    /// `value` in every place.
+    fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// These dimensions and those between them as one.
+    fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor>;
+
+    /// The elements in reverse along these dimensions.
+    fn flip(&self, dims: &[i64]) -> Result<Tensor>;
+
+    /// The columns in reverse.
+    fn fliplr(&self) -> Result<Tensor>;
+
+    /// The rows in reverse.
+    fn flipud(&self) -> Result<Tensor>;
+
+    /// The largest integer that is not above
+    fn floor(&self) -> Result<Tensor>;
+
+    /// `floor`, in place.
+    fn floor_(&mut self) -> Result<()>;
+
+    /// `self / other`, rounded downwards
+    fn floor_divide(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `floor_divide`, in place
+    fn floor_divide_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self / other`, by a number, rounded downwards, in place
+    fn floor_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `floor_divide`, into a tensor of the caller's.
+    fn floor_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self / other`, by a number, rounded downwards
+    fn floor_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `floor`, into a tensor of the caller's.
+    fn floor_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The larger; the other where one is NaN
+    fn fmax(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `fmax`, into a tensor of the caller's.
+    fn fmax_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The smaller; the other where one is NaN
+    fn fmin(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `fmin`, into a tensor of the caller's.
+    fn fmin_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The remainder of `self / other`, with the sign of `self`
+    fn fmod(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `fmod`, in place.
+    fn fmod_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// The remainder of division by a number, with the sign of `self`, in place
+    fn fmod__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// The remainder of division by a number, with the sign of `self`
+    fn fmod_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// The remainder of division by a number, with the sign of `self`, into a tensor of the caller's
+    fn fmod_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `fmod`, into a tensor of the caller's.
+    fn fmod_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// What follows the integer part
+    fn frac(&self) -> Result<Tensor>;
+
+    /// `frac`, in place.
+    fn frac_(&mut self) -> Result<()>;
+
+    /// `frac`, into a tensor of the caller's.
+    fn frac_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// A tensor as this one is, of one number.
+    fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `full_like`, into a tensor of the caller's.
+    fn full_like_out(&self, fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// Along one dimension the elements at the positions that `index` has; along the others those at the index's own.
+    fn gather(&self, dim: i64, index: &Tensor) -> Result<Tensor>;
+
+    /// `gather`, into a tensor of the caller's.
+    fn gather_out(&self, dim: i64, index: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The greatest common divisor
+    fn gcd(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `gcd`, in place.
+    fn gcd_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `gcd`, into a tensor of the caller's.
+    fn gcd_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self >= other`
+    fn ge(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `ge`, in place.
+    fn ge_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self >= other`, of a number, in place
+    fn ge__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self >= other`, of a number
+    fn ge_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self >= other`, of a number, into a tensor of the caller's
+    fn ge_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `ge`, into a tensor of the caller's.
+    fn ge_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self * P(X <= self)` for normal `X`, or its approximation by `tanh`
+    fn gelu(&self) -> Result<Tensor>;
+
+    /// `gelu`, in place.
+    fn gelu_(&mut self) -> Result<()>;
+
+    /// `gelu`, into a tensor of the caller's.
+    fn gelu_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self > other`
+    fn gt(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `gt`, in place.
+    fn gt_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self > other`, of a number, in place
+    fn gt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self > other`, of a number
+    fn gt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self > other`, of a number, into a tensor of the caller's
+    fn gt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `gt`, into a tensor of the caller's.
+    fn gt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// 0 within `lambd` of zero, `self` elsewhere
+    fn hardshrink(&self, lambd: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `hardshrink`, into a tensor of the caller's.
+    fn hardshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `min(max(self + 3, 0), 6) / 6`
+    fn hardsigmoid(&self) -> Result<Tensor>;
+
+    /// `hardsigmoid`, in place.
+    fn hardsigmoid_(&mut self) -> Result<()>;
+
+    /// `hardsigmoid`, into a tensor of the caller's.
+    fn hardsigmoid_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self * hardsigmoid(self)`
+    fn hardswish(&self) -> Result<Tensor>;
+
+    /// `hardswish`, in place.
+    fn hardswish_(&mut self) -> Result<()>;
+
+    /// `hardswish`, into a tensor of the caller's.
+    fn hardswish_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self` kept between two numbers
+    fn hardtanh(&self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `hardtanh`, in place.
+    fn hardtanh_(&mut self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>) -> Result<()>;
+
+    /// `hardtanh`, into a tensor of the caller's.
+    fn hardtanh_out(&self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// 0 for negative numbers, 1 for positive ones, and `values` for 0
+    fn heaviside(&self, values: &Tensor) -> Result<Tensor>;
+
+    /// `heaviside`, in place.
+    fn heaviside_(&mut self, values: &Tensor) -> Result<()>;
+
+    /// `heaviside`, into a tensor of the caller's.
+    fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `sqrt(self^2 + other^2)`, without overflow on the way
+    fn hypot(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `hypot`, in place.
+    fn hypot_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `hypot`, into a tensor of the caller's.
+    fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Every patch of an image that a kernel would cover, as a column.
+    fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
+
+    /// `im2col`, into a tensor of the caller's.
+    fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
+    fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor>;
+
+    /// The tensor plus `alpha` times the positions of `source` at these positions of a dimension.
+    fn index_add(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor>;
+
+    /// `index_add`, in place.
+    fn index_add_(&mut self, dim: i64, index: &Tensor, source: &Tensor) -> Result<()>;
+
+    /// `index_add`, into a tensor of the caller's.
+    fn index_add_out(&self, dim: i64, index: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with the positions of `source` at these positions of a dimension.
+    fn index_copy(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor>;
+
+    /// `index_copy`, in place.
+    fn index_copy_(&mut self, dim: i64, index: &Tensor, source: &Tensor) -> Result<()>;
+
+    /// `index_copy`, into a tensor of the caller's.
+    fn index_copy_out(&self, dim: i64, index: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `index_fill_int_scalar`, in place.
+    fn index_fill__int_scalar(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<()>;
+
+    /// `index_fill_int_tensor`, in place.
+    fn index_fill__int_tensor(&mut self, dim: i64, index: &Tensor, value: &Tensor) -> Result<()>;
+
+    /// The tensor with one number at these positions of a dimension.
+    fn index_fill_int_scalar(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `index_fill_int_scalar`, into a tensor of the caller's.
+    fn index_fill_int_scalar_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The same with a number that is a tensor.
+    fn index_fill_int_tensor(&self, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor>;
+
+    /// `index_fill_int_tensor`, into a tensor of the caller's.
+    fn index_fill_int_tensor_out(&self, dim: i64, index: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with `values` at the positions that `indices` say, added to what is there if it accumulates.
+    fn index_put(&self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor>;
+
+    /// `index_put`, in place.
+    fn index_put_(&mut self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<()>;
+
+    /// `index_put`, into a tensor of the caller's.
+    fn index_put_out(&self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor and the positions of `source` at these positions of a dimension, reduced.
+    fn index_reduce(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str) -> Result<Tensor>;
+
+    /// `index_reduce`, in place.
+    fn index_reduce_(&mut self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str) -> Result<()>;
+
+    /// `index_reduce`, into a tensor of the caller's.
+    fn index_reduce_out(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()>;
+
+    /// The positions `index` of a dimension.
+    fn index_select(&self, dim: i64, index: &Tensor) -> Result<Tensor>;
+
+    /// `index_select`, into a tensor of the caller's.
+    fn index_select_out(&self, dim: i64, index: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `index`, into a tensor of the caller's.
+    fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()>;
+
+    /// Whether it is neither infinite nor NaN
+    fn isfinite(&self) -> Result<Tensor>;
+
+    /// Whether it is infinite
+    fn isinf(&self) -> Result<Tensor>;
+
+    /// `isinf`, into a tensor of the caller's.
+    fn isinf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether it is NaN
+    fn isnan(&self) -> Result<Tensor>;
+
+    /// `isnan`, into a tensor of the caller's.
+    fn isnan_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether it is negative infinity
+    fn isneginf(&self) -> Result<Tensor>;
+
+    /// `isneginf`, into a tensor of the caller's.
+    fn isneginf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether it is positive infinity
+    fn isposinf(&self) -> Result<Tensor>;
+
+    /// `isposinf`, into a tensor of the caller's.
+    fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The least common multiple
+    fn lcm(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `lcm`, in place.
+    fn lcm_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `lcm`, into a tensor of the caller's.
+    fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self <= other`
+    fn le(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `le`, in place.
+    fn le_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self <= other`, of a number, in place
+    fn le__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self <= other`, of a number
+    fn le_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self <= other`, of a number, into a tensor of the caller's
+    fn le_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `le`, into a tensor of the caller's.
+    fn le_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, times `negative_slope` below zero
+    fn leaky_relu(&self, negative_slope: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `leaky_relu`, in place.
+    fn leaky_relu_(&mut self, negative_slope: impl Into<Scalar>) -> Result<()>;
+
+    /// `leaky_relu`, into a tensor of the caller's.
+    fn leaky_relu_out(&self, negative_slope: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self + weight * (end - self)`
+    fn lerp(&self, end: &Tensor, weight: &Tensor) -> Result<Tensor>;
+
+    /// `lerp`, in place.
+    fn lerp_(&mut self, end: &Tensor, weight: &Tensor) -> Result<()>;
+
+    /// `self + weight * (end - self)`, of a number, in place
+    fn lerp__scalar(&mut self, end: &Tensor, weight: impl Into<Scalar>) -> Result<()>;
+
+    /// `self + weight * (end - self)`, of a number
+    fn lerp_scalar(&self, end: &Tensor, weight: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `lerp`, into a tensor of the caller's.
+    fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The logarithm of the magnitude of the gamma function
+    fn lgamma(&self) -> Result<Tensor>;
+
+    /// `lgamma`, in place.
+    fn lgamma_(&mut self) -> Result<()>;
+
+    /// `lgamma`, into a tensor of the caller's.
+    fn lgamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements: a tensor that was just made enters the layers of the call.
+    fn lift_fresh(&self) -> Result<Tensor>;
+
+    /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
+    fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `linalg_vector_norm`, into a tensor of the caller's.
+    fn linalg_vector_norm_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The natural logarithm
+    fn log(&self) -> Result<Tensor>;
+
+    /// The logarithm to base ten
+    fn log10(&self) -> Result<Tensor>;
+
+    /// `log10`, in place.
+    fn log10_(&mut self) -> Result<()>;
+
+    /// `log10`, into a tensor of the caller's.
+    fn log10_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `log(1 + self)`, exact near zero
+    fn log1p(&self) -> Result<Tensor>;
+
+    /// `log1p`, in place.
+    fn log1p_(&mut self) -> Result<()>;
+
+    /// `log1p`, into a tensor of the caller's.
+    fn log1p_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The logarithm to base two
+    fn log2(&self) -> Result<Tensor>;
+
+    /// `log2`, in place.
+    fn log2_(&mut self) -> Result<()>;
+
+    /// `log2`, into a tensor of the caller's.
+    fn log2_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `log`, in place.
+    fn log_(&mut self) -> Result<()>;
+
+    /// `log`, into a tensor of the caller's.
+    fn log_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `log(sigmoid(self))`
+    fn log_sigmoid(&self) -> Result<Tensor>;
+
+    /// `log(sigmoid(self))`, and what its derivative needs
+    fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `log(e^self + e^other)`
+    fn logaddexp(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `log2(2^self + 2^other)`
+    fn logaddexp2(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `logaddexp2`, into a tensor of the caller's.
+    fn logaddexp2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `logaddexp`, into a tensor of the caller's.
+    fn logaddexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `log(cumsum(exp(self)))`, without overflow on the way.
+    fn logcumsumexp(&self, dim: i64) -> Result<Tensor>;
+
+    /// `logcumsumexp`, into a tensor of the caller's.
+    fn logcumsumexp_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `and` of what is not zero
+    fn logical_and(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `logical_and`, in place.
+    fn logical_and_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `logical_and`, into a tensor of the caller's.
+    fn logical_and_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Whether it is zero
+    fn logical_not(&self) -> Result<Tensor>;
+
+    /// `logical_not`, in place.
+    fn logical_not_(&mut self) -> Result<()>;
+
+    /// `logical_not`, into a tensor of the caller's.
+    fn logical_not_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `or` of what is not zero
+    fn logical_or(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `logical_or`, in place.
+    fn logical_or_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `logical_or`, into a tensor of the caller's.
+    fn logical_or_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `xor` of what is not zero
+    fn logical_xor(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `logical_xor`, in place.
+    fn logical_xor_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `logical_xor`, into a tensor of the caller's.
+    fn logical_xor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `log(self / (1 - self))`, of `self` kept `eps` away from 0 and 1
+    fn logit(&self, eps: Option<f64>) -> Result<Tensor>;
+
+    /// `logit`, in place.
+    fn logit_(&mut self, eps: Option<f64>) -> Result<()>;
+
+    /// `logit`, into a tensor of the caller's.
+    fn logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// `log(sum(exp(self)))` over these dimensions, without overflow on the way.
+    fn logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `logsumexp`, into a tensor of the caller's.
+    fn logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `self < other`
+    fn lt(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `lt`, in place.
+    fn lt_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self < other`, of a number, in place
+    fn lt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self < other`, of a number
+    fn lt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self < other`, of a number, into a tensor of the caller's
+    fn lt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `lt`, into a tensor of the caller's.
+    fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `value`, a single element, where the mask holds, `self` elsewhere
+    fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor>;
+
+    /// `masked_fill`, in place.
+    fn masked_fill_(&mut self, mask: &Tensor, value: &Tensor) -> Result<()>;
+
+    /// A number where the mask holds, in place
+    fn masked_fill__scalar(&mut self, mask: &Tensor, value: impl Into<Scalar>) -> Result<()>;
+
+    /// A number where the mask holds, `self` elsewhere
+    fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `masked_fill`, into a tensor of the caller's.
+    fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with the elements of `source`, one after another, where the mask is true.
+    fn masked_scatter(&self, mask: &Tensor, source: &Tensor) -> Result<Tensor>;
+
+    /// `masked_scatter`, in place.
+    fn masked_scatter_(&mut self, mask: &Tensor, source: &Tensor) -> Result<()>;
+
+    /// `masked_scatter`, into a tensor of the caller's.
+    fn masked_scatter_out(&self, mask: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The elements where the mask is true, in one dimension.
+    fn masked_select(&self, mask: &Tensor) -> Result<Tensor>;
+
+    /// The largest element.
+    fn max(&self) -> Result<Tensor>;
+
+    /// The largest elements over a dimension, and where they are.
+    fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// The largest element under the window at each of its places.
+    fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
+
+    /// The largest element under the window at each of its places, and where it is.
+    fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
+
+    /// The largest element under the window at each of its places.
+    fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
+
+    /// The largest element under the window at each of its places, and where it is.
+    fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `max`, into a tensor of the caller's.
+    fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The larger; NaN where one is
+    fn maximum(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `maximum`, into a tensor of the caller's.
+    fn maximum_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The mean of all elements.
+    fn mean(&self) -> Result<Tensor>;
+
+    /// The means over these dimensions; over all without any.
+    fn mean_dim(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `mean`, into a tensor of the caller's.
+    fn mean_dtype_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `mean_dim`, into a tensor of the caller's.
+    fn mean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The smallest element.
+    fn min(&self) -> Result<Tensor>;
+
+    /// The smallest elements over a dimension, and where they are.
+    fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `min`, into a tensor of the caller's.
+    fn min_unary_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The smaller; NaN where one is
+    fn minimum(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `minimum`, into a tensor of the caller's.
+    fn minimum_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self * tanh(softplus(self))`
+    fn mish(&self) -> Result<Tensor>;
+
+    /// `mish`, in place.
+    fn mish_(&mut self) -> Result<()>;
+
+    /// `mish`, into a tensor of the caller's.
+    fn mish_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The matrix product.
+    fn mm(&self, mat2: &Tensor) -> Result<Tensor>;
+
+    /// `mm`, into a tensor of the caller's.
+    fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `movedim_int`, as it is called elsewhere.
+    fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor>;
+
+    /// `movedim_intlist`, as it is called elsewhere.
+    fn moveaxis_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
+
+    /// One dimension in another place.
+    fn movedim_int(&self, source: i64, destination: i64) -> Result<Tensor>;
+
+    /// The dimensions `source` in the places `destination`, and the others in their order.
+    fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
+
+    /// `self * other`
+    fn mul(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `mul`, in place.
+    fn mul_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self * other`, of a number, in place
+    fn mul__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `mul`, into a tensor of the caller's.
+    fn mul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self * other`, of a number
+    fn mul_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// A matrix times a vector.
+    fn mv(&self, vec: &Tensor) -> Result<Tensor>;
+
+    /// `mv`, into a tensor of the caller's.
+    fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The same, with numbers in place of NaN and of infinities
+    fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
+
+    /// `nan_to_num`, in place.
+    fn nan_to_num_(&mut self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()>;
+
+    /// `nan_to_num`, into a tensor of the caller's.
+    fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The sums over these dimensions of what is a number.
+    fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nansum`, into a tensor of the caller's.
+    fn nansum_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// A run of positions of a dimension.
+    fn narrow(&self, dim: i64, start: i64, length: i64) -> Result<Tensor>;
+
+    /// `narrow` in memory of its own.
+    fn narrow_copy(&self, dim: i64, start: i64, length: i64) -> Result<Tensor>;
+
+    /// `narrow_copy`, into a tensor of the caller's.
+    fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `self != other`
+    fn ne(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `ne`, in place.
+    fn ne_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self != other`, of a number, in place
+    fn ne__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `self != other`, of a number
+    fn ne_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self != other`, of a number, into a tensor of the caller's
+    fn ne_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `ne`, into a tensor of the caller's.
+    fn ne_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `-self`
+    fn neg(&self) -> Result<Tensor>;
+
+    /// `neg`, in place.
+    fn neg_(&mut self) -> Result<()>;
+
+    /// `neg`, into a tensor of the caller's.
+    fn neg_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
+    fn new_empty(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// The same with these strides.
+    fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor>;
+
+    /// A tensor of this one's dtype and device, of one number.
+    fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// A tensor of this one's dtype and device, of ones.
+    fn new_ones(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// A tensor of this one's dtype and device, of zeros.
+    fn new_zeros(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// The number after `self` on the way to `other`
+    fn nextafter(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `nextafter`, in place.
+    fn nextafter_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `nextafter`, into a tensor of the caller's.
+    fn nextafter_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The positions of the elements that are not zero, one in each row.
+    fn nonzero(&self) -> Result<Tensor>;
+
+    /// The first `size` rows of `nonzero`, and rows of `fill_value` where it has fewer.
+    fn nonzero_static(&self, size: i64) -> Result<Tensor>;
+
+    /// `nonzero_static`, into a tensor of the caller's.
+    fn nonzero_static_out(&self, size: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `norm_scalaropt_dim`, into a tensor of the caller's.
+    fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The norm of all elements.
+    fn norm_scalar(&self, p: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `norm_scalar`, into a tensor of the caller's.
+    fn norm_scalar_out(&self, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The norms over these dimensions.
+    fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// How many elements there are.
+    fn numel(&self) -> Result<i64>;
+
+    /// For each position a row that is 1 there and 0 elsewhere.
+    fn one_hot(&self, num_classes: i64) -> Result<Tensor>;
+
+    /// A tensor as this one is, of ones.
+    fn ones_like(&self) -> Result<Tensor>;
+
+    /// `ones_like`, into a tensor of the caller's.
+    fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements with the dimensions in this order.
+    fn permute(&self, dims: &[i64]) -> Result<Tensor>;
+
+    /// `permute` in memory of its own.
+    fn permute_copy(&self, dims: &[i64]) -> Result<Tensor>;
+
+    /// `permute_copy`, into a tensor of the caller's.
+    fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// `self ^ exponent`, in place
+    fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
+
+    /// `self ^ exponent`, of a number, in place
+    fn pow__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()>;
+
+    /// `self ^ exponent`, of a number
+    fn pow_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `self ^ exponent`, of a number, into a tensor of the caller's
+    fn pow_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self ^ exponent`
+    fn pow_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor>;
+
+    /// `pow_tensor_tensor`, into a tensor of the caller's.
+    fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The product of all elements.
+    fn prod(&self) -> Result<Tensor>;
+
+    /// The products over a dimension.
+    fn prod_dim_int(&self, dim: i64, keepdim: bool) -> Result<Tensor>;
+
+    /// `prod_dim_int`, into a tensor of the caller's.
+    fn prod_int_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `prod`, into a tensor of the caller's.
+    fn prod_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with `source` at these positions, as if there were one dimension.
+    fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
+
+    /// Radians as degrees
+    fn rad2deg(&self) -> Result<Tensor>;
+
+    /// `rad2deg`, in place.
+    fn rad2deg_(&mut self) -> Result<()>;
+
+    /// `rad2deg`, into a tensor of the caller's.
+    fn rad2deg_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The elements in one dimension.
+    fn ravel(&self) -> Result<Tensor>;
+
+    /// `1 / self`
+    fn reciprocal(&self) -> Result<Tensor>;
+
+    /// `reciprocal`, in place.
+    fn reciprocal_(&mut self) -> Result<()>;
+
+    /// `reciprocal`, into a tensor of the caller's.
+    fn reciprocal_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `max(self, 0)`
+    fn relu(&self) -> Result<Tensor>;
+
+    /// `min(max(self, 0), 6)`
+    fn relu6(&self) -> Result<Tensor>;
+
+    /// `relu`, in place.
+    fn relu_(&mut self) -> Result<()>;
+
+    /// `relu`, into a tensor of the caller's.
+    fn relu_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The remainder of `self / other`, with the sign of `other`
+    fn remainder(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `remainder`, in place.
+    fn remainder_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// The remainder of division by a number, with its sign, in place
+    fn remainder__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// The remainder of division by a number, with its sign
+    fn remainder_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// The remainder of division by a number, with its sign, into a tensor of the caller's
+    fn remainder_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `remainder`, into a tensor of the caller's.
+    fn remainder_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor so many times in each dimension.
+    fn repeat(&self, repeats: &[i64]) -> Result<Tensor>;
+
+    /// Every position of a dimension `repeats` times.
+    fn repeat_interleave_self_int(&self, repeats: i64, dim: Option<i64>) -> Result<Tensor>;
+
+    /// Every position of a dimension as often as `repeats` says.
+    fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
+    /// The elements in other sizes, one of which may be -1: a view where there is one, otherwise a copy.
+    fn reshape(&self, shape: &[i64]) -> Result<Tensor>;
+
+    /// `reshape` to the sizes of another tensor.
+    fn reshape_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// The elements moved along these dimensions, those that leave at one end entering at the other.
+    fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor>;
+
+    /// `roll`, into a tensor of the caller's.
+    fn roll_out(&self, shifts: &[i64], dims: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// A plane turned by `k` right angles, from the first of two dimensions towards the second.
+    fn rot90(&self, k: i64, dims: &[i64]) -> Result<Tensor>;
+
+    /// `rot90`, into a tensor of the caller's.
+    fn rot90_out(&self, k: i64, dims: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The nearest integer, and the even one of two
+    fn round(&self) -> Result<Tensor>;
+
+    /// `round`, in place.
+    fn round_(&mut self) -> Result<()>;
+
+    /// `round_decimals`, in place.
+    fn round__decimals(&mut self, decimals: i64) -> Result<()>;
+
+    /// The nearest number of so many decimals
+    fn round_decimals(&self, decimals: i64) -> Result<Tensor>;
+
+    /// `round_decimals`, into a tensor of the caller's.
+    fn round_decimals_out(&self, decimals: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `round`, into a tensor of the caller's.
+    fn round_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `1 / sqrt(self)`
+    fn rsqrt(&self) -> Result<Tensor>;
+
+    /// `rsqrt`, in place.
+    fn rsqrt_(&mut self) -> Result<()>;
+
+    /// `rsqrt`, into a tensor of the caller's.
+    fn rsqrt_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `other - alpha * self`
+    fn rsub(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `other - alpha * self`, of a number
+    fn rsub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `rsub`, into a tensor of the caller's.
+    fn rsub_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `scatter_reduce`, in place.
+    fn scatter__reduce(&mut self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()>;
+
+    /// `scatter_src`, in place.
+    fn scatter__src(&mut self, dim: i64, index: &Tensor, src: &Tensor) -> Result<()>;
+
+    /// `scatter_value`, in place.
+    fn scatter__value(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<()>;
+
+    /// `scatter_value_reduce`, in place.
+    fn scatter__value_reduce(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str) -> Result<()>;
+
+    /// The tensor plus the elements of `src` at these positions.
+    fn scatter_add(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
+
+    /// `scatter_add`, in place.
+    fn scatter_add_(&mut self, dim: i64, index: &Tensor, src: &Tensor) -> Result<()>;
+
+    /// `scatter_add`, into a tensor of the caller's.
+    fn scatter_add_out(&self, dim: i64, index: &Tensor, src: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor plus or times the elements of `src` at these positions.
+    fn scatter_reduce(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor>;
+
+    /// `scatter_reduce_two`, in place.
+    fn scatter_reduce__two(&mut self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()>;
+
+    /// `scatter_reduce`, into a tensor of the caller's.
+    fn scatter_reduce_out(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor and the elements of `src` at these positions, reduced.
+    fn scatter_reduce_two(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor>;
+
+    /// `scatter_reduce_two`, into a tensor of the caller's.
+    fn scatter_reduce_two_out(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with the elements of `src` at the positions that `index` has along a dimension.
+    fn scatter_src(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
+
+    /// `scatter_src`, into a tensor of the caller's.
+    fn scatter_src_out(&self, dim: i64, index: &Tensor, src: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The same with one number.
+    fn scatter_value(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `scatter_value`, into a tensor of the caller's.
+    fn scatter_value_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The same with one number.
+    fn scatter_value_reduce(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str) -> Result<Tensor>;
+
+    /// `scatter_value_reduce`, into a tensor of the caller's.
+    fn scatter_value_reduce_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str, out: &mut Tensor) -> Result<()>;
+
+    /// `select_int` in memory of its own.
+    fn select_copy_int(&self, dim: i64, index: i64) -> Result<Tensor>;
+
+    /// `select_copy_int`, into a tensor of the caller's.
+    fn select_copy_int_out(&self, dim: i64, index: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The elements at one position of a dimension, which is gone.
+    fn select_int(&self, dim: i64, index: i64) -> Result<Tensor>;
+
+    /// The tensor with `src` in place of what `select_int`(crate::select_int) shows.
+    fn select_scatter(&self, src: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
+
+    /// `select_scatter`, into a tensor of the caller's.
+    fn select_scatter_out(&self, src: &Tensor, dim: i64, index: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The self-normalising `elu`
+    fn selu(&self) -> Result<Tensor>;
+
+    /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
+    fn sgn(&self) -> Result<Tensor>;
+
+    /// `sgn`, in place.
+    fn sgn_(&mut self) -> Result<()>;
+
+    /// `sgn`, into a tensor of the caller's.
+    fn sgn_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `1 / (1 + e^-self)`
+    fn sigmoid(&self) -> Result<Tensor>;
+
+    /// `sigmoid`, in place.
+    fn sigmoid_(&mut self) -> Result<()>;
+
+    /// `sigmoid`, into a tensor of the caller's.
+    fn sigmoid_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// -1, 0 or 1, as the sign is
+    fn sign(&self) -> Result<Tensor>;
+
+    /// `sign`, in place.
+    fn sign_(&mut self) -> Result<()>;
+
+    /// `sign`, into a tensor of the caller's.
+    fn sign_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whether the sign is minus, of zero too
+    fn signbit(&self) -> Result<Tensor>;
+
+    /// `signbit`, into a tensor of the caller's.
+    fn signbit_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self * sigmoid(self)`
+    fn silu(&self) -> Result<Tensor>;
+
+    /// `silu`, in place.
+    fn silu_(&mut self) -> Result<()>;
+
+    /// `silu`, into a tensor of the caller's.
+    fn silu_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The sine
+    fn sin(&self) -> Result<Tensor>;
+
+    /// `sin`, in place.
+    fn sin_(&mut self) -> Result<()>;
+
+    /// `sin`, into a tensor of the caller's.
+    fn sin_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `sin(pi self) / (pi self)`
+    fn sinc(&self) -> Result<Tensor>;
+
+    /// `sinc`, in place.
+    fn sinc_(&mut self) -> Result<()>;
+
+    /// `sinc`, into a tensor of the caller's.
+    fn sinc_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The hyperbolic sine
+    fn sinh(&self) -> Result<Tensor>;
+
+    /// `sinh`, in place.
+    fn sinh_(&mut self) -> Result<()>;
+
+    /// `sinh`, into a tensor of the caller's.
+    fn sinh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Every `step`th position of a dimension, from `start` up to but not `end`.
+    fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
+
+    /// `slice` in memory of its own.
+    fn slice_copy(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
+
+    /// `slice_copy`, into a tensor of the caller's.
+    fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with `src` in place of what `slice`(crate::slice) shows.
+    fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
+
+    /// `slice_scatter`, into a tensor of the caller's.
+    fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
+    fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `softplus`, into a tensor of the caller's.
+    fn softplus_out(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, `lambd` closer to zero
+    fn softshrink(&self, lambd: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `softshrink`, into a tensor of the caller's.
+    fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// Runs of `split_size` positions of a dimension; the last may be shorter.
+    fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split` in memory of their own.
+    fn split_copy(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split_with_sizes`, as it is also called.
+    fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// Runs of these lengths of a dimension.
+    fn split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split_with_sizes` in memory of their own.
+    fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `sqrt(self)`
+    fn sqrt(&self) -> Result<Tensor>;
+
+    /// `sqrt`, in place.
+    fn sqrt_(&mut self) -> Result<()>;
+
+    /// `sqrt`, into a tensor of the caller's.
+    fn sqrt_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self ^ 2`
+    fn square(&self) -> Result<Tensor>;
+
+    /// `self ^ 2`, in place
+    fn square_(&mut self) -> Result<()>;
+
+    /// The same elements without the dimensions of size 1.
+    fn squeeze(&self) -> Result<Tensor>;
+
+    /// `squeeze`, of the handle itself.
+    fn squeeze_(&mut self) -> Result<()>;
+
+    /// `squeeze_dim`, of the handle itself.
+    fn squeeze__dim(&mut self, dim: i64) -> Result<()>;
+
+    /// `squeeze_dims`, of the handle itself.
+    fn squeeze__dims(&mut self, dim: &[i64]) -> Result<()>;
+
+    /// `squeeze` in memory of its own.
+    fn squeeze_copy(&self) -> Result<Tensor>;
+
+    /// `squeeze_dim` in memory of its own.
+    fn squeeze_copy_dim(&self, dim: i64) -> Result<Tensor>;
+
+    /// `squeeze_copy_dim`, into a tensor of the caller's.
+    fn squeeze_copy_dim_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `squeeze_dims` in memory of its own.
+    fn squeeze_copy_dims(&self, dim: &[i64]) -> Result<Tensor>;
+
+    /// `squeeze_copy_dims`, into a tensor of the caller's.
+    fn squeeze_copy_dims_out(&self, dim: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// `squeeze_copy`, into a tensor of the caller's.
+    fn squeeze_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements without this dimension, if it is of size 1.
+    fn squeeze_dim(&self, dim: i64) -> Result<Tensor>;
+
+    /// The same elements without those of these dimensions that are of size 1.
+    fn squeeze_dims(&self, dim: &[i64]) -> Result<Tensor>;
+
+    /// The standard deviations over these dimensions.
+    fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
+
+    /// `std_correction`, into a tensor of the caller's.
+    fn std_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
+
+    /// The standard deviations over these dimensions, and the means.
+    fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
+
+    /// `self - alpha * other`
+    fn sub(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `sub`, in place.
+    fn sub_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self - alpha * other`, of a number, in place
+    fn sub__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
+
+    /// `sub`, into a tensor of the caller's.
+    fn sub_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self - alpha * other`, of a number
+    fn sub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// The sum of all elements.
+    fn sum(&self) -> Result<Tensor>;
+
+    /// The sums over these dimensions; over all without any.
+    fn sum_dim_intlist(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `sum_dim_intlist`, into a tensor of the caller's.
+    fn sum_intlist_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `sum`, into a tensor of the caller's.
+    fn sum_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `transpose_int`, as it is called elsewhere.
+    fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor>;
+
+    /// `transpose_`, as it is called elsewhere.
+    fn swapaxes_(&mut self, axis0: i64, axis1: i64) -> Result<()>;
+
+    /// `transpose_int`, as it is called elsewhere.
+    fn swapdims(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
+
+    /// `transpose_`, as it is called elsewhere.
+    fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
+
+    /// The matrix with rows and columns in each other's place; a vector as it is.
+    fn t(&self) -> Result<Tensor>;
+
+    /// `t`, of the handle itself.
+    fn t_(&mut self) -> Result<()>;
+
+    /// `t` in memory of its own.
+    fn t_copy(&self) -> Result<Tensor>;
+
+    /// `t_copy`, into a tensor of the caller's.
+    fn t_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The elements at these positions, as if there were one dimension.
+    fn take(&self, index: &Tensor) -> Result<Tensor>;
+
+    /// The elements at the positions `indices` of a dimension, the others being broadcast.
+    fn take_along_dim(&self, indices: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
+    /// `take_along_dim`, into a tensor of the caller's.
+    fn take_along_dim_out(&self, indices: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// `take`, into a tensor of the caller's.
+    fn take_out(&self, index: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tangent
+    fn tan(&self) -> Result<Tensor>;
+
+    /// `tan`, in place.
+    fn tan_(&mut self) -> Result<()>;
+
+    /// `tan`, into a tensor of the caller's.
+    fn tan_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The hyperbolic tangent
+    fn tanh(&self) -> Result<Tensor>;
+
+    /// `tanh`, in place.
+    fn tanh_(&mut self) -> Result<()>;
+
+    /// `tanh`, into a tensor of the caller's.
+    fn tanh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The runs of a dimension between these positions.
+    fn tensor_split_indices(&self, indices: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// This many runs of a dimension, of lengths that differ by one at most.
+    fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `self` above the threshold, `value` elsewhere
+    fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `threshold`, in place.
+    fn threshold_(&mut self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<()>;
+
+    /// `threshold`, into a tensor of the caller's.
+    fn threshold_out(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `repeat`, of the last dimensions where `dims` has fewer than there are.
+    fn tile(&self, dims: &[i64]) -> Result<Tensor>;
+
+    /// `self`, or a copy on this device in this dtype.
+    fn to_device(&self, device: Device, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+
+    /// `self`, or a copy in this dtype.
+    fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+
+    /// `self`, or a copy with these properties.
+    fn to_dtype_layout(&self) -> Result<Tensor>;
+
+    /// `self`, or a copy with the dtype and on the device of `other`.
+    fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+
+    /// `transpose_int`, of the handle itself.
+    fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
+
+    /// `transpose_int` in memory of its own.
+    fn transpose_copy_int(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
+
+    /// `transpose_copy_int`, into a tensor of the caller's.
+    fn transpose_copy_int_out(&self, dim0: i64, dim1: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements with two dimensions in each other's place.
+    fn transpose_int(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
+
+    /// The lower triangle of each matrix, and zeros.
+    fn tril(&self, diagonal: i64) -> Result<Tensor>;
+
+    /// `tril`, in place.
+    fn tril_(&mut self, diagonal: i64) -> Result<()>;
+
+    /// `tril`, into a tensor of the caller's.
+    fn tril_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The upper triangle of each matrix, and zeros.
+    fn triu(&self, diagonal: i64) -> Result<Tensor>;
+
+    /// `triu`, in place.
+    fn triu_(&mut self, diagonal: i64) -> Result<()>;
+
+    /// `triu`, into a tensor of the caller's.
+    fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The integer part
+    fn trunc(&self) -> Result<Tensor>;
+
+    /// `trunc`, in place.
+    fn trunc_(&mut self) -> Result<()>;
+
+    /// `trunc`, into a tensor of the caller's.
+    fn trunc_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, or a copy with the dtype of `other`.
+    fn type_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `unbind_int` in memory of their own.
+    fn unbind_copy_int(&self, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// Every position of a dimension.
+    fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// One dimension as several.
+    fn unflatten_int(&self, dim: i64, sizes: &[i64]) -> Result<Tensor>;
+
+    /// Every run of `size` positions of a dimension, `step` apart; the dimension along a run is the last.
+    fn unfold(&self, dimension: i64, size: i64, step: i64) -> Result<Tensor>;
+
+    /// `unfold` in memory of its own.
+    fn unfold_copy(&self, dimension: i64, size: i64, step: i64) -> Result<Tensor>;
+
+    /// `unfold_copy`, into a tensor of the caller's.
+    fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `split` whose parts their users promise to write one at a time.
+    fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split_with_sizes` whose parts their users promise to write one at a time.
+    fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// The same elements with one more dimension of size 1.
+    fn unsqueeze(&self, dim: i64) -> Result<Tensor>;
+
+    /// `unsqueeze`, of the handle itself.
+    fn unsqueeze_(&mut self, dim: i64) -> Result<()>;
+
+    /// `unsqueeze` in memory of its own.
+    fn unsqueeze_copy(&self, dim: i64) -> Result<Tensor>;
+
+    /// `unsqueeze_copy`, into a tensor of the caller's.
+    fn unsqueeze_copy_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_bicubic2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_bicubic2d`, into a tensor of the caller's.
+    fn upsample_bicubic2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_bilinear2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_bilinear2d`, into a tensor of the caller's.
+    fn upsample_bilinear2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_linear1d(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_linear1d`, into a tensor of the caller's.
+    fn upsample_linear1d_out(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_nearest1d(&self, output_size: &[i64], scales: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_nearest1d`, into a tensor of the caller's.
+    fn upsample_nearest1d_out(&self, output_size: &[i64], scales: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_nearest2d(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_nearest2d`, into a tensor of the caller's.
+    fn upsample_nearest2d_out(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_nearest3d(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_nearest3d`, into a tensor of the caller's.
+    fn upsample_nearest3d_out(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The image in another size.
+    fn upsample_trilinear3d(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
+
+    /// `upsample_trilinear3d`, into a tensor of the caller's.
+    fn upsample_trilinear3d_out(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
+    fn var_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
+
+    /// `var_correction`, into a tensor of the caller's.
+    fn var_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
+
+    /// The variances over these dimensions, and the means.
+    fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
+
+    /// The same with the conjugate of the first vector.
+    fn vdot(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `vdot`, into a tensor of the caller's.
+    fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The same elements in other sizes, one of which may be -1.
+    fn view(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `view` in the sizes of another tensor.
+    fn view_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `view` in memory of its own.
+    fn view_copy(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `view_dtype` in memory of its own.
+    fn view_copy_dtype(&self, dtype: DType) -> Result<Tensor>;
+
+    /// `view_copy_dtype`, into a tensor of the caller's.
+    fn view_copy_dtype_out(&self, dtype: DType, out: &mut Tensor) -> Result<()>;
+
+    /// `view_copy`, into a tensor of the caller's.
+    fn view_copy_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The same bytes as elements of another type.
+    fn view_dtype(&self, dtype: DType) -> Result<Tensor>;
+
+    /// `self * log(other)`, and 0 where `self` is 0
+    fn xlogy(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `xlogy`, in place.
+    fn xlogy_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `self * log(other)`, of a number, in place
+    fn xlogy__scalar_other(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `xlogy`, into a tensor of the caller's.
+    fn xlogy_outtensor(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self * log(other)`, of a number
+    fn xlogy_scalar_other(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// 0 in every place.
+    fn zero(&self) -> Result<Tensor>;
+
+    /// `zero`, in place.
+    fn zero_(&mut self) -> Result<()>;
+
+    /// A tensor as this one is, of zeros.
+    fn zeros_like(&self) -> Result<Tensor>;
+
+    /// `zeros_like`, into a tensor of the caller's.
+    fn zeros_like_out(&self, out: &mut Tensor) -> Result<()>;
+}
+
+impl Methods for Tensor {
+    fn abs(&self) -> Result<Tensor> {
+        crate::abs(self)
+    }
+
+    fn abs_(&mut self) -> Result<()> {
+        crate::abs_(self)
+    }
+
+    fn abs_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::abs_out(self, out)
+    }
+
+    fn acos(&self) -> Result<Tensor> {
+        crate::acos(self)
+    }
+
+    fn acos_(&mut self) -> Result<()> {
+        crate::acos_(self)
+    }
+
+    fn acos_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::acos_out(self, out)
+    }
+
+    fn acosh(&self) -> Result<Tensor> {
+        crate::acosh(self)
+    }
+
+    fn acosh_(&mut self) -> Result<()> {
+        crate::acosh_(self)
+    }
+
+    fn acosh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::acosh_out(self, out)
+    }
+
+    fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor> {
+        crate::adaptive_avg_pool2d(self, output_size)
+    }
+
+    fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor> {
+        crate::adaptive_avg_pool3d(self, output_size)
+    }
+
+    fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
+        crate::adaptive_max_pool2d(self, output_size)
+    }
+
+    fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
+        crate::adaptive_max_pool3d(self, output_size)
+    }
+
+    fn add(&self, other: &Tensor) -> Result<Tensor> {
+        crate::add!(self, other)
+    }
+
+    fn add_(&mut self, other: &Tensor) -> Result<()> {
+        crate::add_!(self, other)
+    }
+
+    fn add__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()> {
+        crate::add__scalar(self, other.into(), alpha.into())
+    }
+
+    fn add_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::add_out!(self, other, out = out)
+    }
+
+    fn add_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
+        crate::add_scalar(self, other.into(), alpha.into())
+    }
+
+    fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
+        crate::addbmm!(self, batch1, batch2)
+    }
+
+    fn addbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()> {
+        crate::addbmm_!(self, batch1, batch2)
+    }
+
+    fn addbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::addbmm_out!(self, batch1, batch2, out = out)
+    }
+
+    fn addcdiv(&self, tensor1: &Tensor, tensor2: &Tensor) -> Result<Tensor> {
+        crate::addcdiv!(self, tensor1, tensor2)
+    }
+
+    fn addcdiv_(&mut self, tensor1: &Tensor, tensor2: &Tensor) -> Result<()> {
+        crate::addcdiv_!(self, tensor1, tensor2)
+    }
+
+    fn addcdiv_out(&self, tensor1: &Tensor, tensor2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::addcdiv_out!(self, tensor1, tensor2, out = out)
+    }
+
+    fn addcmul(&self, tensor1: &Tensor, tensor2: &Tensor) -> Result<Tensor> {
+        crate::addcmul!(self, tensor1, tensor2)
+    }
+
+    fn addcmul_(&mut self, tensor1: &Tensor, tensor2: &Tensor) -> Result<()> {
+        crate::addcmul_!(self, tensor1, tensor2)
+    }
+
+    fn addcmul_out(&self, tensor1: &Tensor, tensor2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::addcmul_out!(self, tensor1, tensor2, out = out)
+    }
+
+    fn addmm(&self, mat1: &Tensor, mat2: &Tensor) -> Result<Tensor> {
+        crate::addmm!(self, mat1, mat2)
+    }
+
+    fn addmm_(&mut self, mat1: &Tensor, mat2: &Tensor) -> Result<()> {
+        crate::addmm_!(self, mat1, mat2)
+    }
+
+    fn addmm_out(&self, mat1: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::addmm_out!(self, mat1, mat2, out = out)
+    }
+
+    fn addmv(&self, mat: &Tensor, vec: &Tensor) -> Result<Tensor> {
+        crate::addmv!(self, mat, vec)
+    }
+
+    fn addmv_(&mut self, mat: &Tensor, vec: &Tensor) -> Result<()> {
+        crate::addmv_!(self, mat, vec)
+    }
+
+    fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::addmv_out!(self, mat, vec, out = out)
+    }
+
+    fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor> {
+        crate::addr!(self, vec1, vec2)
+    }
+
+    fn addr_(&mut self, vec1: &Tensor, vec2: &Tensor) -> Result<()> {
+        crate::addr_!(self, vec1, vec2)
+    }
+
+    fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::addr_out!(self, vec1, vec2, out = out)
+    }
+
+    fn alias(&self) -> Result<Tensor> {
+        crate::alias(self)
+    }
+
+    fn alias_copy(&self) -> Result<Tensor> {
+        crate::alias_copy(self)
+    }
+
+    fn alias_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::alias_copy_out(self, out)
+    }
+
+    fn all(&self) -> Result<Tensor> {
+        crate::all(self)
+    }
+
+    fn all_all_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::all_all_out(self, out)
+    }
+
+    fn all_dim(&self, dim: i64, keepdim: bool) -> Result<Tensor> {
+        crate::all_dim(self, dim, keepdim)
+    }
+
+    fn all_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::all_dims(self, dim, keepdim)
+    }
+
+    fn all_dims_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::all_dims_out(self, dim, keepdim, out)
+    }
+
+    fn all_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::all_out(self, dim, keepdim, out)
+    }
+
+    fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::amax(self, dim, keepdim)
+    }
+
+    fn amax_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::amax_out(self, dim, keepdim, out)
+    }
+
+    fn amin(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::amin(self, dim, keepdim)
+    }
+
+    fn amin_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::amin_out(self, dim, keepdim, out)
+    }
+
+    fn aminmax(&self) -> Result<(Tensor, Tensor)> {
+        crate::aminmax!(self)
+    }
+
+    fn any(&self) -> Result<Tensor> {
+        crate::any(self)
+    }
+
+    fn any_all_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::any_all_out(self, out)
+    }
+
+    fn any_dim(&self, dim: i64, keepdim: bool) -> Result<Tensor> {
+        crate::any_dim(self, dim, keepdim)
+    }
+
+    fn any_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::any_dims(self, dim, keepdim)
+    }
+
+    fn any_dims_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::any_dims_out(self, dim, keepdim, out)
+    }
+
+    fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::any_out(self, dim, keepdim, out)
+    }
+
+    fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::argmax(self, dim, keepdim)
+    }
+
+    fn argmax_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::argmax_out(self, dim, keepdim, out)
+    }
+
+    fn argmin(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::argmin(self, dim, keepdim)
+    }
+
+    fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::argmin_out(self, dim, keepdim, out)
+    }
+
+    fn argwhere(&self) -> Result<Tensor> {
+        crate::argwhere(self)
+    }
+
+    fn as_strided(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
+        crate::as_strided(self, size, stride, storage_offset)
+    }
+
+    fn as_strided_(&mut self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
+        crate::as_strided_(self, size, stride, storage_offset)
+    }
+
+    fn as_strided_copy(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
+        crate::as_strided_copy(self, size, stride, storage_offset)
+    }
+
+    fn as_strided_copy_out(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::as_strided_copy_out(self, size, stride, storage_offset, out)
+    }
+
+    fn as_strided_scatter(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
+        crate::as_strided_scatter(self, src, size, stride, storage_offset)
+    }
+
+    fn as_strided_scatter_out(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::as_strided_scatter_out(self, src, size, stride, storage_offset, out)
+    }
+
+    fn asin(&self) -> Result<Tensor> {
+        crate::asin(self)
+    }
+
+    fn asin_(&mut self) -> Result<()> {
+        crate::asin_(self)
+    }
+
+    fn asin_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::asin_out(self, out)
+    }
+
+    fn asinh(&self) -> Result<Tensor> {
+        crate::asinh(self)
+    }
+
+    fn asinh_(&mut self) -> Result<()> {
+        crate::asinh_(self)
+    }
+
+    fn asinh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::asinh_out(self, out)
+    }
+
+    fn atan(&self) -> Result<Tensor> {
+        crate::atan(self)
+    }
+
+    fn atan2(&self, other: &Tensor) -> Result<Tensor> {
+        crate::atan2(self, other)
+    }
+
+    fn atan2_(&mut self, other: &Tensor) -> Result<()> {
+        crate::atan2_(self, other)
+    }
+
+    fn atan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::atan2_out(self, other, out)
+    }
+
+    fn atan_(&mut self) -> Result<()> {
+        crate::atan_(self)
+    }
+
+    fn atan_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::atan_out(self, out)
+    }
+
+    fn atanh(&self) -> Result<Tensor> {
+        crate::atanh(self)
+    }
+
+    fn atanh_(&mut self) -> Result<()> {
+        crate::atanh_(self)
+    }
+
+    fn atanh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::atanh_out(self, out)
+    }
+
+    fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor> {
+        crate::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    }
+
+    fn avg_pool2d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::avg_pool2d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
+    }
+
+    fn avg_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor> {
+        crate::avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    }
+
+    fn avg_pool3d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::avg_pool3d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
+    }
+
+    fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
+        crate::baddbmm!(self, batch1, batch2)
+    }
+
+    fn baddbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()> {
+        crate::baddbmm_!(self, batch1, batch2)
+    }
+
+    fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::baddbmm_out!(self, batch1, batch2, out = out)
+    }
+
+    fn bitwise_and(&self, other: &Tensor) -> Result<Tensor> {
+        crate::bitwise_and(self, other)
+    }
+
+    fn bitwise_and_(&mut self, other: &Tensor) -> Result<()> {
+        crate::bitwise_and_(self, other)
+    }
+
+    fn bitwise_and__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::bitwise_and__scalar(self, other.into())
+    }
+
+    fn bitwise_and_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::bitwise_and_scalar(self, other.into())
+    }
+
+    fn bitwise_and_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_and_scalar_out(self, other.into(), out)
+    }
+
+    fn bitwise_and_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_and_tensor_out(self, other, out)
+    }
+
+    fn bitwise_left_shift(&self, other: &Tensor) -> Result<Tensor> {
+        crate::bitwise_left_shift(self, other)
+    }
+
+    fn bitwise_left_shift_(&mut self, other: &Tensor) -> Result<()> {
+        crate::bitwise_left_shift_(self, other)
+    }
+
+    fn bitwise_left_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::bitwise_left_shift__tensor_scalar(self, other.into())
+    }
+
+    fn bitwise_left_shift_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_left_shift_tensor_out(self, other, out)
+    }
+
+    fn bitwise_left_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::bitwise_left_shift_tensor_scalar(self, other.into())
+    }
+
+    fn bitwise_left_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_left_shift_tensor_scalar_out(self, other.into(), out)
+    }
+
+    fn bitwise_not(&self) -> Result<Tensor> {
+        crate::bitwise_not(self)
+    }
+
+    fn bitwise_not_(&mut self) -> Result<()> {
+        crate::bitwise_not_(self)
+    }
+
+    fn bitwise_not_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_not_out(self, out)
+    }
+
+    fn bitwise_or(&self, other: &Tensor) -> Result<Tensor> {
+        crate::bitwise_or(self, other)
+    }
+
+    fn bitwise_or_(&mut self, other: &Tensor) -> Result<()> {
+        crate::bitwise_or_(self, other)
+    }
+
+    fn bitwise_or__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::bitwise_or__scalar(self, other.into())
+    }
+
+    fn bitwise_or_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::bitwise_or_scalar(self, other.into())
+    }
+
+    fn bitwise_or_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_or_scalar_out(self, other.into(), out)
+    }
+
+    fn bitwise_or_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_or_tensor_out(self, other, out)
+    }
+
+    fn bitwise_right_shift(&self, other: &Tensor) -> Result<Tensor> {
+        crate::bitwise_right_shift(self, other)
+    }
+
+    fn bitwise_right_shift_(&mut self, other: &Tensor) -> Result<()> {
+        crate::bitwise_right_shift_(self, other)
+    }
+
+    fn bitwise_right_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::bitwise_right_shift__tensor_scalar(self, other.into())
+    }
+
+    fn bitwise_right_shift_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_right_shift_tensor_out(self, other, out)
+    }
+
+    fn bitwise_right_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::bitwise_right_shift_tensor_scalar(self, other.into())
+    }
+
+    fn bitwise_right_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_right_shift_tensor_scalar_out(self, other.into(), out)
+    }
+
+    fn bitwise_xor(&self, other: &Tensor) -> Result<Tensor> {
+        crate::bitwise_xor(self, other)
+    }
+
+    fn bitwise_xor_(&mut self, other: &Tensor) -> Result<()> {
+        crate::bitwise_xor_(self, other)
+    }
+
+    fn bitwise_xor__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::bitwise_xor__scalar(self, other.into())
+    }
+
+    fn bitwise_xor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::bitwise_xor_scalar(self, other.into())
+    }
+
+    fn bitwise_xor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_xor_scalar_out(self, other.into(), out)
+    }
+
+    fn bitwise_xor_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bitwise_xor_tensor_out(self, other, out)
+    }
+
+    fn bmm(&self, mat2: &Tensor) -> Result<Tensor> {
+        crate::bmm(self, mat2)
+    }
+
+    fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bmm_out(self, mat2, out)
+    }
+
+    fn broadcast_to(&self, size: &[i64]) -> Result<Tensor> {
+        crate::broadcast_to(self, size)
+    }
+
+    fn ceil(&self) -> Result<Tensor> {
+        crate::ceil(self)
+    }
+
+    fn ceil_(&mut self) -> Result<()> {
+        crate::ceil_(self)
+    }
+
+    fn ceil_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::ceil_out(self, out)
+    }
+
+    fn celu(&self, alpha: impl Into<Scalar>) -> Result<Tensor> {
+        crate::celu(self, alpha.into())
+    }
+
+    fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()> {
+        crate::celu_(self, alpha.into())
+    }
+
+    fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::chunk(self, chunks, dim)
+    }
+
+    fn clamp(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
+        crate::clamp(self, min, max)
+    }
+
+    fn clamp_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
+        crate::clamp_(self, min, max)
+    }
+
+    fn clamp__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
+        crate::clamp__tensor(self, min, max)
+    }
+
+    fn clamp_max(&self, max: impl Into<Scalar>) -> Result<Tensor> {
+        crate::clamp_max(self, max.into())
+    }
+
+    fn clamp_max_(&mut self, max: impl Into<Scalar>) -> Result<()> {
+        crate::clamp_max_(self, max.into())
+    }
+
+    fn clamp_max__tensor(&mut self, max: &Tensor) -> Result<()> {
+        crate::clamp_max__tensor(self, max)
+    }
+
+    fn clamp_max_out(&self, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::clamp_max_out(self, max.into(), out)
+    }
+
+    fn clamp_max_tensor(&self, max: &Tensor) -> Result<Tensor> {
+        crate::clamp_max_tensor(self, max)
+    }
+
+    fn clamp_max_tensor_out(&self, max: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::clamp_max_tensor_out(self, max, out)
+    }
+
+    fn clamp_min(&self, min: impl Into<Scalar>) -> Result<Tensor> {
+        crate::clamp_min(self, min.into())
+    }
+
+    fn clamp_min_(&mut self, min: impl Into<Scalar>) -> Result<()> {
+        crate::clamp_min_(self, min.into())
+    }
+
+    fn clamp_min__tensor(&mut self, min: &Tensor) -> Result<()> {
+        crate::clamp_min__tensor(self, min)
+    }
+
+    fn clamp_min_out(&self, min: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::clamp_min_out(self, min.into(), out)
+    }
+
+    fn clamp_min_tensor(&self, min: &Tensor) -> Result<Tensor> {
+        crate::clamp_min_tensor(self, min)
+    }
+
+    fn clamp_min_tensor_out(&self, min: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::clamp_min_tensor_out(self, min, out)
+    }
+
+    fn clamp_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::clamp_out(self, min, max, out)
+    }
+
+    fn clamp_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
+        crate::clamp_tensor(self, min, max)
+    }
+
+    fn clamp_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
+        crate::clamp_tensor_out(self, min, max, out)
+    }
+
+    fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
+        crate::col2im(self, output_size, kernel_size, dilation, padding, stride)
+    }
+
+    fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn contiguous(&self) -> Result<Tensor> {
+        crate::contiguous!(self)
+    }
+
+    fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor> {
+        crate::copy(self, src, non_blocking)
+    }
+
+    fn copy_(&mut self, src: &Tensor, non_blocking: bool) -> Result<()> {
+        crate::copy_(self, src, non_blocking)
+    }
+
+    fn copysign(&self, other: &Tensor) -> Result<Tensor> {
+        crate::copysign(self, other)
+    }
+
+    fn copysign_(&mut self, other: &Tensor) -> Result<()> {
+        crate::copysign_(self, other)
+    }
+
+    fn copysign__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::copysign__scalar(self, other.into())
+    }
+
+    fn copysign_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::copysign_out(self, other, out)
+    }
+
+    fn copysign_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::copysign_scalar(self, other.into())
+    }
+
+    fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::copysign_scalar_out(self, other.into(), out)
+    }
+
+    fn cos(&self) -> Result<Tensor> {
+        crate::cos(self)
+    }
+
+    fn cos_(&mut self) -> Result<()> {
+        crate::cos_(self)
+    }
+
+    fn cos_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::cos_out(self, out)
+    }
+
+    fn cosh(&self) -> Result<Tensor> {
+        crate::cosh(self)
+    }
+
+    fn cosh_(&mut self) -> Result<()> {
+        crate::cosh_(self)
+    }
+
+    fn cosh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::cosh_out(self, out)
+    }
+
+    fn count_nonzero(&self, dim: Option<i64>) -> Result<Tensor> {
+        crate::count_nonzero(self, dim)
+    }
+
+    fn count_nonzero_dim_intlist(&self, dim: &[i64]) -> Result<Tensor> {
+        crate::count_nonzero_dim_intlist(self, dim)
+    }
+
+    fn count_nonzero_dim_intlist_out(&self, dim: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::count_nonzero_dim_intlist_out(self, dim, out)
+    }
+
+    fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::count_nonzero_out(self, dim, out)
+    }
+
+    fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)> {
+        crate::cummax(self, dim)
+    }
+
+    fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)> {
+        crate::cummin(self, dim)
+    }
+
+    fn cumprod(&self, dim: i64) -> Result<Tensor> {
+        crate::cumprod!(self, dim)
+    }
+
+    fn cumprod_(&mut self, dim: i64) -> Result<()> {
+        crate::cumprod_!(self, dim)
+    }
+
+    fn cumprod_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::cumprod_out!(self, dim, out = out)
+    }
+
+    fn cumsum(&self, dim: i64) -> Result<Tensor> {
+        crate::cumsum!(self, dim)
+    }
+
+    fn cumsum_(&mut self, dim: i64) -> Result<()> {
+        crate::cumsum_!(self, dim)
+    }
+
+    fn cumsum_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::cumsum_out!(self, dim, out = out)
+    }
+
+    fn deg2rad(&self) -> Result<Tensor> {
+        crate::deg2rad(self)
+    }
+
+    fn deg2rad_(&mut self) -> Result<()> {
+        crate::deg2rad_(self)
+    }
+
+    fn deg2rad_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::deg2rad_out(self, out)
+    }
+
+    fn detach(&self) -> Result<Tensor> {
+        crate::detach(self)
+    }
+
+    fn detach_copy(&self) -> Result<Tensor> {
+        crate::detach_copy(self)
+    }
+
+    fn detach_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::detach_copy_out(self, out)
+    }
+
+    fn diag(&self, diagonal: i64) -> Result<Tensor> {
+        crate::diag(self, diagonal)
+    }
+
+    fn diag_embed(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+        crate::diag_embed(self, offset, dim1, dim2)
+    }
+
+    fn diag_embed_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()> {
+        crate::diag_embed_out(self, offset, dim1, dim2, out)
+    }
+
+    fn diag_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()> {
+        crate::diag_out(self, diagonal, out)
+    }
+
+    fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+        crate::diagonal(self, offset, dim1, dim2)
+    }
+
+    fn diagonal_copy(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+        crate::diagonal_copy(self, offset, dim1, dim2)
+    }
+
+    fn diagonal_copy_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()> {
+        crate::diagonal_copy_out(self, offset, dim1, dim2, out)
+    }
+
+    fn diagonal_scatter(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+        crate::diagonal_scatter(self, src, offset, dim1, dim2)
+    }
+
+    fn diagonal_scatter_out(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()> {
+        crate::diagonal_scatter_out(self, src, offset, dim1, dim2, out)
+    }
+
+    fn digamma(&self) -> Result<Tensor> {
+        crate::digamma(self)
+    }
+
+    fn digamma_(&mut self) -> Result<()> {
+        crate::digamma_(self)
+    }
+
+    fn digamma_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::digamma_out(self, out)
+    }
+
+    fn div(&self, other: &Tensor) -> Result<Tensor> {
+        crate::div(self, other)
+    }
+
+    fn div_(&mut self, other: &Tensor) -> Result<()> {
+        crate::div_(self, other)
+    }
+
+    fn div__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::div__scalar(self, other.into())
+    }
+
+    fn div__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()> {
+        crate::div__scalar_mode(self, other.into(), rounding_mode)
+    }
+
+    fn div__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
+        crate::div__tensor_mode(self, other, rounding_mode)
+    }
+
+    fn div_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::div_out(self, other, out)
+    }
+
+    fn div_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::div_out_mode(self, other, rounding_mode, out)
+    }
+
+    fn div_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::div_scalar(self, other.into())
+    }
+
+    fn div_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor> {
+        crate::div_scalar_mode(self, other.into(), rounding_mode)
+    }
+
+    fn div_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
+        crate::div_tensor_mode(self, other, rounding_mode)
+    }
+
+    fn dot(&self, tensor: &Tensor) -> Result<Tensor> {
+        crate::dot(self, tensor)
+    }
+
+    fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::dot_out(self, tensor, out)
+    }
+
+    fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor> {
+        crate::elu(self, alpha.into(), scale.into(), input_scale.into())
+    }
+
+    fn elu_(&mut self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<()> {
+        crate::elu_(self, alpha.into(), scale.into(), input_scale.into())
+    }
+
+    fn elu_out(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::elu_out(self, alpha.into(), scale.into(), input_scale.into(), out)
+    }
+
+    fn empty_like(&self) -> Result<Tensor> {
+        crate::empty_like!(self)
+    }
+
+    fn eq(&self, other: &Tensor) -> Result<Tensor> {
+        crate::eq(self, other)
+    }
+
+    fn eq_(&mut self, other: &Tensor) -> Result<()> {
+        crate::eq_(self, other)
+    }
+
+    fn eq__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::eq__scalar(self, other.into())
+    }
+
+    fn eq_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::eq_scalar(self, other.into())
+    }
+
+    fn eq_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::eq_scalar_out(self, other.into(), out)
+    }
+
+    fn eq_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::eq_tensor_out(self, other, out)
+    }
+
+    fn erf(&self) -> Result<Tensor> {
+        crate::erf(self)
+    }
+
+    fn erf_(&mut self) -> Result<()> {
+        crate::erf_(self)
+    }
+
+    fn erf_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::erf_out(self, out)
+    }
+
+    fn erfc(&self) -> Result<Tensor> {
+        crate::erfc(self)
+    }
+
+    fn erfc_(&mut self) -> Result<()> {
+        crate::erfc_(self)
+    }
+
+    fn erfc_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::erfc_out(self, out)
+    }
+
+    fn erfinv(&self) -> Result<Tensor> {
+        crate::erfinv(self)
+    }
+
+    fn erfinv_(&mut self) -> Result<()> {
+        crate::erfinv_(self)
+    }
+
+    fn erfinv_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::erfinv_out(self, out)
+    }
+
+    fn exp(&self) -> Result<Tensor> {
+        crate::exp(self)
+    }
+
+    fn exp2(&self) -> Result<Tensor> {
+        crate::exp2(self)
+    }
+
+    fn exp2_(&mut self) -> Result<()> {
+        crate::exp2_(self)
+    }
+
+    fn exp2_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::exp2_out(self, out)
+    }
+
+    fn exp_(&mut self) -> Result<()> {
+        crate::exp_(self)
+    }
+
+    fn exp_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::exp_out(self, out)
+    }
+
+    fn expand(&self, size: &[i64]) -> Result<Tensor> {
+        crate::expand!(self, size)
+    }
+
+    fn expand_as(&self, other: &Tensor) -> Result<Tensor> {
+        crate::expand_as(self, other)
+    }
+
+    fn expand_copy(&self, size: &[i64]) -> Result<Tensor> {
+        crate::expand_copy!(self, size)
+    }
+
+    fn expand_copy_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::expand_copy_out!(self, size, out = out)
+    }
+
+    fn expm1(&self) -> Result<Tensor> {
+        crate::expm1(self)
+    }
+
+    fn expm1_(&mut self) -> Result<()> {
+        crate::expm1_(self)
+    }
+
+    fn expm1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::expm1_out(self, out)
+    }
+
+    fn fill(&self, value: &Tensor) -> Result<Tensor> {
+        crate::fill(self, value)
+    }
+
+    fn fill_(&mut self, value: &Tensor) -> Result<()> {
+        crate::fill_(self, value)
+    }
+
+    fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()> {
+        crate::fill__scalar(self, value.into())
+    }
+
+    fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::fill_scalar(self, value.into())
+    }
+
+    fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor> {
+        crate::flatten_using_ints(self, start_dim, end_dim)
+    }
+
+    fn flip(&self, dims: &[i64]) -> Result<Tensor> {
+        crate::flip(self, dims)
+    }
+
+    fn fliplr(&self) -> Result<Tensor> {
+        crate::fliplr(self)
+    }
+
+    fn flipud(&self) -> Result<Tensor> {
+        crate::flipud(self)
+    }
+
+    fn floor(&self) -> Result<Tensor> {
+        crate::floor(self)
+    }
+
+    fn floor_(&mut self) -> Result<()> {
+        crate::floor_(self)
+    }
+
+    fn floor_divide(&self, other: &Tensor) -> Result<Tensor> {
+        crate::floor_divide(self, other)
+    }
+
+    fn floor_divide_(&mut self, other: &Tensor) -> Result<()> {
+        crate::floor_divide_(self, other)
+    }
+
+    fn floor_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::floor_divide__scalar(self, other.into())
+    }
+
+    fn floor_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::floor_divide_out(self, other, out)
+    }
+
+    fn floor_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::floor_divide_scalar(self, other.into())
+    }
+
+    fn floor_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::floor_out(self, out)
+    }
+
+    fn fmax(&self, other: &Tensor) -> Result<Tensor> {
+        crate::fmax(self, other)
+    }
+
+    fn fmax_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::fmax_out(self, other, out)
+    }
+
+    fn fmin(&self, other: &Tensor) -> Result<Tensor> {
+        crate::fmin(self, other)
+    }
+
+    fn fmin_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::fmin_out(self, other, out)
+    }
+
+    fn fmod(&self, other: &Tensor) -> Result<Tensor> {
+        crate::fmod(self, other)
+    }
+
+    fn fmod_(&mut self, other: &Tensor) -> Result<()> {
+        crate::fmod_(self, other)
+    }
+
+    fn fmod__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::fmod__scalar(self, other.into())
+    }
+
+    fn fmod_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::fmod_scalar(self, other.into())
+    }
+
+    fn fmod_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::fmod_scalar_out(self, other.into(), out)
+    }
+
+    fn fmod_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::fmod_tensor_out(self, other, out)
+    }
+
+    fn frac(&self) -> Result<Tensor> {
+        crate::frac(self)
+    }
+
+    fn frac_(&mut self) -> Result<()> {
+        crate::frac_(self)
+    }
+
+    fn frac_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::frac_out(self, out)
+    }
+
+    fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::full_like!(self, fill_value.into())
+    }
+
+    fn full_like_out(&self, fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::full_like_out!(self, fill_value.into(), out = out)
+    }
+
+    fn gather(&self, dim: i64, index: &Tensor) -> Result<Tensor> {
+        crate::gather!(self, dim, index)
+    }
+
+    fn gather_out(&self, dim: i64, index: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::gather_out!(self, dim, index, out = out)
+    }
+
+    fn gcd(&self, other: &Tensor) -> Result<Tensor> {
+        crate::gcd(self, other)
+    }
+
+    fn gcd_(&mut self, other: &Tensor) -> Result<()> {
+        crate::gcd_(self, other)
+    }
+
+    fn gcd_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::gcd_out(self, other, out)
+    }
+
+    fn ge(&self, other: &Tensor) -> Result<Tensor> {
+        crate::ge(self, other)
+    }
+
+    fn ge_(&mut self, other: &Tensor) -> Result<()> {
+        crate::ge_(self, other)
+    }
+
+    fn ge__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::ge__scalar(self, other.into())
+    }
+
+    fn ge_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::ge_scalar(self, other.into())
+    }
+
+    fn ge_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::ge_scalar_out(self, other.into(), out)
+    }
+
+    fn ge_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::ge_tensor_out(self, other, out)
+    }
+
+    fn gelu(&self) -> Result<Tensor> {
+        crate::gelu!(self)
+    }
+
+    fn gelu_(&mut self) -> Result<()> {
+        crate::gelu_!(self)
+    }
+
+    fn gelu_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::gelu_out!(self, out = out)
+    }
+
+    fn gt(&self, other: &Tensor) -> Result<Tensor> {
+        crate::gt(self, other)
+    }
+
+    fn gt_(&mut self, other: &Tensor) -> Result<()> {
+        crate::gt_(self, other)
+    }
+
+    fn gt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::gt__scalar(self, other.into())
+    }
+
+    fn gt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::gt_scalar(self, other.into())
+    }
+
+    fn gt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::gt_scalar_out(self, other.into(), out)
+    }
+
+    fn gt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::gt_tensor_out(self, other, out)
+    }
+
+    fn hardshrink(&self, lambd: impl Into<Scalar>) -> Result<Tensor> {
+        crate::hardshrink(self, lambd.into())
+    }
+
+    fn hardshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::hardshrink_out(self, lambd.into(), out)
+    }
+
+    fn hardsigmoid(&self) -> Result<Tensor> {
+        crate::hardsigmoid(self)
+    }
+
+    fn hardsigmoid_(&mut self) -> Result<()> {
+        crate::hardsigmoid_(self)
+    }
+
+    fn hardsigmoid_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::hardsigmoid_out(self, out)
+    }
+
+    fn hardswish(&self) -> Result<Tensor> {
+        crate::hardswish(self)
+    }
+
+    fn hardswish_(&mut self) -> Result<()> {
+        crate::hardswish_(self)
+    }
+
+    fn hardswish_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::hardswish_out(self, out)
+    }
+
+    fn hardtanh(&self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>) -> Result<Tensor> {
+        crate::hardtanh(self, min_val.into(), max_val.into())
+    }
+
+    fn hardtanh_(&mut self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>) -> Result<()> {
+        crate::hardtanh_(self, min_val.into(), max_val.into())
+    }
+
+    fn hardtanh_out(&self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::hardtanh_out(self, min_val.into(), max_val.into(), out)
+    }
+
+    fn heaviside(&self, values: &Tensor) -> Result<Tensor> {
+        crate::heaviside(self, values)
+    }
+
+    fn heaviside_(&mut self, values: &Tensor) -> Result<()> {
+        crate::heaviside_(self, values)
+    }
+
+    fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::heaviside_out(self, values, out)
+    }
+
+    fn hypot(&self, other: &Tensor) -> Result<Tensor> {
+        crate::hypot(self, other)
+    }
+
+    fn hypot_(&mut self, other: &Tensor) -> Result<()> {
+        crate::hypot_(self, other)
+    }
+
+    fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::hypot_out(self, other, out)
+    }
+
+    fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
+        crate::im2col(self, kernel_size, dilation, padding, stride)
+    }
+
+    fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::im2col_out(self, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor> {
+        crate::index(self, indices)
+    }
+
+    fn index_add(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
+        crate::index_add!(self, dim, index, source)
+    }
+
+    fn index_add_(&mut self, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
+        crate::index_add_!(self, dim, index, source)
+    }
+
+    fn index_add_out(&self, dim: i64, index: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::index_add_out!(self, dim, index, source, out = out)
+    }
+
+    fn index_copy(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
+        crate::index_copy(self, dim, index, source)
+    }
+
+    fn index_copy_(&mut self, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
+        crate::index_copy_(self, dim, index, source)
+    }
+
+    fn index_copy_out(&self, dim: i64, index: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::index_copy_out(self, dim, index, source, out)
+    }
+
+    fn index_fill__int_scalar(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<()> {
+        crate::index_fill__int_scalar(self, dim, index, value.into())
+    }
+
+    fn index_fill__int_tensor(&mut self, dim: i64, index: &Tensor, value: &Tensor) -> Result<()> {
+        crate::index_fill__int_tensor(self, dim, index, value)
+    }
+
+    fn index_fill_int_scalar(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::index_fill_int_scalar(self, dim, index, value.into())
+    }
+
+    fn index_fill_int_scalar_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::index_fill_int_scalar_out(self, dim, index, value.into(), out)
+    }
+
+    fn index_fill_int_tensor(&self, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
+        crate::index_fill_int_tensor(self, dim, index, value)
+    }
+
+    fn index_fill_int_tensor_out(&self, dim: i64, index: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::index_fill_int_tensor_out(self, dim, index, value, out)
+    }
+
+    fn index_put(&self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor> {
+        crate::index_put(self, indices, values, accumulate)
+    }
+
+    fn index_put_(&mut self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<()> {
+        crate::index_put_(self, indices, values, accumulate)
+    }
+
+    fn index_put_out(&self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()> {
+        crate::index_put_out(self, indices, values, accumulate, out)
+    }
+
+    fn index_reduce(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str) -> Result<Tensor> {
+        crate::index_reduce!(self, dim, index, source, reduce)
+    }
+
+    fn index_reduce_(&mut self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str) -> Result<()> {
+        crate::index_reduce_!(self, dim, index, source, reduce)
+    }
+
+    fn index_reduce_out(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()> {
+        crate::index_reduce_out!(self, dim, index, source, reduce, out = out)
+    }
+
+    fn index_select(&self, dim: i64, index: &Tensor) -> Result<Tensor> {
+        crate::index_select(self, dim, index)
+    }
+
+    fn index_select_out(&self, dim: i64, index: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::index_select_out(self, dim, index, out)
+    }
+
+    fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()> {
+        crate::index_tensor_out(self, indices, out)
+    }
+
+    fn isfinite(&self) -> Result<Tensor> {
+        crate::isfinite(self)
+    }
+
+    fn isinf(&self) -> Result<Tensor> {
+        crate::isinf(self)
+    }
+
+    fn isinf_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::isinf_out(self, out)
+    }
+
+    fn isnan(&self) -> Result<Tensor> {
+        crate::isnan(self)
+    }
+
+    fn isnan_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::isnan_out(self, out)
+    }
+
+    fn isneginf(&self) -> Result<Tensor> {
+        crate::isneginf(self)
+    }
+
+    fn isneginf_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::isneginf_out(self, out)
+    }
+
+    fn isposinf(&self) -> Result<Tensor> {
+        crate::isposinf(self)
+    }
+
+    fn isposinf_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::isposinf_out(self, out)
+    }
+
+    fn lcm(&self, other: &Tensor) -> Result<Tensor> {
+        crate::lcm(self, other)
+    }
+
+    fn lcm_(&mut self, other: &Tensor) -> Result<()> {
+        crate::lcm_(self, other)
+    }
+
+    fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::lcm_out(self, other, out)
+    }
+
+    fn le(&self, other: &Tensor) -> Result<Tensor> {
+        crate::le(self, other)
+    }
+
+    fn le_(&mut self, other: &Tensor) -> Result<()> {
+        crate::le_(self, other)
+    }
+
+    fn le__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::le__scalar(self, other.into())
+    }
+
+    fn le_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::le_scalar(self, other.into())
+    }
+
+    fn le_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::le_scalar_out(self, other.into(), out)
+    }
+
+    fn le_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::le_tensor_out(self, other, out)
+    }
+
+    fn leaky_relu(&self, negative_slope: impl Into<Scalar>) -> Result<Tensor> {
+        crate::leaky_relu(self, negative_slope.into())
+    }
+
+    fn leaky_relu_(&mut self, negative_slope: impl Into<Scalar>) -> Result<()> {
+        crate::leaky_relu_(self, negative_slope.into())
+    }
+
+    fn leaky_relu_out(&self, negative_slope: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::leaky_relu_out(self, negative_slope.into(), out)
+    }
+
+    fn lerp(&self, end: &Tensor, weight: &Tensor) -> Result<Tensor> {
+        crate::lerp(self, end, weight)
+    }
+
+    fn lerp_(&mut self, end: &Tensor, weight: &Tensor) -> Result<()> {
+        crate::lerp_(self, end, weight)
+    }
+
+    fn lerp__scalar(&mut self, end: &Tensor, weight: impl Into<Scalar>) -> Result<()> {
+        crate::lerp__scalar(self, end, weight.into())
+    }
+
+    fn lerp_scalar(&self, end: &Tensor, weight: impl Into<Scalar>) -> Result<Tensor> {
+        crate::lerp_scalar(self, end, weight.into())
+    }
+
+    fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::lerp_tensor_out(self, end, weight, out)
+    }
+
+    fn lgamma(&self) -> Result<Tensor> {
+        crate::lgamma(self)
+    }
+
+    fn lgamma_(&mut self) -> Result<()> {
+        crate::lgamma_(self)
+    }
+
+    fn lgamma_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::lgamma_out(self, out)
+    }
+
+    fn lift_fresh(&self) -> Result<Tensor> {
+        crate::lift_fresh(self)
+    }
+
+    fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::linalg_vector_norm!(self, ord.into(), dim, keepdim)
+    }
+
+    fn linalg_vector_norm_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_vector_norm_out!(self, ord.into(), dim, keepdim, out = out)
+    }
+
+    fn log(&self) -> Result<Tensor> {
+        crate::log(self)
+    }
+
+    fn log10(&self) -> Result<Tensor> {
+        crate::log10(self)
+    }
+
+    fn log10_(&mut self) -> Result<()> {
+        crate::log10_(self)
+    }
+
+    fn log10_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::log10_out(self, out)
+    }
+
+    fn log1p(&self) -> Result<Tensor> {
+        crate::log1p(self)
+    }
+
+    fn log1p_(&mut self) -> Result<()> {
+        crate::log1p_(self)
+    }
+
+    fn log1p_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::log1p_out(self, out)
+    }
+
+    fn log2(&self) -> Result<Tensor> {
+        crate::log2(self)
+    }
+
+    fn log2_(&mut self) -> Result<()> {
+        crate::log2_(self)
+    }
+
+    fn log2_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::log2_out(self, out)
+    }
+
+    fn log_(&mut self) -> Result<()> {
+        crate::log_(self)
+    }
+
+    fn log_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::log_out(self, out)
+    }
+
+    fn log_sigmoid(&self) -> Result<Tensor> {
+        crate::log_sigmoid(self)
+    }
+
+    fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)> {
+        crate::log_sigmoid_forward(self)
+    }
+
+    fn logaddexp(&self, other: &Tensor) -> Result<Tensor> {
+        crate::logaddexp(self, other)
+    }
+
+    fn logaddexp2(&self, other: &Tensor) -> Result<Tensor> {
+        crate::logaddexp2(self, other)
+    }
+
+    fn logaddexp2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::logaddexp2_out(self, other, out)
+    }
+
+    fn logaddexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::logaddexp_out(self, other, out)
+    }
+
+    fn logcumsumexp(&self, dim: i64) -> Result<Tensor> {
+        crate::logcumsumexp(self, dim)
+    }
+
+    fn logcumsumexp_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::logcumsumexp_out(self, dim, out)
+    }
+
+    fn logical_and(&self, other: &Tensor) -> Result<Tensor> {
+        crate::logical_and(self, other)
+    }
+
+    fn logical_and_(&mut self, other: &Tensor) -> Result<()> {
+        crate::logical_and_(self, other)
+    }
+
+    fn logical_and_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::logical_and_out(self, other, out)
+    }
+
+    fn logical_not(&self) -> Result<Tensor> {
+        crate::logical_not(self)
+    }
+
+    fn logical_not_(&mut self) -> Result<()> {
+        crate::logical_not_(self)
+    }
+
+    fn logical_not_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::logical_not_out(self, out)
+    }
+
+    fn logical_or(&self, other: &Tensor) -> Result<Tensor> {
+        crate::logical_or(self, other)
+    }
+
+    fn logical_or_(&mut self, other: &Tensor) -> Result<()> {
+        crate::logical_or_(self, other)
+    }
+
+    fn logical_or_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::logical_or_out(self, other, out)
+    }
+
+    fn logical_xor(&self, other: &Tensor) -> Result<Tensor> {
+        crate::logical_xor(self, other)
+    }
+
+    fn logical_xor_(&mut self, other: &Tensor) -> Result<()> {
+        crate::logical_xor_(self, other)
+    }
+
+    fn logical_xor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::logical_xor_out(self, other, out)
+    }
+
+    fn logit(&self, eps: Option<f64>) -> Result<Tensor> {
+        crate::logit(self, eps)
+    }
+
+    fn logit_(&mut self, eps: Option<f64>) -> Result<()> {
+        crate::logit_(self, eps)
+    }
+
+    fn logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::logit_out(self, eps, out)
+    }
+
+    fn logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::logsumexp(self, dim, keepdim)
+    }
+
+    fn logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::logsumexp_out(self, dim, keepdim, out)
+    }
+
+    fn lt(&self, other: &Tensor) -> Result<Tensor> {
+        crate::lt(self, other)
+    }
+
+    fn lt_(&mut self, other: &Tensor) -> Result<()> {
+        crate::lt_(self, other)
+    }
+
+    fn lt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::lt__scalar(self, other.into())
+    }
+
+    fn lt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::lt_scalar(self, other.into())
+    }
+
+    fn lt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::lt_scalar_out(self, other.into(), out)
+    }
+
+    fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::lt_tensor_out(self, other, out)
+    }
+
+    fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
+        crate::masked_fill(self, mask, value)
+    }
+
+    fn masked_fill_(&mut self, mask: &Tensor, value: &Tensor) -> Result<()> {
+        crate::masked_fill_(self, mask, value)
+    }
+
+    fn masked_fill__scalar(&mut self, mask: &Tensor, value: impl Into<Scalar>) -> Result<()> {
+        crate::masked_fill__scalar(self, mask, value.into())
+    }
+
+    fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::masked_fill_scalar(self, mask, value.into())
+    }
+
+    fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::masked_fill_tensor_out(self, mask, value, out)
+    }
+
+    fn masked_scatter(&self, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
+        crate::masked_scatter(self, mask, source)
+    }
+
+    fn masked_scatter_(&mut self, mask: &Tensor, source: &Tensor) -> Result<()> {
+        crate::masked_scatter_(self, mask, source)
+    }
+
+    fn masked_scatter_out(&self, mask: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::masked_scatter_out(self, mask, source, out)
+    }
+
+    fn masked_select(&self, mask: &Tensor) -> Result<Tensor> {
+        crate::masked_select(self, mask)
+    }
+
+    fn max(&self) -> Result<Tensor> {
+        crate::max(self)
+    }
+
+    fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::max_dim(self, dim, keepdim)
+    }
+
+    fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
+        crate::max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode)
+    }
+
+    fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
+        crate::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+    }
+
+    fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
+        crate::max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)
+    }
+
+    fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
+        crate::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+    }
+
+    fn max_unary_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::max_unary_out(self, out)
+    }
+
+    fn maximum(&self, other: &Tensor) -> Result<Tensor> {
+        crate::maximum(self, other)
+    }
+
+    fn maximum_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::maximum_out(self, other, out)
+    }
+
+    fn mean(&self) -> Result<Tensor> {
+        crate::mean!(self)
+    }
+
+    fn mean_dim(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::mean_dim!(self, dim, keepdim)
+    }
+
+    fn mean_dtype_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::mean_dtype_out!(self, out = out)
+    }
+
+    fn mean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::mean_out!(self, dim, keepdim, out = out)
+    }
+
+    fn min(&self) -> Result<Tensor> {
+        crate::min(self)
+    }
+
+    fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::min_dim(self, dim, keepdim)
+    }
+
+    fn min_unary_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::min_unary_out(self, out)
+    }
+
+    fn minimum(&self, other: &Tensor) -> Result<Tensor> {
+        crate::minimum(self, other)
+    }
+
+    fn minimum_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::minimum_out(self, other, out)
+    }
+
+    fn mish(&self) -> Result<Tensor> {
+        crate::mish(self)
+    }
+
+    fn mish_(&mut self) -> Result<()> {
+        crate::mish_(self)
+    }
+
+    fn mish_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::mish_out(self, out)
+    }
+
+    fn mm(&self, mat2: &Tensor) -> Result<Tensor> {
+        crate::mm(self, mat2)
+    }
+
+    fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::mm_out(self, mat2, out)
+    }
+
+    fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor> {
+        crate::moveaxis_int(self, source, destination)
+    }
+
+    fn moveaxis_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor> {
+        crate::moveaxis_intlist(self, source, destination)
+    }
+
+    fn movedim_int(&self, source: i64, destination: i64) -> Result<Tensor> {
+        crate::movedim_int(self, source, destination)
+    }
+
+    fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor> {
+        crate::movedim_intlist(self, source, destination)
+    }
+
+    fn mul(&self, other: &Tensor) -> Result<Tensor> {
+        crate::mul(self, other)
+    }
+
+    fn mul_(&mut self, other: &Tensor) -> Result<()> {
+        crate::mul_(self, other)
+    }
+
+    fn mul__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::mul__scalar(self, other.into())
+    }
+
+    fn mul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::mul_out(self, other, out)
+    }
+
+    fn mul_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::mul_scalar(self, other.into())
+    }
+
+    fn mv(&self, vec: &Tensor) -> Result<Tensor> {
+        crate::mv(self, vec)
+    }
+
+    fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::mv_out(self, vec, out)
+    }
+
+    fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
+        crate::nan_to_num(self, nan, posinf, neginf)
+    }
+
+    fn nan_to_num_(&mut self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
+        crate::nan_to_num_(self, nan, posinf, neginf)
+    }
+
+    fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::nan_to_num_out(self, nan, posinf, neginf, out)
+    }
+
+    fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::nansum!(self, dim, keepdim)
+    }
+
+    fn nansum_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nansum_out!(self, dim, keepdim, out = out)
+    }
+
+    fn narrow(&self, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+        crate::narrow(self, dim, start, length)
+    }
+
+    fn narrow_copy(&self, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+        crate::narrow_copy(self, dim, start, length)
+    }
+
+    fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()> {
+        crate::narrow_copy_out(self, dim, start, length, out)
+    }
+
+    fn ne(&self, other: &Tensor) -> Result<Tensor> {
+        crate::ne(self, other)
+    }
+
+    fn ne_(&mut self, other: &Tensor) -> Result<()> {
+        crate::ne_(self, other)
+    }
+
+    fn ne__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::ne__scalar(self, other.into())
+    }
+
+    fn ne_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::ne_scalar(self, other.into())
+    }
+
+    fn ne_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::ne_scalar_out(self, other.into(), out)
+    }
+
+    fn ne_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::ne_tensor_out(self, other, out)
+    }
+
+    fn neg(&self) -> Result<Tensor> {
+        crate::neg(self)
+    }
+
+    fn neg_(&mut self) -> Result<()> {
+        crate::neg_(self)
+    }
+
+    fn neg_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::neg_out(self, out)
+    }
+
+    fn new_empty(&self, size: &[i64]) -> Result<Tensor> {
+        crate::new_empty!(self, size)
+    }
+
+    fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor> {
+        crate::new_empty_strided!(self, size, stride)
+    }
+
+    fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::new_full!(self, size, fill_value.into())
+    }
+
+    fn new_ones(&self, size: &[i64]) -> Result<Tensor> {
+        crate::new_ones!(self, size)
+    }
+
+    fn new_zeros(&self, size: &[i64]) -> Result<Tensor> {
+        crate::new_zeros!(self, size)
+    }
+
+    fn nextafter(&self, other: &Tensor) -> Result<Tensor> {
+        crate::nextafter(self, other)
+    }
+
+    fn nextafter_(&mut self, other: &Tensor) -> Result<()> {
+        crate::nextafter_(self, other)
+    }
+
+    fn nextafter_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::nextafter_out(self, other, out)
+    }
+
+    fn nonzero(&self) -> Result<Tensor> {
+        crate::nonzero(self)
+    }
+
+    fn nonzero_static(&self, size: i64) -> Result<Tensor> {
+        crate::nonzero_static!(self, size = size)
+    }
+
+    fn nonzero_static_out(&self, size: i64, out: &mut Tensor) -> Result<()> {
+        crate::nonzero_static_out!(self, size = size, out = out)
+    }
+
+    fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::norm_out(self, p, dim, keepdim, out)
+    }
+
+    fn norm_scalar(&self, p: impl Into<Scalar>) -> Result<Tensor> {
+        crate::norm_scalar(self, p.into())
+    }
+
+    fn norm_scalar_out(&self, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::norm_scalar_out(self, p.into(), out)
+    }
+
+    fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::norm_scalaropt_dim(self, p, dim, keepdim)
+    }
+
+    fn numel(&self) -> Result<i64> {
+        crate::numel(self)
+    }
+
+    fn one_hot(&self, num_classes: i64) -> Result<Tensor> {
+        crate::one_hot(self, num_classes)
+    }
+
+    fn ones_like(&self) -> Result<Tensor> {
+        crate::ones_like!(self)
+    }
+
+    fn ones_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::ones_like_out!(self, out = out)
+    }
+
+    fn permute(&self, dims: &[i64]) -> Result<Tensor> {
+        crate::permute(self, dims)
+    }
+
+    fn permute_copy(&self, dims: &[i64]) -> Result<Tensor> {
+        crate::permute_copy(self, dims)
+    }
+
+    fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::permute_copy_out(self, dims, out)
+    }
+
+    fn pow_(&mut self, exponent: &Tensor) -> Result<()> {
+        crate::pow_(self, exponent)
+    }
+
+    fn pow__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()> {
+        crate::pow__scalar(self, exponent.into())
+    }
+
+    fn pow_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor> {
+        crate::pow_tensor_scalar(self, exponent.into())
+    }
+
+    fn pow_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::pow_tensor_scalar_out(self, exponent.into(), out)
+    }
+
+    fn pow_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor> {
+        crate::pow_tensor_tensor(self, exponent)
+    }
+
+    fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::pow_tensor_tensor_out(self, exponent, out)
+    }
+
+    fn prod(&self) -> Result<Tensor> {
+        crate::prod!(self)
+    }
+
+    fn prod_dim_int(&self, dim: i64, keepdim: bool) -> Result<Tensor> {
+        crate::prod_dim_int!(self, dim, keepdim)
+    }
+
+    fn prod_int_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::prod_int_out!(self, dim, keepdim, out = out)
+    }
+
+    fn prod_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::prod_out!(self, out = out)
+    }
+
+    fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
+        crate::put(self, index, source, accumulate)
+    }
+
+    fn rad2deg(&self) -> Result<Tensor> {
+        crate::rad2deg(self)
+    }
+
+    fn rad2deg_(&mut self) -> Result<()> {
+        crate::rad2deg_(self)
+    }
+
+    fn rad2deg_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::rad2deg_out(self, out)
+    }
+
+    fn ravel(&self) -> Result<Tensor> {
+        crate::ravel(self)
+    }
+
+    fn reciprocal(&self) -> Result<Tensor> {
+        crate::reciprocal(self)
+    }
+
+    fn reciprocal_(&mut self) -> Result<()> {
+        crate::reciprocal_(self)
+    }
+
+    fn reciprocal_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::reciprocal_out(self, out)
+    }
+
+    fn relu(&self) -> Result<Tensor> {
+        crate::relu(self)
+    }
+
+    fn relu6(&self) -> Result<Tensor> {
+        crate::relu6(self)
+    }
+
+    fn relu_(&mut self) -> Result<()> {
+        crate::relu_(self)
+    }
+
+    fn relu_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::relu_out(self, out)
+    }
+
+    fn remainder(&self, other: &Tensor) -> Result<Tensor> {
+        crate::remainder(self, other)
+    }
+
+    fn remainder_(&mut self, other: &Tensor) -> Result<()> {
+        crate::remainder_(self, other)
+    }
+
+    fn remainder__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::remainder__scalar(self, other.into())
+    }
+
+    fn remainder_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::remainder_scalar(self, other.into())
+    }
+
+    fn remainder_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::remainder_scalar_out(self, other.into(), out)
+    }
+
+    fn remainder_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::remainder_tensor_out(self, other, out)
+    }
+
+    fn repeat(&self, repeats: &[i64]) -> Result<Tensor> {
+        crate::repeat(self, repeats)
+    }
+
+    fn repeat_interleave_self_int(&self, repeats: i64, dim: Option<i64>) -> Result<Tensor> {
+        crate::repeat_interleave_self_int!(self, repeats, dim)
+    }
+
+    fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+        crate::repeat_interleave_self_tensor!(self, repeats, dim)
+    }
+
+    fn reshape(&self, shape: &[i64]) -> Result<Tensor> {
+        crate::reshape(self, shape)
+    }
+
+    fn reshape_as(&self, other: &Tensor) -> Result<Tensor> {
+        crate::reshape_as(self, other)
+    }
+
+    fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
+        crate::roll(self, shifts, dims)
+    }
+
+    fn roll_out(&self, shifts: &[i64], dims: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::roll_out(self, shifts, dims, out)
+    }
+
+    fn rot90(&self, k: i64, dims: &[i64]) -> Result<Tensor> {
+        crate::rot90(self, k, dims)
+    }
+
+    fn rot90_out(&self, k: i64, dims: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::rot90_out(self, k, dims, out)
+    }
+
+    fn round(&self) -> Result<Tensor> {
+        crate::round(self)
+    }
+
+    fn round_(&mut self) -> Result<()> {
+        crate::round_(self)
+    }
+
+    fn round__decimals(&mut self, decimals: i64) -> Result<()> {
+        crate::round__decimals(self, decimals)
+    }
+
+    fn round_decimals(&self, decimals: i64) -> Result<Tensor> {
+        crate::round_decimals(self, decimals)
+    }
+
+    fn round_decimals_out(&self, decimals: i64, out: &mut Tensor) -> Result<()> {
+        crate::round_decimals_out(self, decimals, out)
+    }
+
+    fn round_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::round_out(self, out)
+    }
+
+    fn rsqrt(&self) -> Result<Tensor> {
+        crate::rsqrt(self)
+    }
+
+    fn rsqrt_(&mut self) -> Result<()> {
+        crate::rsqrt_(self)
+    }
+
+    fn rsqrt_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::rsqrt_out(self, out)
+    }
+
+    fn rsub(&self, other: &Tensor) -> Result<Tensor> {
+        crate::rsub!(self, other)
+    }
+
+    fn rsub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
+        crate::rsub_scalar(self, other.into(), alpha.into())
+    }
+
+    fn rsub_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::rsub_tensor_out!(self, other, out = out)
+    }
+
+    fn scatter__reduce(&mut self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()> {
+        crate::scatter__reduce(self, dim, index, src, reduce)
+    }
+
+    fn scatter__src(&mut self, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
+        crate::scatter__src(self, dim, index, src)
+    }
+
+    fn scatter__value(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<()> {
+        crate::scatter__value(self, dim, index, value.into())
+    }
+
+    fn scatter__value_reduce(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str) -> Result<()> {
+        crate::scatter__value_reduce(self, dim, index, value.into(), reduce)
+    }
+
+    fn scatter_add(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
+        crate::scatter_add(self, dim, index, src)
+    }
+
+    fn scatter_add_(&mut self, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
+        crate::scatter_add_(self, dim, index, src)
+    }
+
+    fn scatter_add_out(&self, dim: i64, index: &Tensor, src: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::scatter_add_out(self, dim, index, src, out)
+    }
+
+    fn scatter_reduce(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor> {
+        crate::scatter_reduce(self, dim, index, src, reduce)
+    }
+
+    fn scatter_reduce__two(&mut self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()> {
+        crate::scatter_reduce__two!(self, dim, index, src, reduce)
+    }
+
+    fn scatter_reduce_out(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()> {
+        crate::scatter_reduce_out(self, dim, index, src, reduce, out)
+    }
+
+    fn scatter_reduce_two(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor> {
+        crate::scatter_reduce_two!(self, dim, index, src, reduce)
+    }
+
+    fn scatter_reduce_two_out(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()> {
+        crate::scatter_reduce_two_out!(self, dim, index, src, reduce, out = out)
+    }
+
+    fn scatter_src(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
+        crate::scatter_src(self, dim, index, src)
+    }
+
+    fn scatter_src_out(&self, dim: i64, index: &Tensor, src: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::scatter_src_out(self, dim, index, src, out)
+    }
+
+    fn scatter_value(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::scatter_value(self, dim, index, value.into())
+    }
+
+    fn scatter_value_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::scatter_value_out(self, dim, index, value.into(), out)
+    }
+
+    fn scatter_value_reduce(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str) -> Result<Tensor> {
+        crate::scatter_value_reduce(self, dim, index, value.into(), reduce)
+    }
+
+    fn scatter_value_reduce_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str, out: &mut Tensor) -> Result<()> {
+        crate::scatter_value_reduce_out(self, dim, index, value.into(), reduce, out)
+    }
+
+    fn select_copy_int(&self, dim: i64, index: i64) -> Result<Tensor> {
+        crate::select_copy_int(self, dim, index)
+    }
+
+    fn select_copy_int_out(&self, dim: i64, index: i64, out: &mut Tensor) -> Result<()> {
+        crate::select_copy_int_out(self, dim, index, out)
+    }
+
+    fn select_int(&self, dim: i64, index: i64) -> Result<Tensor> {
+        crate::select_int(self, dim, index)
+    }
+
+    fn select_scatter(&self, src: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+        crate::select_scatter(self, src, dim, index)
+    }
+
+    fn select_scatter_out(&self, src: &Tensor, dim: i64, index: i64, out: &mut Tensor) -> Result<()> {
+        crate::select_scatter_out(self, src, dim, index, out)
+    }
+
+    fn selu(&self) -> Result<Tensor> {
+        crate::selu(self)
+    }
+
+    fn sgn(&self) -> Result<Tensor> {
+        crate::sgn(self)
+    }
+
+    fn sgn_(&mut self) -> Result<()> {
+        crate::sgn_(self)
+    }
+
+    fn sgn_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sgn_out(self, out)
+    }
+
+    fn sigmoid(&self) -> Result<Tensor> {
+        crate::sigmoid(self)
+    }
+
+    fn sigmoid_(&mut self) -> Result<()> {
+        crate::sigmoid_(self)
+    }
+
+    fn sigmoid_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sigmoid_out(self, out)
+    }
+
+    fn sign(&self) -> Result<Tensor> {
+        crate::sign(self)
+    }
+
+    fn sign_(&mut self) -> Result<()> {
+        crate::sign_(self)
+    }
+
+    fn sign_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sign_out(self, out)
+    }
+
+    fn signbit(&self) -> Result<Tensor> {
+        crate::signbit(self)
+    }
+
+    fn signbit_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::signbit_out(self, out)
+    }
+
+    fn silu(&self) -> Result<Tensor> {
+        crate::silu(self)
+    }
+
+    fn silu_(&mut self) -> Result<()> {
+        crate::silu_(self)
+    }
+
+    fn silu_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::silu_out(self, out)
+    }
+
+    fn sin(&self) -> Result<Tensor> {
+        crate::sin(self)
+    }
+
+    fn sin_(&mut self) -> Result<()> {
+        crate::sin_(self)
+    }
+
+    fn sin_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sin_out(self, out)
+    }
+
+    fn sinc(&self) -> Result<Tensor> {
+        crate::sinc(self)
+    }
+
+    fn sinc_(&mut self) -> Result<()> {
+        crate::sinc_(self)
+    }
+
+    fn sinc_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sinc_out(self, out)
+    }
+
+    fn sinh(&self) -> Result<Tensor> {
+        crate::sinh(self)
+    }
+
+    fn sinh_(&mut self) -> Result<()> {
+        crate::sinh_(self)
+    }
+
+    fn sinh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sinh_out(self, out)
+    }
+
+    fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
+        crate::slice(self, dim, start, end, step)
+    }
+
+    fn slice_copy(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
+        crate::slice_copy(self, dim, start, end, step)
+    }
+
+    fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()> {
+        crate::slice_copy_tensor_out(self, dim, start, end, step, out)
+    }
+
+    fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
+        crate::slice_scatter(self, src, dim, start, end, step)
+    }
+
+    fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()> {
+        crate::slice_scatter_out(self, src, dim, start, end, step, out)
+    }
+
+    fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor> {
+        crate::softplus(self, beta.into(), threshold.into())
+    }
+
+    fn softplus_out(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::softplus_out(self, beta.into(), threshold.into(), out)
+    }
+
+    fn softshrink(&self, lambd: impl Into<Scalar>) -> Result<Tensor> {
+        crate::softshrink(self, lambd.into())
+    }
+
+    fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::softshrink_out(self, lambd.into(), out)
+    }
+
+    fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::split(self, split_size, dim)
+    }
+
+    fn split_copy(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::split_copy(self, split_size, dim)
+    }
+
+    fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+        crate::split_sizes(self, split_size, dim)
+    }
+
+    fn split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+        crate::split_with_sizes(self, split_sizes, dim)
+    }
+
+    fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+        crate::split_with_sizes_copy(self, split_sizes, dim)
+    }
+
+    fn sqrt(&self) -> Result<Tensor> {
+        crate::sqrt(self)
+    }
+
+    fn sqrt_(&mut self) -> Result<()> {
+        crate::sqrt_(self)
+    }
+
+    fn sqrt_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sqrt_out(self, out)
+    }
+
+    fn square(&self) -> Result<Tensor> {
+        crate::square(self)
+    }
+
+    fn square_(&mut self) -> Result<()> {
+        crate::square_(self)
+    }
+
+    fn squeeze(&self) -> Result<Tensor> {
+        crate::squeeze(self)
+    }
+
+    fn squeeze_(&mut self) -> Result<()> {
+        crate::squeeze_(self)
+    }
+
+    fn squeeze__dim(&mut self, dim: i64) -> Result<()> {
+        crate::squeeze__dim(self, dim)
+    }
+
+    fn squeeze__dims(&mut self, dim: &[i64]) -> Result<()> {
+        crate::squeeze__dims(self, dim)
+    }
+
+    fn squeeze_copy(&self) -> Result<Tensor> {
+        crate::squeeze_copy(self)
+    }
+
+    fn squeeze_copy_dim(&self, dim: i64) -> Result<Tensor> {
+        crate::squeeze_copy_dim(self, dim)
+    }
+
+    fn squeeze_copy_dim_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::squeeze_copy_dim_out(self, dim, out)
+    }
+
+    fn squeeze_copy_dims(&self, dim: &[i64]) -> Result<Tensor> {
+        crate::squeeze_copy_dims(self, dim)
+    }
+
+    fn squeeze_copy_dims_out(&self, dim: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::squeeze_copy_dims_out(self, dim, out)
+    }
+
+    fn squeeze_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::squeeze_copy_out(self, out)
+    }
+
+    fn squeeze_dim(&self, dim: i64) -> Result<Tensor> {
+        crate::squeeze_dim(self, dim)
+    }
+
+    fn squeeze_dims(&self, dim: &[i64]) -> Result<Tensor> {
+        crate::squeeze_dims(self, dim)
+    }
+
+    fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor> {
+        crate::std_correction!(self, dim)
+    }
+
+    fn std_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()> {
+        crate::std_correction_out!(self, dim, out = out)
+    }
+
+    fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {
+        crate::std_mean_correction!(self, dim)
+    }
+
+    fn sub(&self, other: &Tensor) -> Result<Tensor> {
+        crate::sub!(self, other)
+    }
+
+    fn sub_(&mut self, other: &Tensor) -> Result<()> {
+        crate::sub_!(self, other)
+    }
+
+    fn sub__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()> {
+        crate::sub__scalar(self, other.into(), alpha.into())
+    }
+
+    fn sub_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::sub_out!(self, other, out = out)
+    }
+
+    fn sub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
+        crate::sub_scalar(self, other.into(), alpha.into())
+    }
+
+    fn sum(&self) -> Result<Tensor> {
+        crate::sum!(self)
+    }
+
+    fn sum_dim_intlist(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::sum_dim_intlist!(self, dim, keepdim)
+    }
+
+    fn sum_intlist_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::sum_intlist_out!(self, dim, keepdim, out = out)
+    }
+
+    fn sum_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::sum_out!(self, out = out)
+    }
+
+    fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor> {
+        crate::swapaxes(self, axis0, axis1)
+    }
+
+    fn swapaxes_(&mut self, axis0: i64, axis1: i64) -> Result<()> {
+        crate::swapaxes_(self, axis0, axis1)
+    }
+
+    fn swapdims(&self, dim0: i64, dim1: i64) -> Result<Tensor> {
+        crate::swapdims(self, dim0, dim1)
+    }
+
+    fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
+        crate::swapdims_(self, dim0, dim1)
+    }
+
+    fn t(&self) -> Result<Tensor> {
+        crate::t(self)
+    }
+
+    fn t_(&mut self) -> Result<()> {
+        crate::t_(self)
+    }
+
+    fn t_copy(&self) -> Result<Tensor> {
+        crate::t_copy(self)
+    }
+
+    fn t_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::t_copy_out(self, out)
+    }
+
+    fn take(&self, index: &Tensor) -> Result<Tensor> {
+        crate::take(self, index)
+    }
+
+    fn take_along_dim(&self, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+        crate::take_along_dim(self, indices, dim)
+    }
+
+    fn take_along_dim_out(&self, indices: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::take_along_dim_out(self, indices, dim, out)
+    }
+
+    fn take_out(&self, index: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::take_out(self, index, out)
+    }
+
+    fn tan(&self) -> Result<Tensor> {
+        crate::tan(self)
+    }
+
+    fn tan_(&mut self) -> Result<()> {
+        crate::tan_(self)
+    }
+
+    fn tan_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::tan_out(self, out)
+    }
+
+    fn tanh(&self) -> Result<Tensor> {
+        crate::tanh(self)
+    }
+
+    fn tanh_(&mut self) -> Result<()> {
+        crate::tanh_(self)
+    }
+
+    fn tanh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::tanh_out(self, out)
+    }
+
+    fn tensor_split_indices(&self, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+        crate::tensor_split_indices(self, indices, dim)
+    }
+
+    fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::tensor_split_sections(self, sections, dim)
+    }
+
+    fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::threshold(self, threshold.into(), value.into())
+    }
+
+    fn threshold_(&mut self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<()> {
+        crate::threshold_(self, threshold.into(), value.into())
+    }
+
+    fn threshold_out(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::threshold_out(self, threshold.into(), value.into(), out)
+    }
+
+    fn tile(&self, dims: &[i64]) -> Result<Tensor> {
+        crate::tile(self, dims)
+    }
+
+    fn to_device(&self, device: Device, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+        crate::to_device(self, device, dtype, non_blocking, copy, memory_format)
+    }
+
+    fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+        crate::to_dtype(self, dtype, non_blocking, copy, memory_format)
+    }
+
+    fn to_dtype_layout(&self) -> Result<Tensor> {
+        crate::to_dtype_layout!(self)
+    }
+
+    fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+        crate::to_other(self, other, non_blocking, copy, memory_format)
+    }
+
+    fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
+        crate::transpose_(self, dim0, dim1)
+    }
+
+    fn transpose_copy_int(&self, dim0: i64, dim1: i64) -> Result<Tensor> {
+        crate::transpose_copy_int(self, dim0, dim1)
+    }
+
+    fn transpose_copy_int_out(&self, dim0: i64, dim1: i64, out: &mut Tensor) -> Result<()> {
+        crate::transpose_copy_int_out(self, dim0, dim1, out)
+    }
+
+    fn transpose_int(&self, dim0: i64, dim1: i64) -> Result<Tensor> {
+        crate::transpose_int(self, dim0, dim1)
+    }
+
+    fn tril(&self, diagonal: i64) -> Result<Tensor> {
+        crate::tril(self, diagonal)
+    }
+
+    fn tril_(&mut self, diagonal: i64) -> Result<()> {
+        crate::tril_(self, diagonal)
+    }
+
+    fn tril_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()> {
+        crate::tril_out(self, diagonal, out)
+    }
+
+    fn triu(&self, diagonal: i64) -> Result<Tensor> {
+        crate::triu(self, diagonal)
+    }
+
+    fn triu_(&mut self, diagonal: i64) -> Result<()> {
+        crate::triu_(self, diagonal)
+    }
+
+    fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()> {
+        crate::triu_out(self, diagonal, out)
+    }
+
+    fn trunc(&self) -> Result<Tensor> {
+        crate::trunc(self)
+    }
+
+    fn trunc_(&mut self) -> Result<()> {
+        crate::trunc_(self)
+    }
+
+    fn trunc_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::trunc_out(self, out)
+    }
+
+    fn type_as(&self, other: &Tensor) -> Result<Tensor> {
+        crate::type_as(self, other)
+    }
+
+    fn unbind_copy_int(&self, dim: i64) -> Result<Vec<Tensor>> {
+        crate::unbind_copy_int(self, dim)
+    }
+
+    fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>> {
+        crate::unbind_int(self, dim)
+    }
+
+    fn unflatten_int(&self, dim: i64, sizes: &[i64]) -> Result<Tensor> {
+        crate::unflatten_int(self, dim, sizes)
+    }
+
+    fn unfold(&self, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
+        crate::unfold(self, dimension, size, step)
+    }
+
+    fn unfold_copy(&self, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
+        crate::unfold_copy(self, dimension, size, step)
+    }
+
+    fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()> {
+        crate::unfold_copy_out(self, dimension, size, step, out)
+    }
+
+    fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::unsafe_split(self, split_size, dim)
+    }
+
+    fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+        crate::unsafe_split_with_sizes(self, split_sizes, dim)
+    }
+
+    fn unsqueeze(&self, dim: i64) -> Result<Tensor> {
+        crate::unsqueeze(self, dim)
+    }
+
+    fn unsqueeze_(&mut self, dim: i64) -> Result<()> {
+        crate::unsqueeze_(self, dim)
+    }
+
+    fn unsqueeze_copy(&self, dim: i64) -> Result<Tensor> {
+        crate::unsqueeze_copy(self, dim)
+    }
+
+    fn unsqueeze_copy_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::unsqueeze_copy_out(self, dim, out)
+    }
+
+    fn upsample_bicubic2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
+        crate::upsample_bicubic2d(self, output_size, align_corners, scales_h, scales_w)
+    }
+
+    fn upsample_bicubic2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_bicubic2d_out(self, output_size, align_corners, scales_h, scales_w, out)
+    }
+
+    fn upsample_bilinear2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
+        crate::upsample_bilinear2d(self, output_size, align_corners, scales_h, scales_w)
+    }
+
+    fn upsample_bilinear2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_bilinear2d_out(self, output_size, align_corners, scales_h, scales_w, out)
+    }
+
+    fn upsample_linear1d(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>) -> Result<Tensor> {
+        crate::upsample_linear1d(self, output_size, align_corners, scales)
+    }
+
+    fn upsample_linear1d_out(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_linear1d_out(self, output_size, align_corners, scales, out)
+    }
+
+    fn upsample_nearest1d(&self, output_size: &[i64], scales: Option<f64>) -> Result<Tensor> {
+        crate::upsample_nearest1d(self, output_size, scales)
+    }
+
+    fn upsample_nearest1d_out(&self, output_size: &[i64], scales: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_nearest1d_out(self, output_size, scales, out)
+    }
+
+    fn upsample_nearest2d(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
+        crate::upsample_nearest2d(self, output_size, scales_h, scales_w)
+    }
+
+    fn upsample_nearest2d_out(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_nearest2d_out(self, output_size, scales_h, scales_w, out)
+    }
+
+    fn upsample_nearest3d(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
+        crate::upsample_nearest3d(self, output_size, scales_d, scales_h, scales_w)
+    }
+
+    fn upsample_nearest3d_out(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_nearest3d_out(self, output_size, scales_d, scales_h, scales_w, out)
+    }
+
+    fn upsample_trilinear3d(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
+        crate::upsample_trilinear3d(self, output_size, align_corners, scales_d, scales_h, scales_w)
+    }
+
+    fn upsample_trilinear3d_out(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::upsample_trilinear3d_out(self, output_size, align_corners, scales_d, scales_h, scales_w, out)
+    }
+
+    fn var_correction(&self, dim: Option<&[i64]>) -> Result<Tensor> {
+        crate::var_correction!(self, dim)
+    }
+
+    fn var_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()> {
+        crate::var_correction_out!(self, dim, out = out)
+    }
+
+    fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {
+        crate::var_mean_correction!(self, dim)
+    }
+
+    fn vdot(&self, other: &Tensor) -> Result<Tensor> {
+        crate::vdot(self, other)
+    }
+
+    fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::vdot_out(self, other, out)
+    }
+
+    fn view(&self, size: &[i64]) -> Result<Tensor> {
+        crate::view(self, size)
+    }
+
+    fn view_as(&self, other: &Tensor) -> Result<Tensor> {
+        crate::view_as(self, other)
+    }
+
+    fn view_copy(&self, size: &[i64]) -> Result<Tensor> {
+        crate::view_copy(self, size)
+    }
+
+    fn view_copy_dtype(&self, dtype: DType) -> Result<Tensor> {
+        crate::view_copy_dtype(self, dtype)
+    }
+
+    fn view_copy_dtype_out(&self, dtype: DType, out: &mut Tensor) -> Result<()> {
+        crate::view_copy_dtype_out(self, dtype, out)
+    }
+
+    fn view_copy_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::view_copy_out(self, size, out)
+    }
+
+    fn view_dtype(&self, dtype: DType) -> Result<Tensor> {
+        crate::view_dtype(self, dtype)
+    }
+
+    fn xlogy(&self, other: &Tensor) -> Result<Tensor> {
+        crate::xlogy(self, other)
+    }
+
+    fn xlogy_(&mut self, other: &Tensor) -> Result<()> {
+        crate::xlogy_(self, other)
+    }
+
+    fn xlogy__scalar_other(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::xlogy__scalar_other(self, other.into())
+    }
+
+    fn xlogy_outtensor(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::xlogy_outtensor(self, other, out)
+    }
+
+    fn xlogy_scalar_other(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::xlogy_scalar_other(self, other.into())
+    }
+
+    fn zero(&self) -> Result<Tensor> {
+        crate::zero(self)
+    }
+
+    fn zero_(&mut self) -> Result<()> {
+        crate::zero_(self)
+    }
+
+    fn zeros_like(&self) -> Result<Tensor> {
+        crate::zeros_like!(self)
+    }
+
+    fn zeros_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::zeros_like_out!(self, out = out)
+    }
+}

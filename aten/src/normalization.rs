@@ -1,0 +1,83 @@
+//! Normalisation: elements less their mean, over their standard deviation, with a weight and a bias.
+
+mod batch;
+mod group;
+mod instance;
+mod layer;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, MemoryFormat, Spec};
+
+pub use batch::*;
+pub use group::*;
+pub use instance::*;
+pub use layer::*;
+
+type Three = (Tensor, Tensor, Tensor);
+
+fn on_meta(specs: [Spec; 3]) -> Result<Three> {
+    let [a, b, c] = specs;
+    Ok((a.on(Device::META)?, b.on(Device::META)?, c.on(Device::META)?))
+}
+
+/// The layout that pictures keep, or elements side by side.
+fn laid_out(input: &Tensor) -> Geometry {
+    let formats = [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
+    let format =
+        formats.into_iter().find(|&format| !input.geometry().is_contiguous() && input.geometry().is_in_format(format));
+    let geometry = format.and_then(|format| Geometry::in_format(input.sizes(), format));
+    geometry.unwrap_or_else(|| Geometry::contiguous(input.sizes()))
+}
+
+fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
+    if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), "floating")) }
+}
+
+fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Result<(), BadArgument> {
+    match tensor {
+        Some(tensor) if tensor.sizes() != sizes => Err(BadArgument::sizes(name, tensor.sizes(), format!("{sizes:?}"))),
+        Some(tensor) if !tensor.dtype().is_floating() => Err(BadArgument::dtype(name, tensor.dtype(), "floating")),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses statistics of which there are not `count`.
+fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
+    for (name, tensor) in all {
+        if tensor.geometry().count() != count {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{count} elements")));
+        }
+    }
+    Ok(())
+}
+
+/// The number of elements of these sizes.
+fn count(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
+}
+
+/// What the gradients of a normalisation look like, of which those that are not wanted have no elements.
+///
+/// # Errors
+///
+/// Where the gradient does not have the sizes of the input, or the mask says nothing of one.
+pub fn gradient_specs(
+    grad_out: &Tensor,
+    input: &Tensor,
+    parameters: &[i64],
+    weight: Option<&Tensor>,
+    output_mask: &[bool],
+) -> Result<[Spec; 3], BadArgument> {
+    check_sizes("grad_out", Some(grad_out), input.sizes())?;
+    let &[of_input, of_weight, of_bias] = output_mask else {
+        return Err(BadArgument::value("output_mask", output_mask.len(), "a list of 3"));
+    };
+    let dtype = weight.map_or_else(|| input.dtype(), Tensor::dtype);
+    let of = |wanted: bool| Spec::contiguous(dtype, if wanted { parameters } else { &[0] });
+    let of_input = if of_input {
+        Spec { dtype: input.dtype(), geometry: laid_out(input) }
+    } else {
+        Spec::contiguous(input.dtype(), &[0])
+    };
+    Ok([of_input, of(of_weight), of(of_bias)])
+}

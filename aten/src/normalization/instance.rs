@@ -1,0 +1,56 @@
+//! Normalisation of every channel of every picture.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, MemoryFormat};
+
+use crate::{batch_norm, contiguous, copy_, mean_dim, repeat, view};
+
+/// Normalises each channel of each picture, by its own statistics or by those of before.
+#[op_def(
+    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+pub fn instance_norm(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    use_input_stats: bool,
+    momentum: f64,
+    eps: f64,
+    cudnn_enabled: bool,
+) -> Result<Tensor> {
+    let [pictures, channels, inner @ ..] = input.sizes() else {
+        return Err(BadArgument::rank("input", input.sizes().len(), "at least 2").into());
+    };
+    for (name, running) in [("running_mean", running_mean), ("running_var", running_var)] {
+        if running.is_none() && !use_input_stats {
+            return Err(BadArgument::value(name, "nothing", "given, unless the input's statistics are used").into());
+        }
+    }
+    // All pictures become channels of one.
+    let repeated = |tensor: Option<&Tensor>| tensor.map(|tensor| repeat(tensor, &[*pictures])).transpose();
+    let (weight, bias) = (repeated(weight)?, repeated(bias)?);
+    let (means, vars) = (repeated(running_mean)?, repeated(running_var)?);
+    let sizes = [&[1, pictures.saturating_mul(*channels)], inner].concat();
+    let one = view(&contiguous(input, MemoryFormat::Contiguous)?, &sizes)?;
+    let out = batch_norm(
+        &one,
+        weight.as_ref(),
+        bias.as_ref(),
+        means.as_ref(),
+        vars.as_ref(),
+        use_input_stats,
+        momentum,
+        eps,
+        cudnn_enabled,
+    )?;
+    for (running, all) in [(running_mean, means), (running_var, vars)] {
+        if let (Some(running), Some(all)) = (running, all) {
+            let mean = mean_dim(&view(&all, &[*pictures, *channels])?, Some(&[0]), false, None)?;
+            copy_(&mut running.clone(), &mean, false)?;
+        }
+    }
+    view(&out, input.sizes())
+}

@@ -1,0 +1,31 @@
+//! burn with its CPU backend, as a peer: operators take their operands, so that what is used again is cloned.
+
+use burn::tensor::{Device, Tensor, activation};
+use peer::{Job, job};
+
+fn main() {
+    peer::serve(prepare);
+}
+
+fn prepare(work: &str) -> Option<Job> {
+    let device = Device::flex();
+    let a = Tensor::<1>::from_floats([1.5], &device);
+    let b = Tensor::<1>::from_floats([2.5], &device);
+    let (row, column) = (a.clone().reshape([1, 1]), b.clone().reshape([1, 1]));
+    let row: Tensor<2> = row;
+    let column: Tensor<2> = column;
+    match work {
+        "nothing" => job(|| ()),
+        "add" => job(move || a.clone() + b.clone()),
+        "add_" => {
+            // It writes into a tensor that nobody else holds.
+            let mut sum = Some(Tensor::<1>::from_floats([1.5], &device));
+            job(move || sum = sum.take().map(|sum| sum + b.clone()))
+        }
+        "relu" => job(move || activation::relu(a.clone())),
+        "mm 1x1" => job(move || row.clone().matmul(column.clone())),
+        "empty({1})" => job(move || Tensor::<1>::empty([1], &device)),
+        "view" => job(move || a.clone().reshape::<2, _>([1, 1])),
+        _ => None,
+    }
+}

@@ -1,0 +1,46 @@
+//! This framework beside PyTorch, candle and burn, on one machine and in one run.
+//!
+//! A ratio is what the peer takes over what we take: above one, we take less. `--only NAME` keeps the lines whose work, measure or peer
+//! begins with the name, and `--threads N` counts large tensors on as many threads; both may be repeated.
+
+mod calls;
+mod options;
+mod program;
+mod race;
+mod row;
+mod side;
+mod throughput;
+
+use std::process::ExitCode;
+
+use measure::{Result, table};
+
+use options::Options;
+use program::Programs;
+use row::Row;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let options = Options::parse(std::env::args().skip(1))?;
+    let programs = Programs::build()?;
+    let mut rows = calls::instructions(&programs, &options);
+    rows.extend(calls::times(&programs, &options)?);
+    rows.extend(throughput::rows(&programs, &options)?);
+    println!();
+    table::print(Row::HEADER, &rows.iter().map(Row::cells).collect::<Vec<_>>());
+    let short = rows.iter().filter(|row| row.is_short()).count();
+    println!("{short} of {} lines are short of their target.", rows.len());
+    for note in programs.notes() {
+        println!("{note}");
+    }
+    Ok(())
+}

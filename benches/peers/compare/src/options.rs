@@ -1,0 +1,33 @@
+//! What the command line asks for.
+
+use measure::Result;
+
+/// Nothing asked for is everything.
+pub(crate) struct Options {
+    only: Vec<String>,
+    /// On how many threads large tensors are counted.
+    pub(crate) threads: Vec<usize>,
+}
+
+impl Options {
+    pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut options = Self { only: Vec::new(), threads: Vec::new() };
+        while let Some(argument) = arguments.next() {
+            let value = arguments.next().ok_or_else(|| format!("`{argument}` needs a value"))?;
+            match argument.as_str() {
+                "--only" => options.only.push(value),
+                "--threads" => options.threads.push(value.parse()?),
+                _ => return Err(format!("`{argument}` is none of --only NAME and --threads N").into()),
+            }
+        }
+        if options.threads.is_empty() {
+            options.threads = vec![1, 2];
+        }
+        Ok(options)
+    }
+
+    /// Whether a line with these words is asked for.
+    pub(crate) fn want(&self, words: &[&str]) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| words.iter().any(|word| word.starts_with(only.as_str())))
+    }
+}

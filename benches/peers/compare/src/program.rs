@@ -1,0 +1,125 @@
+//! The programs that are compared, and how they come to be.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use measure::Result;
+use measure::build::{cargo, target};
+
+/// Names the Python that has PyTorch: a program, with its `PYTHONPATH` as ever.
+const PYTHON: &str = "PEERS_PYTHON";
+
+/// A program, and what comes before the arguments of a peer.
+pub(crate) struct Program {
+    pub(crate) name: String,
+    path: PathBuf,
+    script: Option<PathBuf>,
+}
+
+/// All of them.
+pub(crate) struct Programs {
+    pub(crate) ours: Program,
+    pub(crate) candle: Program,
+    pub(crate) burn: Program,
+    /// In Python, and without it where that can be built.
+    pub(crate) pytorch: Option<Program>,
+    pub(crate) pytorch_calls: Option<Program>,
+    notes: Vec<String>,
+}
+
+impl Program {
+    fn new(name: &str, path: PathBuf) -> Self {
+        Self { name: name.to_owned(), path, script: None }
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(&self.script);
+        command
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Programs {
+    pub(crate) fn build() -> Result<Self> {
+        let target = target()?;
+        eprintln!("building the peers, which takes minutes the first time");
+        cargo(
+            folder(),
+            &target,
+            &["build", "--release", "-p", "peer-opdispatch", "-p", "peer-candle", "-p", "peer-burn"],
+        )?;
+        let built = |name: &str| Program::new(name, target.join("release").join(format!("peer-{name}")));
+        let mut programs = Self {
+            ours: built("opdispatch"),
+            candle: built("candle"),
+            burn: built("burn"),
+            pytorch: None,
+            pytorch_calls: None,
+            notes: Vec::new(),
+        };
+        programs.find_pytorch(&target);
+        Ok(programs)
+    }
+
+    /// What is to be said under the table.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn find_pytorch(&mut self, target: &Path) {
+        let python = env::var_os(PYTHON).map_or_else(|| "python3".into(), PathBuf::from);
+        let script = folder().join("pytorch/peer.py");
+        let output = Command::new(&python).arg(&script).arg("where").output();
+        let Some(output) = output.ok().filter(|output| output.status.success()) else {
+            self.notes.push(format!(
+                "There is no PyTorch here, so what needs it is left out, and its instructions are those published for 2.15: \
+                 {PYTHON} names a Python that has the package `torch`."
+            ));
+            return;
+        };
+        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut lines = output.lines();
+        let version = lines.next().unwrap_or_default();
+        self.notes.push(format!("PyTorch is {version}."));
+        let name = "PyTorch";
+        match build_calls(target, version, &lines.collect::<Vec<_>>()) {
+            Ok(path) => self.pytorch_calls = Some(Program::new(name, path)),
+            Err(error) => self.notes.push(format!(
+                "PyTorch's small calls were timed in Python, with an empty function subtracted, as pytorch/calls.cpp was not \
+                 built ({error}). Its instructions are those published for 2.15."
+            )),
+        }
+        self.pytorch = Some(Program { name: name.to_owned(), path: python, script: Some(script) });
+    }
+}
+
+/// Builds PyTorch's calls against the libraries of the Python package.
+fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> {
+    let source = folder().join("pytorch/calls.cpp");
+    let program = target.join(format!("pytorch-calls-{version}"));
+    let is_new =
+        |path: &Path| Ok::<_, std::io::Error>(fs::metadata(path)?.modified()? > fs::metadata(&source)?.modified()?);
+    if is_new(&program).unwrap_or(false) {
+        return Ok(program);
+    }
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-std=c++20"]).arg(&source).arg("-o").arg(&program).args(flags).args(["-ltorch_cpu", "-lc10"]);
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(program);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(errors.lines().find(|line| line.contains("error")).unwrap_or("no reason given").to_owned().into())
+}
+
+/// The folder of the peers.
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a workspace")
+}

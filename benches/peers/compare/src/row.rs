@@ -1,0 +1,60 @@
+//! A line of the table.
+
+/// What a work costs us and a peer.
+pub(crate) struct Row {
+    pub(crate) work: String,
+    /// What is counted, and on how many threads where that matters.
+    pub(crate) measure: String,
+    pub(crate) peer: String,
+    pub(crate) ours: f64,
+    pub(crate) theirs: f64,
+    pub(crate) unit: Unit,
+    /// The least ratio that will do.
+    pub(crate) target: f64,
+}
+
+/// What costs are counted in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Instructions,
+    Seconds,
+    /// How many times as fast it gets: here more is better.
+    Speedup,
+}
+
+impl Row {
+    pub(crate) const HEADER: [&str; 8] = ["work", "measure", "peer", "ours", "theirs", "ratio", "target", ""];
+
+    fn ratio(&self) -> f64 {
+        if self.unit == Unit::Speedup { self.ours / self.theirs } else { self.theirs / self.ours }
+    }
+
+    pub(crate) fn is_short(&self) -> bool {
+        self.ratio() < self.target
+    }
+
+    pub(crate) fn cells(&self) -> [String; 8] {
+        [
+            self.work.clone(),
+            self.measure.clone(),
+            self.peer.clone(),
+            self.unit.show(self.ours),
+            self.unit.show(self.theirs),
+            format!("{:.2}", self.ratio()),
+            format!("{:.2}", self.target),
+            if self.is_short() { "short" } else { "pass" }.to_owned(),
+        ]
+    }
+}
+
+impl Unit {
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Instructions => format!("{value:.0}"),
+            Self::Speedup => format!("{value:.2} x"),
+            Self::Seconds if value < 1e-6 => format!("{:.1} ns", value * 1e9),
+            Self::Seconds if value < 1e-3 => format!("{:.1} us", value * 1e6),
+            Self::Seconds => format!("{:.2} ms", value * 1e3),
+        }
+    }
+}

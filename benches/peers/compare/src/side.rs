@@ -1,0 +1,50 @@
+//! A peer that runs, and is asked over a pipe.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use measure::Result;
+
+use crate::program::Program;
+
+/// One of those that are compared.
+pub(crate) struct Side {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Side {
+    pub(crate) fn start(program: &Program, threads: usize) -> Result<Self> {
+        let threads = threads.to_string();
+        let mut command = program.command();
+        // The second is for those that count their threads by Rayon's.
+        command.arg("time").env("PEER_THREADS", &threads).env("RAYON_NUM_THREADS", &threads);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("a peer has no pipes".into());
+        };
+        Ok(Self { child, input, output: BufReader::new(output) })
+    }
+
+    /// How many seconds so many calls take, where it knows the work.
+    pub(crate) fn time(&mut self, work: &str, calls: u64) -> Result<Option<f64>> {
+        writeln!(self.input, "{calls} {work}")?;
+        self.input.flush()?;
+        let mut answer = String::new();
+        self.output.read_line(&mut answer)?;
+        match answer.trim() {
+            "" => Err(format!("a peer ended over `{work}`").into()),
+            "-" => Ok(None),
+            seconds => Ok(Some(seconds.parse()?)),
+        }
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

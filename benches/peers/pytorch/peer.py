@@ -1,0 +1,96 @@
+"""PyTorch as a peer, in Python: ../peer/src/lib.rs says what a peer is asked and answers.
+
+Large tensors are measured here, where Python's own microsecond does not show, and small ones where calls.cpp cannot be built.
+`peer.py where` prints the version, and the flags to build that file with.
+"""
+
+import itertools
+import os
+import sys
+import time
+
+import torch
+
+
+def calls():
+    a, b, out = torch.tensor([1.5]), torch.tensor([2.5]), torch.zeros(1)
+    total, row, column = a.clone(), a.view(1, 1), b.view(1, 1)
+    return {
+        "nothing": lambda: None,
+        "add": lambda: torch.add(a, b),
+        "add out=": lambda: torch.add(a, b, out=out),
+        "add_": lambda: total.add_(b),
+        "relu": lambda: torch.relu(a),
+        "mm 1x1": lambda: torch.mm(row, column),
+        "empty({1})": lambda: torch.empty(1),
+        "view": lambda: a.view(1, 1),
+    }
+
+
+def throughput(operator, sizes):
+    # Around zero, as the other side's are.
+    a, b = torch.rand(sizes) * 4 - 2, torch.rand(sizes) * 4 - 2
+    weight, bias = torch.rand(sizes[-1]), torch.rand(sizes[-1])
+    wide = [*sizes[:-1], 2 * sizes[-1]]
+    c, d = torch.rand(wide)[..., ::2], torch.rand(wide)[..., ::2]
+    turned, row, column = b.mT, b[:1], b[..., :1]
+    return {
+        "matmul": lambda: torch.mm(a, b),
+        "bmm": lambda: torch.bmm(a, b),
+        "softmax": lambda: torch.softmax(a, 1),
+        "layer_norm": lambda: torch.nn.functional.layer_norm(a, a.shape[-1:], weight, bias),
+        "exp": lambda: torch.exp(a),
+        "gelu": lambda: torch.nn.functional.gelu(a),
+        "add": lambda: torch.add(a, b),
+        "mul": lambda: torch.mul(a, b),
+        "add, transposed": lambda: torch.add(a, turned),
+        "add, every second": lambda: torch.add(c, d),
+        "add a row": lambda: torch.add(a, row),
+        "add a column": lambda: torch.add(a, column),
+        "sum, rows": lambda: torch.sum(a, 0),
+        "sum, columns": lambda: torch.sum(a, 1),
+        "max, rows": lambda: torch.max(a, 0),
+        "max, columns": lambda: torch.max(a, 1),
+    }.get(operator)
+
+
+def prepare(work):
+    job = calls().get(work)
+    if job is None and " " in work:
+        operator, sizes = work.rsplit(" ", 1)
+        job = throughput(operator, [int(size) for size in sizes.split("x")])
+    return job
+
+
+def serve():
+    current, job = None, None
+    for line in sys.stdin:
+        count, work = line.rstrip("\n").split(" ", 1)
+        if work != current:
+            # What the last work held is given back first.
+            job = None
+            current, job = work, prepare(work)
+        if job is None:
+            print("-", flush=True)
+            continue
+        start = time.perf_counter()
+        for _ in itertools.repeat(None, int(count)):
+            job()
+        print(time.perf_counter() - start, flush=True)
+
+
+def where():
+    root = os.path.dirname(torch.__file__)
+    print(torch.__version__)
+    print(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}")
+    print(f"-I{root}/include")
+    print(f"-L{root}/lib")
+    print(f"-Wl,-rpath,{root}/lib")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["where"]:
+        where()
+    else:
+        torch.set_num_threads(int(os.environ.get("PEER_THREADS", "1")))
+        serve()

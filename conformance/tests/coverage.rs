@@ -1,0 +1,101 @@
+//! `docs/coverage.md` says what the program has. `UPDATE=1 cargo test -p conformance --test coverage` writes it anew.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use dispatch_runtime::keys::{AutocastCPU, AutogradCPU, CPU, CompositeExplicitAutograd, CompositeImplicitAutograd};
+use dispatch_runtime::keys::{FuncTorchBatched, Meta};
+use dispatch_runtime::{Key, Operator, Provenance};
+// What is covered.
+use kernels_cpu as _;
+
+const COLUMNS: [(&str, Key); 5] =
+    [("CPU", CPU), ("Meta", Meta), ("Autograd", AutogradCPU), ("Autocast", AutocastCPU), ("vmap", FuncTorchBatched)];
+
+const HEAD: &str = "\
+# Coverage
+
+Every operator of `aten`, and what runs for it. Made by `UPDATE=1 cargo test -p conformance --test coverage`.
+
+| word | what it means |
+|---|---|
+| kernel | a kernel of this backend or layer |
+| shape | the operator's shape word |
+| form | the functional operator, and a copy into the written tensor |
+| any | one kernel for all backends |
+| composite | other operators, each with what is said of it |
+| data | refused, as the sizes are in the elements |
+| - | nothing yet |
+
+";
+
+#[test]
+fn the_table_is_that_of_the_program() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/coverage.md");
+    let made = table();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, made).unwrap();
+        return;
+    }
+    let found = std::fs::read_to_string(&file).unwrap();
+    let stale = made.lines().zip(found.lines()).find(|(made, found)| made != found);
+    assert!(made == found, "coverage.md is stale: run with UPDATE=1; it begins to differ at {stale:?}");
+}
+
+fn table() -> String {
+    let operators = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
+    let rows: Vec<(String, [&str; 5])> = operators.map(|operator| (name(operator), cells(operator))).collect();
+    let mut text = HEAD.to_owned();
+    let covered = |column: usize| rows.iter().filter(|(_, cells)| cells[column] != "-").count();
+    let header: Vec<String> =
+        COLUMNS.iter().enumerate().map(|(i, (name, _))| format!("{name} ({})", covered(i))).collect();
+    _ = writeln!(text, "| operator ({}) | {} |\n|---|---|---|---|---|---|", rows.len(), header.join(" | "));
+    for (name, cells) in rows {
+        _ = writeln!(text, "| `{name}` | {} |", cells.join(" | "));
+    }
+    text
+}
+
+fn name(operator: &Operator) -> String {
+    operator.name().to_string().trim_start_matches("aten::").to_owned()
+}
+
+fn cells(operator: &'static Operator) -> [&'static str; 5] {
+    let table = operator.table();
+    COLUMNS.map(|(_, key)| {
+        let Some(cell) = table.iter().find(|cell| cell.key == key) else { return "-" };
+        if cell.provenance == Provenance::Missing || cell.falls_through {
+            return "-";
+        }
+        let is = |kernel: &str| cell.kernels.iter().all(|text| text.starts_with(&format!("`{kernel}`")));
+        match cell.registered_for {
+            Some(registered) if registered == CompositeImplicitAutograd && [CPU, Meta].contains(&key) => "composite",
+            // Of the composite itself: the layer has nothing to do with it.
+            Some(registered) if registered == CompositeImplicitAutograd => "-",
+            Some(registered) if registered == CompositeExplicitAutograd => {
+                if is("form") {
+                    "form"
+                } else {
+                    "any"
+                }
+            }
+            Some(registered) if registered == Meta && is("meta") => meta(operator),
+            Some(_) => "kernel",
+            None => "fallback",
+        }
+    })
+}
+
+/// What the kernel does that comes with a definition.
+fn meta(operator: &'static Operator) -> &'static str {
+    let functional = operator.functional().unwrap_or(operator);
+    match functional.shape() {
+        Some(_) => "shape",
+        None if functional.is_data_dependent() => "data",
+        None if functional == operator => "-",
+        None => match cells(functional)[1] {
+            "-" => "-",
+            _ => "form",
+        },
+    }
+}

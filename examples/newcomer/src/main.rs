@@ -1,0 +1,13 @@
+//! Calls the operator, wherever a tensor is.
+
+use newcomer::squash;
+use opdispatch::prelude::*;
+
+fn main() -> Result<()> {
+    let x = Tensor::from([[-1.0, 0.0], [1.0, 3.0]]);
+    println!("squash(x)         = {}", squash(&x)?);
+    println!("squash(x.t() * 2) = {}", squash(&(x.t()? * 2.0)?)?);
+    println!("without elements  = {}", squash(&x.to((DType::BF16, Device::META))?)?);
+    println!("\nof integers:\n{}", squash(&Tensor::from([1, 2])).unwrap_err());
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! The README shows this crate as it is.
+
+use newcomer::squash;
+use opdispatch::prelude::*;
+
+#[test]
+fn the_readme_shows_this_file() {
+    let file = include_str!("../src/lib.rs");
+    assert!(include_str!("../../../README.md").contains(&format!("```rust,ignore\n{file}```\n")));
+    assert!(file.lines().count() <= 15);
+}
+
+#[test]
+fn any_floating_dtype_is_squashed_in_any_layout() -> Result<()> {
+    let x = Tensor::from([[-1.0, 0.0], [1.0, 3.0]]);
+    assert_eq!(squash(&x.t()?)?.to_vec::<f64>()?, [-0.5, 0.5, 0.0, 0.75]);
+    assert_eq!(squash(&x.to(DType::F16)?)?.to(&x)?.to_vec::<f64>()?, [-0.5, 0.0, 0.5, 0.75]);
+    assert_eq!(squash(&x.to(Device::META)?)?.sizes(), [2, 2]);
+    assert!(squash(&x.to(DType::I64)?).unwrap_err().to_string().contains("int64"));
+    Ok(())
+}
+
+#[test]
+fn registrations_are_sound() {
+    let findings = opdispatch::verify();
+    assert!(findings.is_empty(), "{findings:#?}");
+}

@@ -1,0 +1,233 @@
+//! Continuous distributions, made of evenly distributed numbers.
+
+use dispatch_runtime::prelude::*;
+
+use aten::GROUP;
+
+use super::{Words, filled, fillers};
+use crate::math::{Real, vectorised};
+
+/// Numbers that words become.
+pub(super) trait Drawn: Real + Element {
+    /// How many rows a group gives.
+    const ROWS: usize;
+
+    /// From zero up to below one, in steps of two to the power of minus `bits`.
+    fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self;
+
+    /// Above zero and below one.
+    fn open(words: &Words, row: usize, at: usize) -> Self;
+
+    #[expect(clippy::wrong_self_convention, reason = "it is the nearest number of this type")]
+    fn nearest(value: f64) -> Self;
+}
+
+impl Drawn for f32 {
+    const ROWS: usize = 4;
+
+    #[inline(always)]
+    fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self {
+        // As signed numbers, which processors convert at once.
+        (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits)
+    }
+
+    #[inline(always)]
+    fn open(words: &Words, row: usize, at: usize) -> Self {
+        let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
+        (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+    fn nearest(value: f64) -> Self {
+        value as Self
+    }
+}
+
+#[inline(always)]
+fn power_of_half(exponent: u32) -> f32 {
+    f32::from_bits((127 - exponent) << 23)
+}
+
+impl Drawn for f64 {
+    const ROWS: usize = 2;
+
+    #[inline(always)]
+    fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self {
+        let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
+        // The upper bits as the fraction of a number from one up to below two.
+        Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
+    }
+
+    #[inline(always)]
+    fn open(words: &Words, row: usize, at: usize) -> Self {
+        Self::unit(words, row, at, 52) + Self::EPSILON / 4.0
+    }
+
+    #[inline(always)]
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
+
+/// Rows of what `number` makes of a row and a position in it.
+#[inline(always)]
+fn rows<T: Drawn, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
+    let mut rows = [[T::nearest(0.0); GROUP]; N];
+    vectorised(
+        #[inline(always)]
+        || {
+            for (row, numbers) in rows.iter_mut().enumerate() {
+                for (at, to) in numbers.iter_mut().enumerate() {
+                    *to = number(row, at);
+                }
+            }
+        },
+    );
+    rows
+}
+
+/// A fill in the type that the dtype is computed in.
+macro_rules! by_precision {
+    ($fill:ident($this:expr, $($argument:expr),*)) => {
+        match $this.dtype() {
+            DType::F64 | DType::C128 => $fill::<f64, { <f64 as Drawn>::ROWS }>($this, $($argument),*),
+            _ => $fill::<f32, { <f32 as Drawn>::ROWS }>($this, $($argument),*),
+        }
+    };
+}
+
+fillers! {
+    uniform uniform_(from: f64, to: f64) => evenly;
+    exponential exponential_(lambd: f64) => waits;
+    cauchy cauchy_(median: f64, sigma: f64) => ratios;
+    log_normal log_normal_(mean: f64, std: f64) => logarithmic;
+    geometric geometric_(p: f64) => tries;
+}
+
+#[op_impl(aten::normal_, CPU)]
+fn normal_(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    aten::check_normal(this, std)?;
+    // The two parts of a complex number have half of the variance each.
+    let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
+    by_precision!(normal(this, generator, mean, std, false))
+}
+
+fn logarithmic(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    aten::check_log_normal(this, std)?;
+    by_precision!(normal(this, generator, mean, std, true))
+}
+
+/// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
+fn normal<T: Drawn, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    mean: f64,
+    std: f64,
+    exponentiated: bool,
+) -> Result<()> {
+    let (mean, std) = (T::nearest(mean), T::nearest(std));
+    filled::<T, N>(this, generator, |words, _| {
+        let mut rows = [[mean; GROUP]; N];
+        vectorised(
+            #[inline(always)]
+            || {
+                for pair in 0..N / 2 {
+                    for at in 0..GROUP {
+                        let radius = (T::nearest(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
+                        let angle = T::nearest(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
+                        rows[2 * pair][at] = mean + std * radius * angle.cos_near();
+                        rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
+                    }
+                }
+                if exponentiated {
+                    rows.as_flattened_mut().iter_mut().for_each(|x| *x = Real::exp(*x));
+                }
+            },
+        );
+        rows
+    })
+}
+
+fn evenly(this: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
+    aten::check_uniform(this, from, to)?;
+    by_precision!(uniform_of(this, generator, from, to))
+}
+
+fn uniform_of<T: Drawn, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    from: f64,
+    to: f64,
+) -> Result<()> {
+    // No more than the dtype holds, or numbers would round up to one.
+    let bits = match this.dtype() {
+        DType::F16 => 11,
+        DType::BF16 => 8,
+        _ => 24,
+    };
+    let (from, to) = (T::nearest(from), T::nearest(to));
+    filled::<T, N>(this, generator, |words, _| {
+        rows(
+            #[inline(always)]
+            |row, at| {
+                let number = T::unit(words, row, at, bits) * (to - from) + from;
+                if number < to { number } else { from }
+            },
+        )
+    })
+}
+
+fn waits(this: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    aten::check_exponential(this, lambd)?;
+    by_precision!(exponential_of(this, generator, lambd))
+}
+
+pub(super) fn exponential_of<T: Drawn, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    lambd: f64,
+) -> Result<()> {
+    let scale = T::nearest(-1.0 / lambd);
+    filled::<T, N>(this, generator, |words, _| {
+        rows(
+            #[inline(always)]
+            |row, at| scale * T::open(words, row, at).log(),
+        )
+    })
+}
+
+fn ratios(this: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    aten::check_cauchy(this, sigma)?;
+    by_precision!(cauchy_of(this, generator, median, sigma))
+}
+
+fn cauchy_of<T: Drawn, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    median: f64,
+    sigma: f64,
+) -> Result<()> {
+    let (median, sigma) = (T::nearest(median), T::nearest(sigma));
+    filled::<T, N>(this, generator, |words, _| {
+        rows(
+            #[inline(always)]
+            |row, at| {
+                let angle = T::nearest(std::f64::consts::PI) * (T::open(words, row, at) - T::nearest(0.5));
+                median + sigma * angle.tan_near()
+            },
+        )
+    })
+}
+
+fn tries(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    aten::check_geometric(this, p)?;
+    // Counts go far beyond what single precision holds in a row.
+    let scale = (-p).ln_1p().recip();
+    filled::<f64, 2>(this, generator, |words, _| {
+        rows(
+            #[inline(always)]
+            |row, at| (Real::log(<f64 as Drawn>::open(words, row, at)) * scale).ceil().max(1.0),
+        )
+    })
+}

@@ -1,0 +1,136 @@
+//! Losses of classes: one element of each line counts, so lines are not read but picked from.
+
+use aten::{Likelihood, Reduction};
+use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Spec, Tensor, op_impl};
+
+use crate::numbers::{elements, write};
+
+/// A fresh tensor of these numbers.
+fn of_numbers(values: &[f64], spec: Spec, like: &Tensor) -> Result<Tensor> {
+    let mut out = spec.on(like.device())?;
+    write(&mut out, values)?;
+    Ok(out)
+}
+
+/// The true classes, as positions to pick from, with their weights; what is ignored has none.
+fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
+    let weights = weight.map(elements::<f64>).transpose()?;
+    let pick = |class: i64| {
+        if class == ignored {
+            return Ok((0, 0.0));
+        }
+        match usize::try_from(class) {
+            Ok(at) if class < likelihood.classes => Ok((class, weights.as_ref().map_or(1.0, |weights| weights[at]))),
+            _ => Err(BadArgument::new("target", Problem::Index { index: class, size: likelihood.classes }).into()),
+        }
+    };
+    elements::<i64>(target)?.into_iter().map(pick).collect()
+}
+
+/// The positions as an index along the classes.
+fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result<Tensor> {
+    let mut sizes = this.sizes().to_vec();
+    sizes[likelihood.dim] = 1;
+    Ok(Tensor::from_vec(picks.iter().map(|pick| pick.0).collect::<Vec<_>>(), &sizes)?)
+}
+
+fn forward(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    ignored: i64,
+    likelihood: &Likelihood,
+) -> Result<(Tensor, Tensor)> {
+    let picks = picks(likelihood, target, weight, ignored)?;
+    let dim = i64::from(likelihood.dim == 1);
+    let picked = if likelihood.classes == 0 {
+        vec![0.0; picks.len()]
+    } else {
+        elements::<f64>(&aten::gather(this, dim, &index(likelihood, this, &picks)?, false)?)?
+    };
+    let losses = picked.into_iter().zip(&picks).map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
+    let total: f64 = picks.iter().map(|pick| pick.1).sum();
+    let (losses, total) = match likelihood.reduction {
+        Reduction::None => (losses.collect(), 0.0),
+        Reduction::Sum => (vec![losses.sum()], total),
+        Reduction::Mean => (vec![losses.sum::<f64>() / total], total),
+    };
+    let output = of_numbers(&losses, Spec::contiguous(this.dtype(), &likelihood.sizes), this)?;
+    Ok((output, of_numbers(&[total], Spec::contiguous(this.dtype(), &[]), this)?))
+}
+
+fn backward(
+    [grad_output, this, target, total_weight]: [&Tensor; 4],
+    weight: Option<&Tensor>,
+    ignored: i64,
+    likelihood: &Likelihood,
+) -> Result<Tensor> {
+    likelihood.check_gradient(grad_output, total_weight)?;
+    let picks = picks(likelihood, target, weight, ignored)?;
+    let grads = elements::<f64>(grad_output)?;
+    let scale = match likelihood.reduction {
+        Reduction::Mean => elements::<f64>(total_weight)?.first().map_or(1.0, |total| total.recip()),
+        _ => 1.0,
+    };
+    let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
+    let values = picks.iter().enumerate();
+    let values: Vec<f64> = values.map(|(i, pick)| if pick.1 == 0.0 { 0.0 } else { -pick.1 * at(i) * scale }).collect();
+    let mut out = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
+    aten::fill__scalar(&mut out, Scalar::Int(0))?;
+    if likelihood.classes > 0 {
+        let index = index(likelihood, this, &picks)?;
+        let values = of_numbers(&values, Spec::contiguous(this.dtype(), index.sizes()), this)?;
+        aten::scatter__src(&mut out, i64::from(likelihood.dim == 1), &index, &values)?;
+    }
+    Ok(out)
+}
+
+#[op_impl(aten::nll_loss_forward, CPU)]
+fn nll_loss_forward(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<(Tensor, Tensor)> {
+    forward(this, target, weight, ignore_index, &Likelihood::new(this, target, weight, reduction, 1)?)
+}
+
+#[op_impl(aten::nll_loss2d_forward, CPU)]
+fn nll_loss2d_forward(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<(Tensor, Tensor)> {
+    forward(this, target, weight, ignore_index, &Likelihood::new(this, target, weight, reduction, 2)?)
+}
+
+#[op_impl(aten::nll_loss_backward, CPU)]
+fn nll_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Tensor,
+) -> Result<Tensor> {
+    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
+    backward([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
+}
+
+#[op_impl(aten::nll_loss2d_backward, CPU)]
+fn nll_loss2d_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Tensor,
+) -> Result<Tensor> {
+    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
+    backward([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
+}

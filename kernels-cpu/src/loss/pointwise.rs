@@ -1,0 +1,244 @@
+//! Losses of elements by themselves, and their gradients.
+
+use std::marker::PhantomData;
+
+use aten::Reduction;
+use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
+
+use super::reduced;
+use crate::compute::Fraction;
+use crate::elementwise::{Lanes, fresh, loops, part};
+use crate::math::Real;
+use crate::reduce::{Fold, computed, folded};
+
+/// A loss of two tensors: what each element's is, and what becomes of them.
+fn loss<O: Operation>(
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    loops: impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>,
+) -> Result<Tensor> {
+    aten::loss_spec(this, target, reduction)?;
+    reduced(part::<O, _>(Promotion::Common, [this, target], &loops)?, reduction)
+}
+
+#[op_impl(aten::mse_loss, CPU)]
+fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    loss::<aten::mse_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| (x - y) * (x - y)))
+}
+
+#[op_impl(aten::mse_loss_backward, CPU)]
+fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let scale = 2.0 * Reduction::of(reduction)?.scale(this);
+    let loops = loops!([f32 f64] |[grad, x, y]| scaled(x - y, scale) * grad);
+    fresh::<aten::mse_loss_backward, _>([grad_output, this, target], &loops)
+}
+
+#[inline(always)]
+fn scaled<T: Fraction>(x: T, scale: f64) -> T {
+    x * T::near(scale)
+}
+
+#[op_impl(aten::smooth_l1_loss, CPU)]
+fn smooth_l1_loss(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
+    aten::check_width("beta", beta, 0.0)?;
+    loss::<aten::smooth_l1_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| smooth(x - y, beta)))
+}
+
+#[inline(always)]
+fn smooth<T: Fraction>(off: T, beta: f64) -> T {
+    let (beta, half, far) = (T::near(beta), T::near(0.5), Real::abs(off));
+    if far < beta { half * far * far / beta } else { far - half * beta }
+}
+
+#[op_impl(aten::smooth_l1_loss_backward, CPU)]
+fn smooth_l1_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    beta: f64,
+) -> Result<Tensor> {
+    let scale = Reduction::of(reduction)?.scale(this);
+    let loops = loops!([f32 f64] |[grad, x, y]| scaled(smooth_slope(x - y, beta), scale) * grad);
+    fresh::<aten::smooth_l1_loss_backward, _>([grad_output, this, target], &loops)
+}
+
+#[inline(always)]
+fn smooth_slope<T: Fraction>(off: T, beta: f64) -> T {
+    let (beta, one) = (T::near(beta), T::near(1.0));
+    if off <= -beta {
+        -one
+    } else if off >= beta {
+        one
+    } else {
+        off / beta
+    }
+}
+
+#[op_impl(aten::huber_loss, CPU)]
+fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
+    aten::check_width("delta", delta, f64::MIN_POSITIVE)?;
+    loss::<aten::huber_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| huber(x - y, delta)))
+}
+
+#[inline(always)]
+fn huber<T: Fraction>(off: T, delta: f64) -> T {
+    let (delta, half, far) = (T::near(delta), T::near(0.5), Real::abs(off));
+    if far <= delta { half * far * far } else { delta * (far - half * delta) }
+}
+
+#[op_impl(aten::huber_loss_backward, CPU)]
+fn huber_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    delta: f64,
+) -> Result<Tensor> {
+    let scale = Reduction::of(reduction)?.scale(this);
+    let loops = loops!([f32 f64] |[grad, x, y]| scaled(huber_slope(x - y, delta), scale) * grad);
+    fresh::<aten::huber_loss_backward, _>([grad_output, this, target], &loops)
+}
+
+#[inline(always)]
+fn huber_slope<T: Fraction>(off: T, delta: f64) -> T {
+    off.at_least(-T::near(delta)).at_most(T::near(delta))
+}
+
+#[op_impl(aten::soft_margin_loss, CPU)]
+fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let loops = loops!([f32 f64] |[x, y]| Real::log1p(Real::exp(-x * y)));
+    loss::<aten::soft_margin_loss>(this, target, reduction, loops)
+}
+
+#[op_impl(aten::soft_margin_loss_backward, CPU)]
+fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let scale = -Reduction::of(reduction)?.scale(this);
+    let loops = loops!([f32 f64] |[grad, x, y]| scaled(y * Real::sigmoid(-x * y), scale) * grad);
+    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &loops)
+}
+
+/// Weights in a dtype; one, where there are none.
+fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
+    match tensor {
+        Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),
+        None => Ok(Tensor::number(Scalar::Float(1.0))),
+    }
+}
+
+#[op_impl(aten::binary_cross_entropy, CPU)]
+fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", None)])?;
+    let dtype = aten::loss_spec(this, target, reduction)?.0.dtype;
+    check_probabilities(this)?;
+    let weight = weights(weight, dtype)?;
+    let loops = loops!([f32 f64] |[x, y, weight]| entropy(x, y) * weight);
+    let losses = part::<aten::binary_cross_entropy, _>(Promotion::Common, [this, target, &weight], &loops)?;
+    reduced(losses, reduction)
+}
+
+/// Whether any element is no probability.
+struct Outside<T>(PhantomData<T>);
+
+impl<T: Fraction + Sync> Fold for Outside<T> {
+    type In = T;
+    type Lane = u32;
+    type Total = u32;
+    type Out = Bool;
+
+    #[inline(always)]
+    fn lane(&self) -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    fn add(&self, lane: u32, x: T) -> u32 {
+        lane | u32::from(!((x >= T::near(0.0)) & (x <= T::near(1.0))))
+    }
+
+    #[inline(always)]
+    fn join(&self, a: u32, b: u32) -> u32 {
+        a | b
+    }
+
+    #[inline(always)]
+    fn total(&self, lane: u32) -> u32 {
+        lane
+    }
+
+    #[inline(always)]
+    fn merge(&self, a: u32, b: u32) -> u32 {
+        a | b
+    }
+
+    #[inline(always)]
+    fn finish(&self, total: u32) -> Bool {
+        Bool::from(total != 0)
+    }
+}
+
+fn check_probabilities(this: &Tensor) -> Result<()> {
+    let all = vec![true; this.sizes().len()];
+    let outside = computed!(aten::binary_cross_entropy, this.dtype(), T: [f32, f64] =>
+        folded(this, &all, false, DType::Bool, &Outside::<T>(PhantomData)))?;
+    if outside.to_vec::<Bool>()?.iter().all(|outside| outside.0 == 0) {
+        return Ok(());
+    }
+    Err(BadArgument::value("self", "a number that is no probability", "0 to 1 in every element").into())
+}
+
+#[inline(always)]
+fn entropy<T: Fraction>(x: T, y: T) -> T {
+    let (one, least) = (T::near(1.0), T::near(-100.0));
+    (y - one) * Real::log1p(-x).at_least(least) - y * Real::log(x).at_least(least)
+}
+
+#[op_impl(aten::binary_cross_entropy_backward, CPU)]
+fn binary_cross_entropy_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    let dtype = aten::entropy_gradient_spec(grad_output, this, target, weight, reduction)?.dtype;
+    let scale = Reduction::of(reduction)?.scale(this);
+    let (grad, weight) = (weights(Some(grad_output), dtype)?, weights(weight, dtype)?);
+    let loops = loops!([f32 f64] |[grad, x, y, weight]| scaled(entropy_slope(x, y) * weight, scale) * grad);
+    let inputs = [&grad, this, target, &weight];
+    part::<aten::binary_cross_entropy_backward, _>(Promotion::Common, inputs, &loops)
+}
+
+#[inline(always)]
+fn entropy_slope<T: Fraction>(x: T, y: T) -> T {
+    (x - y) / ((T::near(1.0) - x) * x).at_least(T::near(1e-12))
+}
+
+#[op_impl(aten::binary_cross_entropy_with_logits, CPU)]
+fn binary_cross_entropy_with_logits(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    pos_weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
+    if weight.is_none() && pos_weight.is_none() {
+        let loops = loops!([f32 f64] |[x, y]| logit_entropy(x, y, 1.0));
+        return loss::<aten::binary_cross_entropy_with_logits>(this, target, reduction, loops);
+    }
+    let dtype = aten::loss_spec(this, target, reduction)?.0.dtype;
+    let (weight, positive) = (weights(weight, dtype)?, weights(pos_weight, dtype)?);
+    let loops = loops!([f32 f64] |[x, y, weight, positive]| logit_entropy(x, y, positive) * weight);
+    let inputs = [this, target, &weight, &positive];
+    let losses = part::<aten::binary_cross_entropy_with_logits, _>(Promotion::Common, inputs, &loops)?;
+    reduced(losses, reduction)
+}
+
+#[inline(always)]
+fn logit_entropy<T: Fraction>(x: T, y: T, positive: T) -> T {
+    let (zero, one) = (T::near(0.0), T::near(1.0));
+    let log_sigmoid = x.at_most(zero) - Real::log1p(Real::exp(-Real::abs(x)));
+    (one - y) * x - log_sigmoid * ((positive - one) * y + one)
+}

@@ -1,0 +1,208 @@
+//! Lines are all of a channel, which has one weight.
+
+use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
+
+use super::{
+    Shared, Three, backward, forward, normalize, parameter, parameters_backward, reciprocal_deviation, rounded,
+};
+use crate::compute::Fraction;
+use crate::math::vectorised;
+use crate::numbers::{elements, usized, write};
+use crate::reduce::{computed, lines};
+
+/// Which dimensions a channel has to itself.
+fn channel_dims(input: &Tensor) -> Vec<bool> {
+    (0..input.sizes().len()).map(|dim| dim != 1).collect()
+}
+
+/// Normalises channels by their own statistics, towards which running ones move.
+fn training<O: Operation>(
+    input: &Tensor,
+    [weight, bias]: [Option<&Tensor>; 2],
+    running: [Option<&Tensor>; 2],
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    let [out, mean, rstd] = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], true)?;
+    let (mut out, mut mean, mut rstd) = (out.on(input.device())?, mean.on(input.device())?, rstd.on(input.device())?);
+    let channels = input.sizes()[1];
+    let one = |channel| channel..channel + 1;
+    let [means, vars] = forward::<O>(input, &channel_dims(input), &mut out, eps, [weight, bias], one, channels)?;
+    write(&mut mean, &means)?;
+    write(&mut rstd, &vars.iter().map(|&var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())?;
+    #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
+    let count = (input.geometry().count() / channels.max(1)) as f64;
+    for (running, (fresh, correction)) in running.into_iter().zip([(means, 1.0), (vars, count / (count - 1.0))]) {
+        if let Some(running) = running {
+            let before = elements::<f64>(running)?;
+            let moved = before.into_iter().zip(fresh);
+            let moved = moved.map(|(before, fresh)| momentum * correction * fresh + (1.0 - momentum) * before);
+            write(&mut running.clone(), &moved.collect::<Vec<_>>())?;
+        }
+    }
+    Ok((out, mean, rstd))
+}
+
+/// Normalises channels by statistics of before.
+fn inference<O: Operation>(
+    input: &Tensor,
+    [weight, bias]: [Option<&Tensor>; 2],
+    running: [Option<&Tensor>; 2],
+    eps: f64,
+) -> Result<Three> {
+    let [out, mean, rstd] = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], false)?;
+    let (mut out, mean, rstd) = (out.on(input.device())?, mean.on(input.device())?, rstd.on(input.device())?);
+    let channels = input.sizes()[1];
+    let [means, rstds] = known(running, eps, false)?;
+    // Either way the number of a line ends in the channel's; short lines would not be worth their while.
+    let short = input.sizes()[2..].iter().all(|&size| size < 16);
+    let dims = if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() };
+    computed!(O, input.dtype(), T: [f32, f64] => {
+        let (weight, bias) = (parameter::<T>(weight, channels, 1.0)?, parameter::<T>(bias, channels, 0.0)?);
+        let taken = operands!(write out; read input)?;
+        let ([to], [from]) = (taken.written(), taken.read());
+        lines(&dims, [from], [to], [], |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let channel = number % usized(channels);
+            let of = channel..channel + 1;
+            let shared = Shared { weight: &weight[of.clone()], bias: &bias[of] };
+            normalize(line, out, (means[channel], rstds[channel]), shared);
+        });
+        Ok(())
+    })?;
+    Ok((out, mean, rstd))
+}
+
+/// Means, and reciprocals of standard deviations, of what was saved in training or ran along with it.
+fn known(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec<f64>; 2]> {
+    let [mean, spread] = statistics.map(|tensor| tensor.map_or_else(|| Ok(Vec::new()), elements::<f64>));
+    let mut spread = spread?;
+    if !train {
+        for spread in &mut spread {
+            *spread = reciprocal_deviation(*spread, eps);
+        }
+    }
+    Ok([mean?, spread])
+}
+
+#[op_impl(aten::native_batch_norm, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn batch_norm(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    train: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    let running = [running_mean, running_var];
+    if train {
+        training::<aten::native_batch_norm>(input, [weight, bias], running, momentum, eps)
+    } else {
+        inference::<aten::native_batch_norm>(input, [weight, bias], running, eps)
+    }
+}
+
+#[op_impl(aten::_native_batch_norm_legit, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn batch_norm_legit(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: &mut Tensor,
+    running_var: &mut Tensor,
+    training: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
+}
+
+#[op_impl(aten::_native_batch_norm_legit_no_stats, CPU)]
+fn batch_norm_no_stats(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    _training: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    batch_norm(input, weight, bias, None, None, true, momentum, eps)
+}
+
+#[op_impl(aten::_batch_norm_with_update, CPU)]
+fn batch_norm_with_update(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: &mut Tensor,
+    running_var: &mut Tensor,
+    momentum: f64,
+    eps: f64,
+) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    let (out, mean, rstd) =
+        batch_norm(input, weight, bias, Some(running_mean), Some(running_var), true, momentum, eps)?;
+    Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(input.device())?))
+}
+
+#[op_impl(aten::native_batch_norm_backward, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn batch_norm_backward(
+    grad_out: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    save_mean: Option<&Tensor>,
+    save_invstd: Option<&Tensor>,
+    train: bool,
+    eps: f64,
+    output_mask: &[bool],
+) -> Result<Three> {
+    let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
+    let specs = aten::batch_norm_gradients(grad_out, input, weight, statistics, train, output_mask)?;
+    let [a, b, c] = specs.map(|spec| spec.on(input.device()));
+    let (mut of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
+    let [mean, rstd] = known(statistics, eps, train)?;
+    let both = [grad_out, input];
+    computed!(aten::native_batch_norm_backward, input.dtype(), T: [f32, f64] => {
+        let one = |channel| channel..channel + 1;
+        if output_mask[0] {
+            let weight = parameter::<T>(weight, input.sizes()[1], 1.0)?;
+            if train {
+                backward(both, &mut of_input, &channel_dims(input), [&mean, &rstd], &weight, one)?;
+            } else {
+                let scales: Vec<T> = weight.iter().zip(&rstd).map(|(&weight, &rstd)| weight * T::near(rstd)).collect();
+                scaled(grad_out, &mut of_input, &scales)?;
+            }
+        }
+        let (mean, rstd) = (rounded::<T>(&mean), rounded::<T>(&rstd));
+        parameters_backward(both, [&mut of_weight, &mut of_bias], &channel_dims(input), [&mean, &rstd], one)
+    })?;
+    Ok((of_input, of_weight, of_bias))
+}
+
+/// The gradient by statistics that do not depend on the input: every channel times a number.
+fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Result<()> {
+    let taken = operands!(write out; read grad_out)?;
+    let ([to], [grad]) = (taken.written(), taken.read());
+    lines(
+        &channel_dims(grad_out),
+        [grad],
+        [to],
+        [],
+        |channel, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let scale = scales[channel];
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (out, &grad) in out.iter_mut().zip(grad) {
+                        *out = grad * scale;
+                    }
+                },
+            );
+        },
+    );
+    Ok(())
+}

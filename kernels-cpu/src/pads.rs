@@ -1,0 +1,64 @@
+//! Borders that continue what is inside.
+
+use aten::Border;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Geometry, Spec};
+
+use crate::moves::{Axis, Step, along};
+use crate::scatter::summed;
+
+/// The walk through a tensor with borders: each of its places, and the place inside that it shows.
+fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
+    let first = inside.len() - padding.len() / 2;
+    let axis = |dim: usize| {
+        let to = Step::Stride(outer[dim]);
+        if dim < first {
+            return Axis { size: inside[dim], to, from: Step::Stride(inner[dim]) };
+        }
+        let pair = 2 * (inside.len() - 1 - dim);
+        let mut places = border.shown(inside[dim], padding[pair], padding[pair + 1]);
+        places.iter_mut().for_each(|place| *place *= inner[dim]);
+        Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: Step::Table(places) }
+    };
+    (0..inside.len()).map(axis).collect()
+}
+
+fn bordered(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
+    let mut out = aten::bordered_spec(this, padding, count, border)?.on(this.device())?;
+    let axes = walk(this.sizes(), padding, border, out.strides(), this.strides());
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+fn unbordered(grad_output: &Tensor, this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
+    let spec = aten::unbordered_spec(grad_output, this, padding, count, border)?;
+    let packed = |sizes: &[i64]| Geometry::contiguous(sizes).strides().to_vec();
+    let mut axes = walk(this.sizes(), padding, border, &packed(grad_output.sizes()), &packed(this.sizes()));
+    axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
+    let Spec { dtype, geometry } = spec;
+    let zero = aten::zeros(geometry.sizes(), Some(dtype), None, Some(this.device()), None)?;
+    summed(&zero, grad_output, &axes, Spec { dtype, geometry })
+}
+
+macro_rules! borders {
+    ($($name:ident $backward:ident $count:literal $border:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
+            bordered(this, padding, $count, Border::$border)
+        }
+
+        #[op_impl(aten::$backward, CPU)]
+        fn $backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor> {
+            unbordered(grad_output, this, padding, $count, Border::$border)
+        }
+    )*};
+}
+
+borders! {
+    reflection_pad1d reflection_pad1d_backward 1 Mirrored;
+    reflection_pad2d reflection_pad2d_backward 2 Mirrored;
+    reflection_pad3d reflection_pad3d_backward 3 Mirrored;
+    replication_pad1d replication_pad1d_backward 1 Repeated;
+    replication_pad2d replication_pad2d_backward 2 Repeated;
+    replication_pad3d replication_pad3d_backward 3 Repeated;
+}
