@@ -154,6 +154,7 @@ pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &str)
 /// ```
 /// use dispatch_runtime::reduced_dims;
 /// assert_eq!(reduced_dims(3, &[-1], "dim").unwrap(), [false, false, true]);
+/// assert!(reduced_dims(0, &[0, -1], "dim").is_err());
 /// ```
 ///
 /// # Errors
@@ -163,15 +164,15 @@ pub fn reduced_dims(rank: usize, dims: &[i64], argument: &str) -> Result<Vec<boo
     if dims.is_empty() {
         return Ok(vec![true; rank]);
     }
-    let mut gone = vec![false; rank];
+    // Without dimensions, 0 and -1 name one that is not there, and it is named once too.
+    let mut gone = vec![false; rank.max(1)];
     for &dim in dims {
         let at = wrap_dim("dim", dim, rank).map_err(|error| BadArgument::new(argument.to_owned(), error.problem))?;
-        match gone.get_mut(at) {
-            Some(true) => return Err(BadArgument::new(argument.to_owned(), Problem::RepeatedDim { dim })),
-            Some(fresh) => *fresh = true,
-            None => {}
+        if std::mem::replace(&mut gone[at], true) {
+            return Err(BadArgument::new(argument.to_owned(), Problem::RepeatedDim { dim }));
         }
     }
+    gone.truncate(rank);
     Ok(gone)
 }
 

@@ -7,6 +7,7 @@ use dispatch_runtime::{
 
 use crate::compute::{Field, Ordered, Power};
 use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
+use crate::moves::packed;
 
 elementwise! {
     div div_ div_out [f32 f64 Complex32 Complex64] (this, other) => |[a, b]| a.over(b);
@@ -81,6 +82,9 @@ fn divisible(this: &Tensor, other: &Tensor) -> Result<()> {
     if dtype.is_floating() || dtype.is_complex() || this.sizes().contains(&0) {
         return Ok(());
     }
+    // What does not fit wraps, and may be zero then.
+    let narrowed = (other.dtype().promote(dtype) != dtype).then(|| packed(other, dtype)).transpose()?;
+    let other = narrowed.as_ref().unwrap_or(other);
     let has_zero = match other.dtype() {
         DType::Bool => contains(other, Bool(0)),
         DType::U8 => contains(other, 0_u8),

@@ -92,9 +92,25 @@ impl Rule {
     fn into<const N: usize>(self, out: &mut Tensor, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<()> {
         let (computed, alike) = self.look_at(&inputs);
         let alike = alike && is_like(out, inputs[0]);
-        if !(alike && self.dtype.gives(computed) == out.dtype()) {
-            self.spec(&inputs, self.dtype.gives(computed))?.fit("out", out)?;
+        if alike && self.dtype.gives(computed) == out.dtype() {
+            return self.written(out, inputs, computed, alike, loops);
         }
+        // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
+        let mut fitted = out.clone();
+        self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
+        self.written(&mut fitted, inputs, computed, alike, loops)?;
+        *out = fitted;
+        Ok(())
+    }
+
+    fn written<const N: usize>(
+        self,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        computed: DType,
+        alike: bool,
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
         let operands =
             Operands::take(&["out"], [out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
         self.run(&operands, computed, alike, loops)
@@ -147,7 +163,7 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let looped = crate::convert::computed_in(computed);
-        match loops(looped, &mut Lanes::new(operands, looped, alike)) {
+        match loops(looped, &mut Lanes::new(operands, looped, computed, alike)) {
             Ok(()) => Ok(()),
             Err(supported) => {
                 let operator = (self.form)().name();
@@ -296,3 +312,6 @@ macro_rules! forms {
     };
 }
 pub(crate) use forms;
+
+#[cfg(test)]
+mod tests;

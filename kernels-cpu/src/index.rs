@@ -156,7 +156,7 @@ impl Lists {
         for &dim in &indexed.dims {
             let Some(list) = &lists[dim] else { continue };
             let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
-            crate::moves::copy(&mut out, list)?;
+            crate::moves::copy_called("indices", &mut out, list)?;
             let mut list = out.to_vec::<i64>()?;
             inside("indices", &mut list, this.sizes()[dim], Negative::Wraps)?;
             positions.push(list);

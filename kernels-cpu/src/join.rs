@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
 
 use crate::elementwise::plan::Plan;
-use crate::moves::{Axis, Step, along, copy, packed};
+use crate::moves::{Axis, Step, along, copy, copy_called, packed};
 
 #[op_impl(aten::cat, CPU)]
 fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
@@ -15,7 +15,7 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     for tensor in tensors.iter().filter(|tensor| !aten::is_nothing(tensor)) {
         let offset = start.saturating_mul(out.strides()[dim]);
         if let Some(part) = Geometry::strided(tensor.sizes(), out.strides(), offset) {
-            copy(&mut out.restride(part)?, tensor)?;
+            copy_called("tensors", &mut out.restride(part)?, tensor)?;
         }
         start += tensor.sizes()[dim];
     }

@@ -3,7 +3,7 @@
 //! What joins, repeats, pads, flips, selects or puts elements says only where they are: for each dimension of the walk a step on either
 //! side, which is a stride or a table of places. One engine checks that every place is inside the tensors' memory, and goes there.
 
-use dispatch_runtime::{BadArgument, DType, Operands, Result, Spec, Tensor, operands};
+use dispatch_runtime::{BadArgument, DType, Operands, Result, Spec, Tensor};
 
 use crate::elementwise::transfer;
 use crate::pool::over;
@@ -13,8 +13,12 @@ pub(crate) const GRAIN: usize = 1 << 15;
 
 /// Copies the elements of `from`, converted and broadcast to those of `out`.
 pub(crate) fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
-    let operands = operands!(write out; read from)?;
-    transfer(&operands);
+    copy_called("self", out, from)
+}
+
+/// The same for an operator that calls `from` otherwise.
+pub(crate) fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
+    transfer(&Operands::take(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
 
@@ -87,7 +91,7 @@ pub(crate) fn along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()
     if walk.count == 0 {
         return Ok(());
     }
-    let operands = operands!(write out; read from)?;
+    let operands = Operands::take(&["out"], [out], &["self"], [from])?;
     walk.check(&operands, axes)?;
     let ([to], [from]) = (operands.written(), operands.read());
     let row = ROWS[from.dtype().size().trailing_zeros() as usize];

@@ -7,7 +7,7 @@ use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::factory::{fill, number};
 use crate::index::{Lists, Negative, inside, places, positions};
-use crate::moves::{Axis, Step, Walk, along, copy, packed};
+use crate::moves::{Axis, Step, Walk, along, copy, copy_called, packed};
 
 /// How an element that is there and one that comes are made one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -331,7 +331,7 @@ fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumul
     let lists = Lists::of(this, indices)?;
     aten::check_broadcasts("values", values, &lists.indexed.sizes)?;
     let mut wide = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
-    copy(&mut wide, values)?;
+    copy_called("values", &mut wide, values)?;
     let spec = Spec::pointwise(&[this], this.dtype())?;
     let strides = if accumulate { packed_strides(this) } else { spec.geometry.strides().to_vec() };
     let steps = lists.steps(this.sizes(), &strides).into_iter().zip(lists.packed_steps());
@@ -420,7 +420,7 @@ fn weigh<T: Reducible>(
 /// A copy of `this` with `src` in place of what `view` shows of it.
 fn replaced(this: &Tensor, src: &Tensor, view: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     let out = copied(this, aten::scattered_spec(this, &view(this)?, src)?)?;
-    copy(&mut view(&out)?, src)?;
+    copy_called("src", &mut view(&out)?, src)?;
     Ok(out)
 }
 
@@ -460,7 +460,7 @@ fn as_strided_scatter(
     let all = Geometry::contiguous(&[bytes / i64::try_from(this.dtype().size()).unwrap_or(1)]);
     // The view may show what `this` does not, so all of the memory is copied.
     let memory = packed(&this.restride(all)?, this.dtype())?;
-    copy(&mut memory.restride(part.geometry().clone())?, src)?;
+    copy_called("src", &mut memory.restride(part.geometry().clone())?, src)?;
     if spec.geometry.strides() == this.strides() {
         return Ok(memory.restride(this.geometry().clone())?);
     }

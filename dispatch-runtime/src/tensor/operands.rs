@@ -96,13 +96,18 @@ enum Refused {
 impl Refused {
     #[cold]
     fn of(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
+        // A schema's `self` is `this` in Rust.
+        let name = |names: &[&'static str], at: usize| match names.get(at).copied().unwrap_or_default() {
+            "this" => "self",
+            name => name,
+        };
         let problem = match self {
             Self::NotOnHost(device) => Problem::NotOnHost { device },
             Self::SelfOverlap => Problem::SelfOverlap,
             Self::InUse => Problem::InUse,
-            Self::Overlap { with } => Problem::Overlap { with: written.get(with).copied().unwrap_or_default().into() },
+            Self::Overlap { with } => Problem::Overlap { with: name(written, with).into() },
         };
-        BadArgument::new(names.get(operand).copied().unwrap_or_default(), problem).into()
+        BadArgument::new(name(names, operand), problem).into()
     }
 }
 
@@ -400,6 +405,16 @@ mod tests {
         let mut out = Tensor::from_slice(&[0_u8]).restride(Geometry::strided(&[3], &[0], 0).unwrap()).unwrap();
         assert_eq!(problem(operands!(write out)), ("out".to_owned(), Problem::SelfOverlap));
         assert!(operands!(write out).is_err());
+    }
+
+    #[test]
+    fn errors_call_the_first_argument_as_schemas_do() {
+        let base = Tensor::from_slice(&[1_i32, 2, 3]);
+        let (mut this, other) = (row(&base, 0, 2), row(&base, 1, 2));
+        let overlap = |with: &'static str| Problem::Overlap { with: with.into() };
+        assert_eq!(problem(operands!(write this; read other)), ("other".to_owned(), overlap("self")));
+        let (mut out, this) = (other, this);
+        assert_eq!(problem(operands!(write out; read this)), ("self".to_owned(), overlap("out")));
     }
 
     #[test]

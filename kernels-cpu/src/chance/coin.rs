@@ -7,7 +7,7 @@ use aten::GROUP;
 
 use super::filled;
 use crate::math::vectorised;
-use crate::moves::copy;
+use crate::moves::copy_called;
 
 /// A word is below this with the chance `p`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a chance is between zero and one")]
@@ -47,7 +47,7 @@ fn bernoulli_float_(this: &mut Tensor, p: f64, generator: Option<&Generator>) ->
 fn coins_of(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
     aten::check_chances(this, p)?;
     let mut chances = Spec::contiguous(DType::F64, this.sizes()).on(this.device())?;
-    copy(&mut chances, p)?;
+    copy_called("p", &mut chances, p)?;
     let chances = chances.read::<f64>()?;
     if let Some(bad) = chances.iter().find(|chance| !(0.0..=1.0).contains(*chance)) {
         return Err(BadArgument::value("p", bad, "between 0 and 1").into());

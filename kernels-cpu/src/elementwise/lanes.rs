@@ -25,7 +25,10 @@ const FEW: usize = 16;
 pub(crate) struct Lanes<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
+    /// What loops compute in.
     computed: DType,
+    /// What the operands promote to: a narrow dtype has no loop of its own, but its numbers are no wider for that.
+    common: DType,
     /// All operands lie side by side and are of the same sizes, and all inputs of the same dtype.
     alike: bool,
 }
@@ -46,9 +49,9 @@ impl Block {
 
 impl<'a, const N: usize> Lanes<'a, N> {
     #[inline]
-    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, alike: bool) -> Self {
+    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, common: DType, alike: bool) -> Self {
         let [out] = operands.written();
-        Self { out, inputs: operands.read(), computed, alike }
+        Self { out, inputs: operands.read(), computed, common, alike }
     }
 
     /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
@@ -94,9 +97,12 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     #[inline(never)]
     fn walk_any(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
-        let out = Lane::of_result(self.out, results);
-        let inputs =
-            self.inputs.each_ref().map(|input| Lane::of_input(input, self.computed, input.start() == self.out.start()));
+        let narrow = (self.common != self.computed).then(|| Narrow::between(self.computed, self.common));
+        let out = Lane::of_result(self.out, results, narrow.filter(|_| results == self.computed));
+        let inputs = self
+            .inputs
+            .each_ref()
+            .map(|input| Lane::of_input(input, self.computed, narrow, input.start() == self.out.start()));
         let sizes = self.out.geometry().sizes();
         match N {
             1 => self.walk_planned::<2>(sizes, &out, &inputs, row),
@@ -206,27 +212,59 @@ struct Lane {
     convert: Convert,
     /// Elements that lie side by side can be used where they are.
     direct: bool,
+    /// For elements that the dtype between the operand's and the loop's does not hold.
+    narrow: Option<Narrow>,
+}
+
+/// The way from the loop's dtype to the one that the operands promote to, and back.
+#[derive(Clone, Copy)]
+struct Narrow {
+    dtype: DType,
+    down: Convert,
+    up: Convert,
+}
+
+impl Narrow {
+    fn between(computed: DType, dtype: DType) -> Self {
+        Self { dtype, down: conversion(computed, dtype), up: conversion(dtype, computed) }
+    }
+
+    /// Makes elements of a loop what the narrow dtype has in their place.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` elements of the loop's dtype, which are `size` bytes large, and no more than a block holds.
+    unsafe fn apply(&self, elements: *mut u8, count: usize, block: &mut Block, size: isize) {
+        let narrow_size = isize::try_from(self.dtype.size()).unwrap_or(0);
+        // SAFETY: as the caller says, and the block holds as many.
+        unsafe {
+            (self.down)(elements, size, block.start(), narrow_size, count);
+            (self.up)(block.start(), narrow_size, elements, size, count);
+        }
+    }
 }
 
 // SAFETY: as for `Starts`.
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    fn of_input(operand: &Operand<'_>, computed: DType, is_result: bool) -> Self {
+    fn of_input(operand: &Operand<'_>, computed: DType, narrow: Option<Narrow>, is_result: bool) -> Self {
         let dtype = operand.dtype();
-        let direct = dtype == computed && !is_result;
+        // Integers wrap; a number with a fraction that has no dimensions keeps it.
+        let wraps = |narrow: &Narrow| {
+            dtype.is_integral() && narrow.dtype.is_integral() && dtype.promote(narrow.dtype) != narrow.dtype
+        };
+        let narrow = narrow.filter(wraps);
+        let direct = dtype == computed && narrow.is_none() && !is_result;
         let convert = if dtype == computed { gather(dtype.size()) } else { conversion(dtype, computed) };
-        Self { start: operand.start(), size: computed.size(), convert, direct }
+        Self { start: operand.start(), size: computed.size(), convert, direct, narrow }
     }
 
-    fn of_result(operand: &Operand<'_>, results: DType) -> Self {
+    fn of_result(operand: &Operand<'_>, results: DType, narrow: Option<Narrow>) -> Self {
         let dtype = operand.dtype();
-        Self {
-            start: operand.start(),
-            size: results.size(),
-            convert: conversion(results, dtype),
-            direct: dtype == results,
-        }
+        let narrow = narrow.filter(|narrow| narrow.dtype != dtype);
+        let direct = dtype == results && narrow.is_none();
+        Self { start: operand.start(), size: results.size(), convert: conversion(results, dtype), direct, narrow }
     }
 }
 
@@ -236,11 +274,13 @@ struct Walker<'a, const N: usize> {
     row: &'a (dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
     blocks: [Block; N],
     results: Block,
+    narrowed: Block,
 }
 
 impl<'a, const N: usize> Walker<'a, N> {
     fn new(out: &'a Lane, inputs: &'a [Lane; N], row: &'a (dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) -> Self {
-        Self { out, inputs, row, blocks: [const { Block::new() }; N], results: Block::new() }
+        let (blocks, results, narrowed) = ([const { Block::new() }; N], Block::new(), Block::new());
+        Self { out, inputs, row, blocks, results, narrowed }
     }
 
     /// One row, of which every operand that lies side by side is used where it is.
@@ -320,13 +360,16 @@ impl<'a, const N: usize> Walker<'a, N> {
         let lane = &self.inputs[input];
         let to = self.blocks[input].start().wrapping_add(filled * lane.size);
         let size = isize::try_from(lane.size).unwrap_or(0);
-        let once = step == 0 && count > 1;
+        let distinct = if step == 0 { count.min(1) } else { count };
         // SAFETY: the plan stays inside the operand, and a block holds `BLOCK` elements of any type.
-        unsafe {
-            (lane.convert)(lane.start.wrapping_offset(offset), step, to, size, if once { 1 } else { count });
-            if once {
-                repeat(lane.size, to, count);
-            }
+        unsafe { (lane.convert)(lane.start.wrapping_offset(offset), step, to, size, distinct) };
+        if let Some(narrow) = lane.narrow {
+            // SAFETY: as above, for what was just brought.
+            unsafe { narrow.apply(to, distinct, &mut self.narrowed, size) };
+        }
+        if distinct < count {
+            // SAFETY: as above.
+            unsafe { repeat(lane.size, to, count) };
         }
     }
 
@@ -334,6 +377,10 @@ impl<'a, const N: usize> Walker<'a, N> {
     fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
         let from = self.results.start().wrapping_add(emptied * self.out.size);
         let size = isize::try_from(self.out.size).unwrap_or(0);
+        if let Some(narrow) = self.out.narrow {
+            // SAFETY: as in `load`, for results that the loop has left.
+            unsafe { narrow.apply(from, count, &mut self.narrowed, size) };
+        }
         // SAFETY: as in `load`, with the conversion from results to the operand's dtype.
         unsafe { (self.out.convert)(from, size, self.out.start.wrapping_offset(offset), step, count) };
     }

@@ -1,0 +1,49 @@
+use dispatch_runtime::{DType, Scalar, Tensor, f16};
+
+fn single(value: i64) -> Tensor {
+    Tensor::from(value)
+}
+
+#[test]
+fn an_operand_without_dimensions_wraps_into_the_dtype_that_decides() {
+    let bytes = Tensor::from([5_u8, 255]);
+    let truth = |result: Tensor| result.to_string();
+    assert_eq!(truth(aten::gt(&bytes, &single(-1)).unwrap()), "tensor([false, false])");
+    assert_eq!(truth(aten::eq_scalar(&bytes, Scalar::Int(-1)).unwrap()), "tensor([false,  true])");
+    assert_eq!(aten::maximum(&bytes, &single(300)).unwrap().to_vec::<u8>().unwrap(), [44, 255]);
+    assert!(aten::floor_divide(&bytes, &single(256)).is_err());
+}
+
+#[test]
+fn a_bound_that_a_dtype_does_not_reach_is_no_bound() {
+    let bytes = Tensor::from([5_u8, 200]);
+    let kept = aten::clamp(&bytes, Some(Scalar::Int(-1)), Some(Scalar::Int(300))).unwrap();
+    assert_eq!(kept.to_vec::<u8>().unwrap(), [5, 200]);
+}
+
+#[test]
+fn results_wrap_and_round_before_they_are_widened() {
+    let bytes = Tensor::from([200_u8, 100]);
+    let mut out = Tensor::from([0_i64; 2]);
+    aten::add_out(&bytes, &bytes, Scalar::Int(1), &mut out).unwrap();
+    assert_eq!(out.to_vec::<i64>().unwrap(), [144, 200]);
+    let (truth, mut out) = (Tensor::from([true; 200]), Tensor::from([0.0_f32; 200]));
+    aten::add_out(&truth, &truth, Scalar::Int(1), &mut out).unwrap();
+    assert_eq!(out.to_vec::<f32>().unwrap(), [1.0; 200]);
+    let halves = Tensor::from([f16::from_f32(2049.0), f16::MAX]);
+    let mut out = Tensor::from([0.0_f32; 2]);
+    aten::add_out(&halves, &halves, Scalar::Int(1), &mut out).unwrap();
+    assert_eq!(out.to_vec::<f32>().unwrap(), [4096.0, f32::INFINITY]);
+}
+
+#[test]
+fn a_refused_call_leaves_an_empty_out_as_it_is() {
+    let mut held = Tensor::from([1.0_f32, 2.0]);
+    let (input, mut out) = (held.clone(), Tensor::from_vec(Vec::<f32>::new(), &[0]).unwrap());
+    let guard = held.write::<f32>().unwrap();
+    assert!(aten::add_out(&input, &input, Scalar::Int(1), &mut out).is_err());
+    assert_eq!((out.sizes(), out.dtype()), (&[0_i64][..], DType::F32));
+    drop(guard);
+    aten::add_out(&input, &input, Scalar::Int(1), &mut out).unwrap();
+    assert_eq!(out.to_vec::<f32>().unwrap(), [2.0, 4.0]);
+}

@@ -1,0 +1,41 @@
+//! How many bytes the program has asked for and not given back.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+struct Counting(AtomicUsize);
+
+#[global_allocator]
+static COUNTING: Counting = Counting(AtomicUsize::new(0));
+
+pub(crate) fn bytes_alive() -> usize {
+    COUNTING.0.load(Relaxed)
+}
+
+// SAFETY: all of it is the system's own; the count changes nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.0.fetch_add(layout.size(), Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        self.0.fetch_add(layout.size(), Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        self.0.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        self.0.fetch_add(size, Relaxed);
+        self.0.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}

@@ -1,0 +1,220 @@
+//! Steps that make tensors: out of nothing, by computing, by converting.
+
+use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
+
+use crate::guards::{Held, under};
+use crate::model::{self, Model, broadcast, flat, positions, promoted, stored};
+use crate::walk::{Entry, Mistake, Mistakes, Walk, any_dtype, index};
+
+/// An elementwise operator of two tensors: its name, itself, what it does, and whether the result is truth.
+type Binary = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
+
+const BINARY: [Binary; 11] = [
+    ("aten::add.Tensor", |a, b| aten::add(a, b, Scalar::Int(1)), |a, b| a + b, false),
+    ("aten::sub.Tensor", |a, b| aten::sub(a, b, Scalar::Int(1)), |a, b| a - b, false),
+    ("aten::mul.Tensor", aten::mul, |a, b| a * b, false),
+    ("aten::maximum", aten::maximum, f64::max, false),
+    ("aten::minimum", aten::minimum, f64::min, false),
+    ("aten::eq.Tensor", aten::eq, |a, b| f64::from(u8::from(a == b)), true),
+    ("aten::ne.Tensor", aten::ne, |a, b| f64::from(u8::from(a != b)), true),
+    ("aten::lt.Tensor", aten::lt, |a, b| f64::from(u8::from(a < b)), true),
+    ("aten::le.Tensor", aten::le, |a, b| f64::from(u8::from(a <= b)), true),
+    ("aten::gt.Tensor", aten::gt, |a, b| f64::from(u8::from(a > b)), true),
+    ("aten::ge.Tensor", aten::ge, |a, b| f64::from(u8::from(a >= b)), true),
+];
+
+type Unary = (&'static str, fn(&Tensor) -> Result<Tensor>, fn(f64) -> f64);
+
+const UNARY: [Unary; 3] =
+    [("aten::neg", aten::neg, |x| -x), ("aten::relu", aten::relu, |x| x.max(0.0)), ("aten::abs", aten::abs, f64::abs)];
+
+impl Walk {
+    pub(crate) fn step(&mut self) {
+        if self.pool.len() < 4 {
+            return self.create();
+        }
+        match self.random.below(100) {
+            0..8 => self.create(),
+            8..12 => self.forget(),
+            12..42 => self.view(),
+            42..44 => self.turn(),
+            44..56 => self.binary(),
+            56..60 => self.unary(),
+            60..64 => self.sum(),
+            64..68 => self.cat(),
+            68..76 => self.copy(),
+            76..88 => self.write_tensor(),
+            88..95 => self.write_number(),
+            _ => self.write_out(),
+        }
+        if self.random.once_in(200) {
+            self.check_all();
+        }
+    }
+
+    fn forget(&mut self) {
+        let at = self.any();
+        self.pool.swap_remove(at);
+    }
+
+    fn create(&mut self) {
+        let dtype = any_dtype(&mut self.random);
+        let sizes: Vec<usize> = (0..self.random.below(4)).map(|_| self.random.below(5)).collect();
+        let count = sizes.iter().product();
+        let elements: Vec<f64> =
+            (0..count).map(|_| f64::from(i8::try_from(self.random.whole(-3, 3)).unwrap())).collect();
+        if let Some(model) = Model::fresh(dtype, &sizes, &elements) {
+            self.keep_fresh("from_vec", model::tensor(&model), model);
+        }
+    }
+
+    fn binary(&mut self) {
+        let (a, b, held) = (self.any_handle(), self.any_handle(), self.held());
+        let (operator, call, f, is_truth) = self.random.of(&BINARY);
+        let mut mistakes = Mistakes::default();
+        mistakes.read(&a.model, held.as_ref());
+        mistakes.read(&b.model, held.as_ref());
+        let are_truth = a.model.dtype == DType::Bool && b.model.dtype == DType::Bool;
+        mistakes.add(Mistake::DType, are_truth && operator == "aten::sub.Tensor");
+        let sizes = broadcast(&a.model.sizes, &b.model.sizes);
+        mistakes.add(Mistake::Broadcast, sizes.is_none());
+        let Some(elements) = met(&a.model, &b.model, f) else { return };
+        let dtype = if is_truth { DType::Bool } else { promoted(&[&a.model, &b.model]) };
+        let result = under(held.as_ref(), || call(&a.tensor, &b.tensor));
+        if let (Some(tensor), Some(sizes)) = (self.judge(operator, &mistakes, result), sizes) {
+            self.keep_fresh(operator, tensor, Model::fresh(dtype, &sizes, &elements).unwrap());
+        }
+    }
+
+    fn unary(&mut self) {
+        let (a, held) = (self.any_handle(), self.held());
+        let (operator, call, f) = self.random.of(&UNARY);
+        let mut mistakes = Mistakes::default();
+        mistakes.read(&a.model, held.as_ref());
+        mistakes.add(Mistake::DType, a.model.dtype == DType::Bool && operator == "aten::neg");
+        let elements: Vec<f64> = a.model.elements().into_iter().map(f).collect();
+        let result = under(held.as_ref(), || call(&a.tensor));
+        if let Some(tensor) = self.judge(operator, &mistakes, result) {
+            self.keep_fresh(operator, tensor, Model::fresh(a.model.dtype, &a.model.sizes, &elements).unwrap());
+        }
+    }
+
+    fn sum(&mut self) {
+        let (a, held) = (self.any_handle(), self.held());
+        let rank = a.model.rank();
+        let dims: Vec<i64> = (0..self.random.below(3)).map(|_| self.dim(rank)).collect();
+        let keep = self.random.once_in(2);
+        let mut mistakes = Mistakes::default();
+        mistakes.read(&a.model, held.as_ref());
+        let gone: Vec<Option<usize>> = dims.iter().map(|&dim| index(dim, rank)).collect();
+        mistakes.add(Mistake::Dim, gone.contains(&None));
+        mistakes.add(Mistake::RepeatedDim, gone.len() == 2 && gone[0] == gone[1] && gone[0].is_some());
+        let is_gone = |dim: usize| gone.is_empty() || gone.contains(&Some(dim));
+        let kept: Vec<usize> = a.model.sizes.iter().enumerate().map(|(d, &n)| if is_gone(d) { 1 } else { n }).collect();
+        let mut sums = vec![0.0; kept.iter().product()];
+        for (at, x) in positions(&a.model.sizes).iter().zip(a.model.elements()) {
+            let at: Vec<usize> = at.iter().enumerate().map(|(dim, &i)| if is_gone(dim) { 0 } else { i }).collect();
+            sums[flat(&kept, &at)] += x;
+        }
+        let sizes = kept.iter().enumerate().filter(|&(dim, _)| keep || !is_gone(dim)).map(|(_, &size)| size);
+        let dtype = if a.model.dtype.is_floating() { a.model.dtype } else { DType::I64 };
+        let Some(model) = Model::fresh(dtype, &sizes.collect::<Vec<_>>(), &sums) else { return };
+        let result = under(held.as_ref(), || aten::sum_dim_intlist(&a.tensor, Some(&dims), keep, None));
+        if let Some(tensor) = self.judge("aten::sum.dim_IntList", &mistakes, result) {
+            self.keep_fresh("aten::sum.dim_IntList", tensor, model);
+        }
+    }
+
+    fn cat(&mut self) {
+        // Any three tensors hardly ever fit.
+        let first = self.any_handle();
+        let mut all = vec![first];
+        for _ in 0..self.random.below(3) {
+            let again = self.random.once_in(2);
+            let other = if again { self.handle_like(&all[0]) } else { self.any_handle() };
+            all.push(other);
+        }
+        let (dim, held) = (self.dim(all[0].model.rank()), self.held());
+        let mut mistakes = Mistakes::default();
+        let model = joined(&all, dim, held.as_ref(), &mut mistakes);
+        let tensors: Vec<Tensor> = all.iter().map(|entry| entry.tensor.clone()).collect();
+        let result = under(held.as_ref(), || aten::cat(&tensors, dim));
+        if let (Some(tensor), Some(model)) = (self.judge("aten::cat", &mistakes, result), model) {
+            self.keep_fresh("aten::cat", tensor, model);
+        }
+    }
+
+    fn handle_like(&self, entry: &Entry) -> Entry {
+        let like = self.pool.iter().rposition(|other| other.model.sizes == entry.model.sizes);
+        self.handle(like.unwrap_or(0))
+    }
+
+    fn copy(&mut self) {
+        let (a, held) = (self.any_handle(), self.held());
+        let mut mistakes = Mistakes::default();
+        let (to, copies) = (any_dtype(&mut self.random), self.random.once_in(4));
+        let is_contiguous = a.tensor.geometry().is_contiguous();
+        let (operator, dtype, is_copy) = match self.random.below(3) {
+            0 => ("aten::to.dtype", to, copies || to != a.model.dtype),
+            1 => ("aten::contiguous", a.model.dtype, !is_contiguous),
+            _ => ("aten::clone", a.model.dtype, true),
+        };
+        if is_copy {
+            mistakes.read(&a.model, held.as_ref());
+        }
+        let result = under(held.as_ref(), || match operator {
+            "aten::to.dtype" => aten::to_dtype(&a.tensor, to, false, copies, None),
+            "aten::contiguous" => aten::contiguous(&a.tensor, MemoryFormat::Contiguous),
+            _ => aten::clone(&a.tensor, None),
+        });
+        let Some(tensor) = self.judge(operator, &mistakes, result) else { return };
+        if is_copy {
+            let model = Model::fresh(dtype, &a.model.sizes, &a.model.elements_as(dtype)).unwrap();
+            self.keep_fresh(operator, tensor, model);
+        } else {
+            assert!(tensor.same(&a.tensor), "`{operator}` has nothing to do");
+            self.keep(operator, tensor, a.model);
+        }
+    }
+}
+
+/// What `f` makes of the elements where two tensors meet, computed in the dtype that both promote to: none of them where their sizes do
+/// not fit, and no call at all where a number is too large.
+pub(crate) fn met(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Option<Vec<f64>> {
+    let Some(sizes) = broadcast(&a.sizes, &b.sizes) else { return Some(Vec::new()) };
+    let dtype = promoted(&[a, b]);
+    let (a, b) = (a.stretched(&sizes).elements_as(dtype), b.stretched(&sizes).elements_as(dtype));
+    stored(dtype, &a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect::<Vec<_>>())
+}
+
+/// What `cat` gives, if it does.
+fn joined(all: &[Entry], dim: i64, held: Option<&Held>, mistakes: &mut Mistakes) -> Option<Model> {
+    let parts: Vec<&Model> = all.iter().map(|entry| &entry.model).filter(|model| model.sizes != [0]).collect();
+    let first = parts.first().copied().unwrap_or(&all[0].model);
+    let at = index(dim, first.rank());
+    mistakes.add(Mistake::Dim, at.is_none());
+    mistakes.add(Mistake::Rank, first.rank() == 0);
+    let at = at.filter(|_| first.rank() > 0)?;
+    let fits = |part: &Model| {
+        part.rank() == first.rank() && (0..first.rank()).all(|d| d == at || part.sizes[d] == first.sizes[d])
+    };
+    let all_fit = parts.iter().all(|part| fits(part));
+    mistakes.add(Mistake::Sizes, !all_fit);
+    all.iter().for_each(|entry| mistakes.read(&entry.model, held));
+    if !all_fit {
+        return None;
+    }
+    let dtype = promoted(&all.iter().map(|entry| &entry.model).collect::<Vec<_>>());
+    let mut sizes = first.sizes.clone();
+    sizes[at] = parts.iter().map(|part| part.sizes[at]).sum();
+    let mut elements = vec![0.0; sizes.iter().product()];
+    let mut start = 0;
+    for part in parts {
+        for (position, x) in positions(&part.sizes).iter_mut().zip(part.elements_as(dtype)) {
+            position[at] += start;
+            elements[flat(&sizes, position)] = x;
+        }
+        start += part.sizes[at];
+    }
+    Model::fresh(dtype, &sizes, &elements)
+}

@@ -1,0 +1,239 @@
+//! The pool of tensors, and what is true of it after every call.
+
+use dispatch_runtime::{BadArgument, DType, Error, Name, Operator, Problem, Result, Tensor};
+
+use crate::guards::Held;
+use crate::model::{self, Model};
+use crate::random::Random;
+
+const POOL: usize = 24;
+const MOST_ELEMENTS: usize = 64;
+const MOST_DIMS: usize = 5;
+
+pub(crate) struct Entry {
+    pub(crate) tensor: Tensor,
+    pub(crate) model: Model,
+}
+
+pub(crate) struct Walk {
+    pub(crate) random: Random,
+    pub(crate) pool: Vec<Entry>,
+    pub(crate) calls: u64,
+    pub(crate) refused: u64,
+}
+
+/// What can be wrong with a call of the walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mistake {
+    Dim,
+    RepeatedDim,
+    Broadcast,
+    Sizes,
+    Rank,
+    DType,
+    Index,
+    Value,
+    Overlap,
+    SelfOverlap,
+    InUse,
+}
+
+impl Mistake {
+    fn of(problem: &Problem) -> Option<Self> {
+        Some(match problem {
+            Problem::Dim { .. } => Self::Dim,
+            Problem::RepeatedDim { .. } => Self::RepeatedDim,
+            Problem::Broadcast { .. } => Self::Broadcast,
+            Problem::Sizes { .. } => Self::Sizes,
+            Problem::Rank { .. } => Self::Rank,
+            Problem::DType { .. } => Self::DType,
+            Problem::Index { .. } => Self::Index,
+            Problem::Value { .. } => Self::Value,
+            Problem::Overlap { .. } => Self::Overlap,
+            Problem::SelfOverlap => Self::SelfOverlap,
+            Problem::InUse => Self::InUse,
+            _ => return None,
+        })
+    }
+}
+
+/// All that is wrong with a call: with `certain` mistakes it is refused, with `possible` ones it may be.
+#[derive(Default, Debug)]
+pub(crate) struct Mistakes {
+    certain: Vec<Mistake>,
+    possible: Vec<Mistake>,
+}
+
+impl Mistakes {
+    pub(crate) fn add(&mut self, mistake: Mistake, is_made: bool) {
+        if is_made {
+            self.certain.push(mistake);
+        }
+    }
+
+    pub(crate) fn add_possible(&mut self, mistake: Mistake, is_possible: bool) {
+        if is_possible {
+            self.possible.push(mistake);
+        }
+    }
+
+    /// A tensor is read while somebody holds a guard.
+    pub(crate) fn read(&mut self, model: &Model, held: Option<&Held>) {
+        self.enter(model, held.filter(|held| held.is_written));
+    }
+
+    /// A tensor is written, and another of the call is read.
+    pub(crate) fn written(&mut self, this: &Entry, read: &[&Entry], held: Option<&Held>) {
+        self.enter(&this.model, held);
+        self.add(Mistake::SelfOverlap, this.model.meets_itself());
+        for other in read {
+            let same = this.model.places == other.model.places && this.model.sizes == other.model.sizes;
+            let meets = this.model.meets(&other.model);
+            self.add(Mistake::Overlap, meets && !same);
+            // Dimensions of size 1 may have any stride, and the runtime compares them too.
+            self.add_possible(Mistake::Overlap, meets && this.tensor.strides() != other.tensor.strides());
+        }
+    }
+
+    fn enter(&mut self, model: &Model, held: Option<&Held>) {
+        let conflicts = held.is_some_and(|held| held.holds(model));
+        // Where there are no elements, a kernel need not look.
+        self.add(Mistake::InUse, conflicts && !model.places.is_empty());
+        self.add_possible(Mistake::InUse, conflicts);
+    }
+}
+
+impl Walk {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { random: Random(seed), pool: Vec::new(), calls: 0, refused: 0 }
+    }
+
+    pub(crate) fn any(&mut self) -> usize {
+        self.random.below(self.pool.len())
+    }
+
+    /// Another handle to a tensor of the pool.
+    pub(crate) fn handle(&self, at: usize) -> Entry {
+        Entry { tensor: self.pool[at].tensor.clone(), model: self.pool[at].model.clone() }
+    }
+
+    pub(crate) fn any_handle(&mut self) -> Entry {
+        let at = self.any();
+        self.handle(at)
+    }
+
+    /// A guard that is held during a call, now and then.
+    pub(crate) fn held(&mut self) -> Option<Held> {
+        if !self.random.once_in(12) {
+            return None;
+        }
+        let (at, is_written) = (self.any(), self.random.once_in(2));
+        Some(Held::new(&self.pool[at].tensor, &self.pool[at].model, is_written))
+    }
+
+    /// A dimension of so many, counted from either end, or now and then none of them.
+    pub(crate) fn dim(&mut self, rank: usize) -> i64 {
+        let count = i64::try_from(rank.max(1)).unwrap();
+        let beyond = i64::from(self.random.once_in(20));
+        self.random.whole(-count - beyond, count - 1 + beyond)
+    }
+
+    pub(crate) fn add(&mut self, tensor: Tensor, model: Model) {
+        let entry = Entry { tensor, model };
+        if entry.model.places.len() > MOST_ELEMENTS || entry.model.rank() > MOST_DIMS {
+            return;
+        }
+        if self.pool.len() < POOL {
+            self.pool.push(entry);
+        } else {
+            let at = self.any();
+            self.pool[at] = entry;
+        }
+    }
+
+    /// A call came back: with a result if nothing was wrong with it, or else with an error that says what was, and nothing changed.
+    pub(crate) fn judge<T>(&mut self, operator: &str, mistakes: &Mistakes, result: Result<T>) -> Option<T> {
+        self.calls += 1;
+        match result {
+            Ok(result) => {
+                assert!(mistakes.certain.is_empty(), "`{operator}` accepts what has {mistakes:?}");
+                Some(result)
+            }
+            Err(error) => {
+                self.refused += 1;
+                let mistake = mistake(operator, &error);
+                let is_made = mistakes.certain.contains(&mistake) || mistakes.possible.contains(&mistake);
+                assert!(is_made, "{error}: that is not among {mistakes:?}");
+                self.pool.iter().for_each(Entry::check);
+                None
+            }
+        }
+    }
+
+    /// A fresh result is right, and goes into the pool.
+    pub(crate) fn keep_fresh(&mut self, operator: &str, tensor: Tensor, model: Model) {
+        let shared = self.pool.iter().any(|entry| entry.tensor.storage().same(tensor.storage()));
+        assert!(!shared, "`{operator}` gives memory that is another tensor's");
+        self.keep(operator, tensor, model);
+    }
+
+    /// A result is right, and goes into the pool.
+    pub(crate) fn keep(&mut self, operator: &str, tensor: Tensor, model: Model) {
+        let entry = Entry { tensor, model };
+        assert!(entry.agrees(), "`{operator}` gives {:?}, not {:?}", entry.tensor, entry.model);
+        self.add(entry.tensor, entry.model);
+    }
+
+    /// The tensors that share this memory are right.
+    pub(crate) fn check_memory(&self, model: &Model) {
+        self.pool.iter().filter(|entry| entry.model.shares_memory_with(model)).for_each(Entry::check);
+    }
+
+    /// Two tensors share memory exactly where their models do, and all are right.
+    pub(crate) fn check_all(&self) {
+        for (i, a) in self.pool.iter().enumerate() {
+            a.check();
+            for b in &self.pool[..i] {
+                assert_eq!(a.tensor.storage().same(b.tensor.storage()), a.model.shares_memory_with(&b.model));
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn check(&self) {
+        assert!(self.agrees(), "{:?} should be {:?}", self.tensor, self.model);
+    }
+
+    fn agrees(&self) -> bool {
+        let (tensor, model) = (&self.tensor, &self.model);
+        tensor.dtype() == model.dtype
+            && tensor.sizes() == model.size_list()
+            && model::elements(tensor).unwrap() == model.elements()
+    }
+}
+
+/// What an error is about. It names the operator that was called, and an argument of the one that failed.
+fn mistake(operator: &str, error: &Error) -> Mistake {
+    let (called, failed) = (Name::parse(operator), error.kind().operator());
+    let named = failed == called || error.callers().iter().any(|&caller| Some(caller) == called);
+    assert!(named, "an error of `{operator}` does not name it: {error}");
+    let bad = std::error::Error::source(error).and_then(|source| source.downcast_ref::<BadArgument>());
+    let bad = bad.unwrap_or_else(|| panic!("`{operator}` gives no typed error: {error}"));
+    let schema = Operator::find(&failed.unwrap().to_string()).unwrap().schema();
+    let is_argument = schema.arguments.iter().any(|argument| argument.name == bad.argument);
+    assert!(is_argument, "{} has no argument that `{error}` is about", failed.unwrap());
+    Mistake::of(&bad.problem).unwrap_or_else(|| panic!("nobody made this mistake: {error}"))
+}
+
+/// A dimension as an index; none where there is no such dimension. A tensor without dimensions takes 0 and -1.
+pub(crate) fn index(dim: i64, rank: usize) -> Option<usize> {
+    let count = i64::try_from(rank.max(1)).unwrap();
+    let wrapped = if dim < 0 { dim + count } else { dim };
+    (0..count).contains(&wrapped).then(|| usize::try_from(wrapped).unwrap())
+}
+
+/// A dtype, each as often as the others.
+pub(crate) fn any_dtype(random: &mut Random) -> DType {
+    random.of(&model::DTYPES)
+}

@@ -1,0 +1,163 @@
+//! Steps that write into a tensor that is there.
+
+use dispatch_runtime::{DType, Result, Scalar, Tensor};
+
+use crate::guards::under;
+use crate::model::{Model, broadcast, kind, promoted, stored, wrapped};
+use crate::steps::met;
+use crate::walk::{Entry, Mistake, Mistakes, Walk};
+
+/// An elementwise operator that writes a tensor: in place of the first of two, or into another.
+type InPlace = (&'static str, fn(&mut Tensor, &Tensor) -> Result<()>, fn(f64, f64) -> f64);
+type Into = (&'static str, fn(&Tensor, &Tensor, &mut Tensor) -> Result<()>, fn(f64, f64) -> f64);
+
+const IN_PLACE: [InPlace; 3] = [
+    ("aten::add_.Tensor", |a, b| aten::add_(a, b, Scalar::Int(1)), |a, b| a + b),
+    ("aten::sub_.Tensor", |a, b| aten::sub_(a, b, Scalar::Int(1)), |a, b| a - b),
+    ("aten::mul_.Tensor", aten::mul_, |a, b| a * b),
+];
+
+const INTO: [Into; 3] = [
+    ("aten::add.out", |a, b, out| aten::add_out(a, b, Scalar::Int(1), out), |a, b| a + b),
+    ("aten::mul.out", aten::mul_out, |a, b| a * b),
+    ("aten::maximum.out", aten::maximum_out, f64::max),
+];
+
+impl Walk {
+    pub(crate) fn write_tensor(&mut self) {
+        let at = self.any();
+        let other = if self.random.once_in(2) { self.any_handle() } else { self.relative(at) };
+        match self.random.below(5) {
+            0 | 1 => self.copy_into(at, &other),
+            2 => self.fill_with(at, &other),
+            _ => self.compute_in_place(at, &other),
+        }
+    }
+
+    /// A tensor that probably shares memory.
+    fn relative(&mut self, at: usize) -> Entry {
+        let model = &self.pool[at].model;
+        let all = self.pool.iter().enumerate().filter(|(_, entry)| entry.model.shares_memory_with(model));
+        let all: Vec<usize> = all.map(|(i, _)| i).collect();
+        let chosen = self.random.of(&all);
+        self.handle(chosen)
+    }
+
+    fn compute_in_place(&mut self, at: usize, other: &Entry) {
+        let held = self.held();
+        let (operator, call, f) = self.random.of(&IN_PLACE);
+        let this = &self.pool[at];
+        let mut mistakes = Mistakes::default();
+        mistakes.written(this, &[other], held.as_ref());
+        mistakes.read(&other.model, held.as_ref());
+        let common = promoted(&[&this.model, &other.model]);
+        let are_truth = common == DType::Bool && operator == "aten::sub_.Tensor";
+        mistakes.add(Mistake::DType, are_truth || kind(common) > kind(this.model.dtype));
+        let sizes = broadcast(&this.model.sizes, &other.model.sizes);
+        mistakes.add(Mistake::Broadcast, sizes.is_none());
+        mistakes.add(Mistake::Sizes, sizes.is_some_and(|sizes| sizes != this.model.sizes));
+        let Some(elements) = met(&this.model, &other.model, f) else { return };
+        let result = under(held.as_ref(), || call(&mut self.pool[at].tensor, &other.tensor));
+        self.written(operator, at, &mistakes, result, &elements);
+    }
+
+    fn copy_into(&mut self, at: usize, src: &Entry) {
+        let held = self.held();
+        let this = &self.pool[at];
+        let mut mistakes = Mistakes::default();
+        mistakes.written(this, &[src], held.as_ref());
+        mistakes.read(&src.model, held.as_ref());
+        let sizes = broadcast(&this.model.sizes, &src.model.sizes);
+        let fits = sizes.as_ref() == Some(&this.model.sizes);
+        mistakes.add(Mistake::Sizes, !fits);
+        let elements = if fits { src.model.stretched(&this.model.sizes).elements() } else { Vec::new() };
+        let result = under(held.as_ref(), || aten::copy_(&mut self.pool[at].tensor, &src.tensor, false));
+        self.written("aten::copy_", at, &mistakes, result, &elements);
+    }
+
+    fn fill_with(&mut self, at: usize, value: &Entry) {
+        let held = self.held();
+        let this = &self.pool[at];
+        let mut mistakes = Mistakes::default();
+        mistakes.written(this, &[value], held.as_ref());
+        mistakes.read(&value.model, held.as_ref());
+        mistakes.add(Mistake::Rank, value.model.rank() > 0);
+        let element = value.model.elements().first().copied().unwrap_or(0.0);
+        let elements = vec![element; this.model.places.len()];
+        let result = under(held.as_ref(), || aten::fill_(&mut self.pool[at].tensor, &value.tensor));
+        self.written("aten::fill_.Tensor", at, &mistakes, result, &elements);
+    }
+
+    pub(crate) fn write_number(&mut self) {
+        let (at, held) = (self.any(), self.held());
+        let (number, least, most) = (self.random.whole(-2, 2), self.random.whole(-4, 0), self.random.whole(0, 4));
+        let this = &self.pool[at];
+        let mut mistakes = Mistakes::default();
+        mistakes.written(this, &[], held.as_ref());
+        let [number_f, least_f, most_f] = [number, least, most].map(|x| f64::from(i8::try_from(x).unwrap()));
+        // A whole number makes a whole number of truth.
+        let raises = this.model.dtype == DType::Bool;
+        let old = this.model.elements();
+        let (operator, elements): (_, Vec<f64>) = match self.random.below(4) {
+            0 => ("aten::fill_.Scalar", vec![number_f; old.len()]),
+            1 => ("aten::add_.Scalar", old.iter().map(|x| x + number_f).collect()),
+            2 => ("aten::mul_.Scalar", old.iter().map(|x| x * number_f).collect()),
+            _ => ("aten::clamp_", old.iter().map(|x| x.clamp(least_f, most_f)).collect()),
+        };
+        mistakes.add(Mistake::DType, raises && operator != "aten::fill_.Scalar");
+        if stored(this.model.dtype, &elements).is_none() {
+            return;
+        }
+        let tensor = &mut self.pool[at].tensor;
+        let number = Scalar::Int(number);
+        let result = under(held.as_ref(), || match operator {
+            "aten::fill_.Scalar" => aten::fill__scalar(tensor, number),
+            "aten::add_.Scalar" => aten::add__scalar(tensor, number, Scalar::Int(1)),
+            "aten::mul_.Scalar" => aten::mul__scalar(tensor, number),
+            _ => aten::clamp_(tensor, Some(Scalar::Int(least)), Some(Scalar::Int(most))),
+        });
+        self.written(operator, at, &mistakes, result, &elements);
+    }
+
+    pub(crate) fn write_out(&mut self) {
+        let (a, b, held) = (self.any_handle(), self.any_handle(), self.held());
+        let (operator, call, f) = self.random.of(&INTO);
+        let sizes = broadcast(&a.model.sizes, &b.model.sizes);
+        let fitting = self.pool.iter().position(|entry| Some(&entry.model.sizes) == sizes.as_ref());
+        let at = fitting.filter(|_| !self.random.once_in(4)).unwrap_or_else(|| self.any());
+        let out = &self.pool[at];
+        let common = promoted(&[&a.model, &b.model]);
+        let mut mistakes = Mistakes::default();
+        mistakes.read(&a.model, held.as_ref());
+        mistakes.read(&b.model, held.as_ref());
+        mistakes.add(Mistake::DType, kind(common) > kind(out.model.dtype));
+        mistakes.add(Mistake::Broadcast, sizes.is_none());
+        // One without elements becomes what is needed.
+        let is_nothing = out.model.places.is_empty() && out.model.rank() <= 1;
+        let is_remade = is_nothing && sizes.as_ref().is_some_and(|sizes| *sizes != out.model.sizes);
+        if !is_remade {
+            mistakes.written(out, &[&a, &b], held.as_ref());
+            mistakes.add(Mistake::Sizes, sizes.as_ref().is_some_and(|sizes| *sizes != out.model.sizes));
+        }
+        let Some(elements) = met(&a.model, &b.model, f) else { return };
+        let result = under(held.as_ref(), || call(&a.tensor, &b.tensor, &mut self.pool[at].tensor));
+        if !is_remade {
+            return self.written(operator, at, &mistakes, result, &elements);
+        }
+        if let (Some(()), Some(sizes)) = (self.judge(operator, &mistakes, result), sizes) {
+            let dtype = self.pool[at].model.dtype;
+            let elements: Vec<f64> = elements.into_iter().map(|x| wrapped(dtype, x)).collect();
+            self.pool[at].model = Model::fresh(dtype, &sizes, &elements).unwrap();
+            self.check_all();
+        }
+    }
+
+    /// A write came back: the tensor and all that share its memory have these elements.
+    fn written(&mut self, operator: &str, at: usize, mistakes: &Mistakes, result: Result<()>, elements: &[f64]) {
+        if self.judge(operator, mistakes, result).is_some() {
+            let model = self.pool[at].model.clone();
+            model.write(&stored(model.dtype, elements).unwrap());
+            self.check_memory(&model);
+        }
+    }
+}
