@@ -74,9 +74,9 @@ fn blocked_attention_backward_meta(
     attn_mask: Option<&Tensor>,
     _: Option<f64>,
 ) -> Result<(Tensor, Tensor, Tensor)> {
-    check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
-    let gradient = |of: &Tensor| as_nested(of).on(Device::META);
-    Ok((gradient(query)?, gradient(key)?, gradient(value)?))
+    let specs = check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
+    let [query, key, value] = specs.map(|spec| spec.on(Device::META));
+    Ok((query?, key?, value?))
 }
 
 /// What attention and the logarithms of its sums look like, for blocked kernels.
@@ -194,7 +194,9 @@ pub fn check_attention_backward(
             return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
         }
     }
-    Ok([as_nested(query), as_nested(key), as_nested(value)])
+    // The heads of a row next to each other, as a projection gives them.
+    let beside = |of: &Tensor| Spec { dtype: of.dtype(), geometry: Geometry::dense(of.sizes(), [3, 1, 2, 0]) };
+    Ok([beside(query), beside(key), beside(value)])
 }
 
 /// Which way attention takes: 0 where it is composed of other operators, 1 where a kernel does it in blocks.

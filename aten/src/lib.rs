@@ -26,6 +26,7 @@ mod counting;
 mod distance;
 mod distinct;
 mod division;
+mod extents;
 mod face;
 mod factory;
 mod gradients;
@@ -42,6 +43,7 @@ mod pads;
 mod pooling;
 mod pooling_lines;
 mod product;
+mod ranks;
 mod reduction;
 mod rounding;
 mod scan;
@@ -54,6 +56,7 @@ mod shuffles;
 mod softmax;
 mod unary;
 mod upsample;
+mod view_gradients;
 mod views;
 
 pub use activation::*;
@@ -75,6 +78,7 @@ pub use counting::*;
 pub use distance::*;
 pub use distinct::*;
 pub use division::*;
+pub use extents::*;
 pub use face::{
     At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
 };
@@ -92,6 +96,7 @@ pub use pads::*;
 pub use pooling::*;
 pub use pooling_lines::*;
 pub use product::*;
+pub use ranks::*;
 pub use reduction::*;
 pub use rounding::*;
 pub use scan::*;
@@ -103,6 +108,7 @@ pub use shuffles::*;
 pub use softmax::*;
 pub use unary::*;
 pub use upsample::*;
+pub use view_gradients::*;
 pub use views::*;
 
 /// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.

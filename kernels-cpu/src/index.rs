@@ -238,10 +238,13 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
         Some(list) => list.len(),
         None => count_true(this)?,
     };
-    let mut rows = Vec::with_capacity(count * rank);
-    (0..count).for_each(|row| rows.extend(lists.iter().map(|list| list[row])));
-    let sizes = [i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0)];
-    of(&rows, Spec::contiguous(DType::I64, &sizes))
+    // The positions in a dimension lie side by side.
+    let (count, rank) = (i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0));
+    let columns = of(&lists.concat(), Spec::contiguous(DType::I64, &[count.saturating_mul(rank)]))?;
+    match Geometry::strided(&[count, rank], &[1, count], 0) {
+        Some(rows) => Ok(columns.restride(rows)?),
+        None => Ok(columns),
+    }
 }
 
 #[op_impl(aten::nonzero_static, CPU)]
