@@ -421,3 +421,15 @@ pub fn trace(this: &Tensor) -> Result<Tensor> {
     }
     sum(&crate::diagonal(this, 0, 0, 1)?, None)
 }
+
+/// The variance of all elements, with Bessel's correction or without.
+#[op_def("var(Tensor self, bool unbiased=True) -> Tensor")]
+pub fn var(this: &Tensor, unbiased: bool) -> Result<Tensor> {
+    var_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
+}
+
+/// The variance over dimensions, with Bessel's correction or without.
+#[op_def("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")]
+pub fn var_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+    var_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
+}
