@@ -5,8 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Left out are those that begin with an
-/// underscore, which PyTorch keeps to itself; `clone`, which in Rust makes another handle; and `item`, which is
-/// [`Fetch::item`](crate::Fetch::item).
+/// underscore, which PyTorch keeps to itself, and `clone`, which in Rust makes another handle.
 ///
 /// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults; where
 /// they should not, the function of the same name takes all of them, and its macro takes them by name.
@@ -291,6 +290,15 @@ pub trait Methods {
     /// `atanh`, into a tensor of the caller's.
     fn atanh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The tensor in one dimension or more.
+    fn atleast_1d(&self) -> Result<Tensor>;
+
+    /// The tensor in two dimensions or more, a vector being a row.
+    fn atleast_2d(&self) -> Result<Tensor>;
+
+    /// The tensor in three dimensions or more, a matrix being one of depth one.
+    fn atleast_3d(&self) -> Result<Tensor>;
+
     /// `avg_pool2d` along a line.
     fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor>;
 
@@ -321,11 +329,11 @@ pub trait Methods {
     /// Ones with the chances that `self` has, and zeros.
     fn bernoulli(&self) -> Result<Tensor>;
 
+    /// `bernoulli_tensor`, in place.
+    fn bernoulli_(&mut self, p: &Tensor) -> Result<()>;
+
     /// Ones with the chance `p`, and zeros, in place.
     fn bernoulli__float(&mut self, p: f64) -> Result<()>;
-
-    /// `bernoulli_tensor`, in place.
-    fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()>;
 
     /// `bernoulli`, into a tensor of the caller's.
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
@@ -878,6 +886,9 @@ pub trait Methods {
 
     /// `fill_scalar`, in place.
     fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()>;
+
+    /// One number on the diagonal, which in a tall matrix may begin anew below.
+    fn fill_diagonal_(&mut self, fill_value: impl Into<Scalar>, wrap: bool) -> Result<()>;
 
     /// `value` in every place.
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
@@ -1437,6 +1448,9 @@ pub trait Methods {
     /// `lt`, into a tensor of the caller's.
     fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The matrices transposed.
+    fn mT(&self) -> Result<Tensor>;
+
     /// `value`, a single element, where the mask holds, `self` elsewhere
     fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor>;
 
@@ -1463,6 +1477,9 @@ pub trait Methods {
 
     /// The elements where the mask is true, in one dimension.
     fn masked_select(&self, mask: &Tensor) -> Result<Tensor>;
+
+    /// `masked_select`, into a tensor of the caller's.
+    fn masked_select_out(&self, mask: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
     fn matmul(&self, other: &Tensor) -> Result<Tensor>;
@@ -1707,6 +1724,9 @@ pub trait Methods {
     /// The positions of the elements that are not zero, one in each row.
     fn nonzero(&self) -> Result<Tensor>;
 
+    /// `nonzero`, into a tensor of the caller's.
+    fn nonzero_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The first `size` rows of `nonzero`, and rows of `fill_value` where it has fewer.
     fn nonzero_static(&self, size: i64) -> Result<Tensor>;
 
@@ -1736,6 +1756,9 @@ pub trait Methods {
 
     /// How many elements there are.
     fn numel(&self) -> Result<i64>;
+
+    /// The tensor with its dimensions in reverse.
+    fn numpy_T(&self) -> Result<Tensor>;
 
     /// For each position a row that is 1 there and 0 elsewhere.
     fn one_hot(&self, num_classes: i64) -> Result<Tensor>;
@@ -2160,6 +2183,12 @@ pub trait Methods {
     /// `sinh`, into a tensor of the caller's.
     fn sinh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// How many positions each dimension has.
+    fn size(&self) -> Result<Vec<i64>>;
+
+    /// How many positions a dimension has.
+    fn size_int(&self, dim: i64) -> Result<i64>;
+
     /// Every `step`th position of a dimension, from `start` up to but not `end`.
     fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
@@ -2283,6 +2312,12 @@ pub trait Methods {
     /// The standard deviations over these dimensions, and the means.
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
 
+    /// How far apart neighbours are in each dimension.
+    fn stride(&self) -> Result<Vec<i64>>;
+
+    /// How far apart neighbours are in a dimension.
+    fn stride_int(&self, dim: i64) -> Result<i64>;
+
     /// `self - alpha * other`
     fn sub(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -2321,6 +2356,24 @@ pub trait Methods {
 
     /// `transpose_`, as it is called elsewhere.
     fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
+
+    /// How many elements there are.
+    fn sym_numel(&self) -> Result<i64>;
+
+    /// `size`, of sizes that may be symbols elsewhere.
+    fn sym_size(&self) -> Result<Vec<i64>>;
+
+    /// `size_int`, of sizes that may be symbols elsewhere.
+    fn sym_size_int(&self, dim: i64) -> Result<i64>;
+
+    /// Where in its storage the tensor begins.
+    fn sym_storage_offset(&self) -> Result<i64>;
+
+    /// `stride`, of strides that may be symbols elsewhere.
+    fn sym_stride(&self) -> Result<Vec<i64>>;
+
+    /// `stride_int`, of strides that may be symbols elsewhere.
+    fn sym_stride_int(&self, dim: i64) -> Result<i64>;
 
     /// The matrix with rows and columns in each other's place; a vector as it is.
     fn t(&self) -> Result<Tensor>;
@@ -2486,6 +2539,9 @@ pub trait Methods {
 
     /// `unique_consecutive` of the slices along a dimension.
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `chunk`, of which the parts are not known to be views.
+    fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
 
     /// `split` whose parts their users promise to write one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -2964,6 +3020,18 @@ impl Methods for Tensor {
         crate::atanh_out(self, out)
     }
 
+    fn atleast_1d(&self) -> Result<Tensor> {
+        crate::atleast_1d(self)
+    }
+
+    fn atleast_2d(&self) -> Result<Tensor> {
+        crate::atleast_2d(self)
+    }
+
+    fn atleast_3d(&self) -> Result<Tensor> {
+        crate::atleast_3d(self)
+    }
+
     fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor> {
         crate::avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     }
@@ -3004,12 +3072,12 @@ impl Methods for Tensor {
         crate::bernoulli!(self)
     }
 
-    fn bernoulli__float(&mut self, p: f64) -> Result<()> {
-        crate::bernoulli__float!(self, p)
+    fn bernoulli_(&mut self, p: &Tensor) -> Result<()> {
+        crate::bernoulli_!(self, p)
     }
 
-    fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()> {
-        crate::bernoulli__tensor!(self, p)
+    fn bernoulli__float(&mut self, p: f64) -> Result<()> {
+        crate::bernoulli__float!(self, p)
     }
 
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()> {
@@ -3746,6 +3814,10 @@ impl Methods for Tensor {
 
     fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()> {
         crate::fill__scalar(self, value.into())
+    }
+
+    fn fill_diagonal_(&mut self, fill_value: impl Into<Scalar>, wrap: bool) -> Result<()> {
+        crate::fill_diagonal_(self, fill_value.into(), wrap)
     }
 
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor> {
@@ -4492,6 +4564,10 @@ impl Methods for Tensor {
         crate::lt_tensor_out(self, other, out)
     }
 
+    fn mT(&self) -> Result<Tensor> {
+        crate::mT(self)
+    }
+
     fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
         crate::masked_fill(self, mask, value)
     }
@@ -4526,6 +4602,10 @@ impl Methods for Tensor {
 
     fn masked_select(&self, mask: &Tensor) -> Result<Tensor> {
         crate::masked_select(self, mask)
+    }
+
+    fn masked_select_out(&self, mask: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::masked_select_out(self, mask, out)
     }
 
     fn matmul(&self, other: &Tensor) -> Result<Tensor> {
@@ -4852,6 +4932,10 @@ impl Methods for Tensor {
         crate::nonzero(self)
     }
 
+    fn nonzero_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::nonzero_out(self, out)
+    }
+
     fn nonzero_static(&self, size: i64) -> Result<Tensor> {
         crate::nonzero_static!(self, size = size)
     }
@@ -4890,6 +4974,10 @@ impl Methods for Tensor {
 
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
+    }
+
+    fn numpy_T(&self) -> Result<Tensor> {
+        crate::numpy_T(self)
     }
 
     fn one_hot(&self, num_classes: i64) -> Result<Tensor> {
@@ -5456,6 +5544,14 @@ impl Methods for Tensor {
         crate::sinh_out(self, out)
     }
 
+    fn size(&self) -> Result<Vec<i64>> {
+        crate::size(self)
+    }
+
+    fn size_int(&self, dim: i64) -> Result<i64> {
+        crate::size_int(self, dim)
+    }
+
     fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
         crate::slice(self, dim, start, end, step)
     }
@@ -5620,6 +5716,14 @@ impl Methods for Tensor {
         crate::std_mean_correction!(self, dim)
     }
 
+    fn stride(&self) -> Result<Vec<i64>> {
+        crate::stride(self)
+    }
+
+    fn stride_int(&self, dim: i64) -> Result<i64> {
+        crate::stride_int(self, dim)
+    }
+
     fn sub(&self, other: &Tensor) -> Result<Tensor> {
         crate::sub!(self, other)
     }
@@ -5670,6 +5774,30 @@ impl Methods for Tensor {
 
     fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
         crate::swapdims_(self, dim0, dim1)
+    }
+
+    fn sym_numel(&self) -> Result<i64> {
+        crate::sym_numel(self)
+    }
+
+    fn sym_size(&self) -> Result<Vec<i64>> {
+        crate::sym_size(self)
+    }
+
+    fn sym_size_int(&self, dim: i64) -> Result<i64> {
+        crate::sym_size_int(self, dim)
+    }
+
+    fn sym_storage_offset(&self) -> Result<i64> {
+        crate::sym_storage_offset(self)
+    }
+
+    fn sym_stride(&self) -> Result<Vec<i64>> {
+        crate::sym_stride(self)
+    }
+
+    fn sym_stride_int(&self, dim: i64) -> Result<i64> {
+        crate::sym_stride_int(self, dim)
     }
 
     fn t(&self) -> Result<Tensor> {
@@ -5890,6 +6018,10 @@ impl Methods for Tensor {
 
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim_consecutive(self, dim, return_inverse, return_counts)
+    }
+
+    fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::unsafe_chunk(self, chunks, dim)
     }
 
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {

@@ -1,5 +1,10 @@
 //! The CPU backend: the standard operators as a few engines, and one short item per operator.
 
+#![allow(clippy::float_cmp, reason = "kernels compare exactly where their definitions do")]
+#![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
+#![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
+#![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
+
 mod activation;
 mod arithmetic;
 mod attention;
