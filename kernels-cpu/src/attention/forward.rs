@@ -121,7 +121,7 @@ impl<T: Number> Products<T> {
             gemm(one::<T>(), matrix, queries, zero::<T>(), products);
         }
         if let Some(mask) = &self.mask {
-            self.add(mask, [item, head], rows, keys, block);
+            block.add(mask, [item, head], rows, keys);
         }
         if self.is_causal {
             for (line, key) in block.products.chunks_exact_mut(QUERIES).zip(keys.clone()) {
@@ -130,24 +130,20 @@ impl<T: Number> Products<T> {
             }
         }
     }
+}
 
-    fn add(
-        &self,
-        mask: &Side,
-        [item, head]: [usize; 2],
-        rows: &Range<usize>,
-        keys: &Range<usize>,
-        block: &mut Block<T>,
-    ) {
+impl<T: Number> Block<T> {
+    /// Adds a mask to the products.
+    fn add(&mut self, mask: &Side, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
         for start in (0..rows.len()).step_by(LANES) {
             let height = LANES.min(rows.len() - start);
             for row in 0..height {
-                let line = &mut block.mask[row * KEYS..][..keys.len()];
+                let line = &mut self.mask[row * KEYS..][..keys.len()];
                 mask.read([item, head, rows.start + start + row, keys.start], line);
             }
-            for (key, line) in block.products.chunks_exact_mut(QUERIES).take(keys.len()).enumerate() {
+            for (key, line) in self.products.chunks_exact_mut(QUERIES).take(keys.len()).enumerate() {
                 for (row, product) in line[start..start + height].iter_mut().enumerate() {
-                    *product = product.plus(block.mask[row * KEYS + key]);
+                    *product = product.plus(self.mask[row * KEYS + key]);
                 }
             }
         }
@@ -224,7 +220,9 @@ impl<T: Number> Task<T> {
             let sum = if sum == zero::<T>() { one::<T>() } else { sum };
             let line = &mut running.totals[at * width..][..width];
             let factor = Real::reciprocal(sum);
-            line.iter_mut().for_each(|total| *total = total.times(factor));
+            for total in &mut *line {
+                *total = total.times(factor);
+            }
             let log = finite(running.highest[at]).plus(Real::log(sum));
             // SAFETY: both are written operands, and every row is in one block of one piece.
             unsafe {
@@ -245,16 +243,16 @@ impl<T: Number> Running<T> {
     /// Turns products into weights.
     fn soften(&mut self, keys: usize, height: usize) {
         let Self { block, highest, sums, scales, .. } = self;
-        let lines = &mut block.products[..keys * QUERIES];
+        let products = &mut block.products[..keys * QUERIES];
         for start in (0..height).step_by(LANES) {
             vectorised(
                 #[inline(always)]
                 || {
-                    let lanes = start..start + LANES;
-                    let (highest, sums) = (&mut highest[lanes.clone()], &mut sums[lanes.clone()]);
+                    let range = start..start + LANES;
+                    let (highest, sums) = (&mut highest[range.clone()], &mut sums[range.clone()]);
                     let mut top: [T; LANES] = std::array::from_fn(|lane| highest[lane]);
-                    for line in lines.chunks_exact(QUERIES) {
-                        let line = &line[lanes.clone()];
+                    for line in products.chunks_exact(QUERIES) {
+                        let line = &line[range.clone()];
                         for lane in 0..LANES {
                             top[lane] = if line[lane] > top[lane] { line[lane] } else { top[lane] };
                         }
@@ -264,14 +262,14 @@ impl<T: Number> Running<T> {
                         |top| finite(top),
                     );
                     let mut sum = [zero::<T>(); LANES];
-                    for line in lines.chunks_exact_mut(QUERIES) {
-                        let line = &mut line[lanes.clone()];
+                    for line in products.chunks_exact_mut(QUERIES) {
+                        let line = &mut line[range.clone()];
                         for lane in 0..LANES {
                             line[lane] = Real::exp(line[lane].minus(shift[lane]));
                             sum[lane] = sum[lane].plus(line[lane]);
                         }
                     }
-                    let scales = &mut scales[lanes.clone()];
+                    let scales = &mut scales[range.clone()];
                     for lane in 0..LANES {
                         scales[lane] = Real::exp(highest[lane].minus(shift[lane]));
                         sums[lane] = sums[lane].times(scales[lane]).plus(sum[lane]);
@@ -288,7 +286,9 @@ impl<T: Number> Running<T> {
             #[inline(always)]
             || {
                 for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
-                    line.iter_mut().for_each(|total| *total = total.times(scale));
+                    for total in line {
+                        *total = total.times(scale);
+                    }
                 }
             },
         );
