@@ -1,6 +1,7 @@
 //! Gradients that have no recording are held to differences.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::many_single_char_names, reason = "they are those of the formulas")]
 
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
