@@ -5,7 +5,7 @@
 //!
 #![cfg_attr(
     feature = "cpu",
-    doc = r#"
+    doc = r"
 ```
 use opdispatch::prelude::*;
 
@@ -16,7 +16,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 # Ok(())
 # }
 ```
-"#
+"
 )]
 //!
 //! # Features

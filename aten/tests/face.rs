@@ -23,9 +23,9 @@ fn integers_take_a_dimension_away_and_ranges_keep_it() {
     let part = x.i((.., 0, 1..3)).unwrap();
     assert_eq!((part.sizes(), ints(&part)), (&[2, 2][..], vec![1, 2, 13, 14]));
     assert!(part.storage().same(x.storage()));
-    assert_eq!(ints(&x.i((0, 1..=-1, ..=1)).unwrap()), [4, 5, 8, 9]);
-    assert_eq!(ints(&x.i((0, 0, Slice::step(-4..-1, 2))).unwrap()), [0, 2]);
-    assert_eq!(x.i((.., 5.., 2..1)).unwrap().sizes(), [2, 0, 0]);
+    assert_eq!(ints(&x.i((0, 1.., ..=1)).unwrap()), [4, 5, 8, 9]);
+    assert_eq!(ints(&x.i((0, 0, Slice::step(..=-2, 2))).unwrap()), [0, 2]);
+    assert_eq!(x.i((.., 5.., Slice::between(2, 1))).unwrap().sizes(), [2, 0, 0]);
 }
 
 #[test]

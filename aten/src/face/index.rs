@@ -83,6 +83,17 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// From one position to before another: `1..-1`, which Rust's lints take for an empty range where both ends are literals.
+    ///
+    /// ```
+    /// use aten::Slice;
+    /// assert_eq!(Slice::between(1, -1), Slice { start: Some(1), end: Some(-1), step: 1 });
+    /// ```
+    #[must_use]
+    pub const fn between(start: i64, end: i64) -> Self {
+        Self { start: Some(start), end: Some(end), step: 1 }
+    }
+
     /// Every `step`th position of a range.
     #[must_use]
     pub fn step(range: impl Into<Self>, step: i64) -> Self {
