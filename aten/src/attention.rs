@@ -74,9 +74,9 @@ fn blocked_attention_backward_meta(
     attn_mask: Option<&Tensor>,
     _: Option<f64>,
 ) -> Result<(Tensor, Tensor, Tensor)> {
-    check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
-    let gradient = |of: &Tensor| as_nested(of).on(Device::META);
-    Ok((gradient(query)?, gradient(key)?, gradient(value)?))
+    let specs = check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
+    let [query, key, value] = specs.map(|spec| spec.on(Device::META));
+    Ok((query?, key?, value?))
 }
 
 /// What attention and the logarithms of its sums look like, for blocked kernels.
@@ -119,7 +119,7 @@ pub fn attention_specs(
         if mask.dtype() != query.dtype() && mask.dtype() != summed_in(query.dtype()) {
             return Err(BadArgument::dtype("attn_mask", mask.dtype(), format!("{}, as `query` is", query.dtype())));
         }
-        check_mask(mask, &[items, heads, rows, key.sizes()[2]])?;
+        check_attention_mask(mask, query, key)?;
     }
     let sums = Geometry::dense(&[items, heads, rows], [1, 2, 0]);
     Ok((as_nested(query), Spec { dtype: summed_in(query.dtype()), geometry: sums }))
@@ -130,7 +130,16 @@ fn summed_in(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
-fn check_mask(mask: &Tensor, products: &[i64; 4]) -> Result<(), BadArgument> {
+/// Checks that a mask stretches to all products of queries and keys.
+///
+/// # Errors
+///
+/// Where it does not, or the two have no heads.
+pub fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
+    let (&[items, heads, rows, _], &[_, _, keys, _]) = (query.sizes(), key.sizes()) else {
+        return Err(BadArgument::rank("query", query.sizes().len(), "4"));
+    };
+    let products = [items, heads, rows, keys];
     let own = mask.sizes();
     if own.len() != 2 && own.len() != 4 {
         return Err(BadArgument::rank("attn_mask", own.len(), "2 or 4"));
@@ -185,7 +194,9 @@ pub fn check_attention_backward(
             return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
         }
     }
-    Ok([as_nested(query), as_nested(key), as_nested(value)])
+    // The heads of a row next to each other, as a projection gives them.
+    let beside = |of: &Tensor| Spec { dtype: of.dtype(), geometry: Geometry::dense(of.sizes(), [3, 1, 2, 0]) };
+    Ok([beside(query), beside(key), beside(value)])
 }
 
 /// Which way attention takes: 0 where it is composed of other operators, 1 where a kernel does it in blocks.

@@ -200,13 +200,13 @@ fn bytes(storage: &Storage) -> Result<Tensor> {
 fn room(like: &Tensor, dtype: DType, device: Device, format: Option<MemoryFormat>) -> Result<Tensor> {
     match format {
         None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype)?.on(device),
-        Some(format) => match Geometry::in_format(like.sizes(), format) {
-            Some(geometry) => Spec { dtype, geometry }.on(device),
-            None => {
+        Some(format) => {
+            let Some(geometry) = Geometry::in_format(like.sizes(), format) else {
                 let expected = format!("a format for {} dimensions", like.sizes().len());
-                Err(BadArgument::value("memory_format", format, expected).into())
-            }
-        },
+                return Err(BadArgument::value("memory_format", format, expected).into());
+            };
+            Spec { dtype, geometry }.on(device)
+        }
     }
 }
 

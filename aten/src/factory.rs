@@ -233,7 +233,7 @@ fn like(
     format: Option<MemoryFormat>,
 ) -> Result<Spec> {
     plain(layout, pin_memory)?;
-    let dtype = dtype.unwrap_or(this.dtype());
+    let dtype = dtype.unwrap_or_else(|| this.dtype());
     match format {
         None | Some(MemoryFormat::Preserve) => {
             let own = this.geometry();
@@ -275,7 +275,14 @@ fn empty_like_any(
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
     let Spec { dtype, geometry } = like(this, dtype, layout, pin_memory, memory_format)?;
-    empty_strided(geometry.sizes(), geometry.strides(), Some(dtype), None, Some(device.unwrap_or(this.device())), None)
+    empty_strided(
+        geometry.sizes(),
+        geometry.strides(),
+        Some(dtype),
+        None,
+        Some(device.unwrap_or_else(|| this.device())),
+        None,
+    )
 }
 
 /// A tensor as this one is, of one number.
@@ -303,7 +310,7 @@ fn full_like_any(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or(this.device()))
+    filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or_else(|| this.device()))
 }
 
 /// A tensor as this one is, of zeros.
@@ -329,7 +336,11 @@ fn zeros_like_any(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    filled(&like(this, dtype, layout, pin_memory, memory_format)?, Scalar::Int(0), device.unwrap_or(this.device()))
+    filled(
+        &like(this, dtype, layout, pin_memory, memory_format)?,
+        Scalar::Int(0),
+        device.unwrap_or_else(|| this.device()),
+    )
 }
 
 /// A tensor as this one is, of ones.
@@ -355,7 +366,11 @@ fn ones_like_any(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    filled(&like(this, dtype, layout, pin_memory, memory_format)?, Scalar::Int(1), device.unwrap_or(this.device()))
+    filled(
+        &like(this, dtype, layout, pin_memory, memory_format)?,
+        Scalar::Int(1),
+        device.unwrap_or_else(|| this.device()),
+    )
 }
 
 /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
@@ -380,7 +395,7 @@ fn new_empty_any(
     device: Option<Device>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     empty_memory_format(size, Some(dtype), layout, Some(device), pin_memory, None)
 }
 
@@ -408,7 +423,7 @@ fn new_empty_strided_any(
     device: Option<Device>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     empty_strided(size, stride, Some(dtype), layout, Some(device), pin_memory)
 }
 
@@ -436,7 +451,7 @@ fn new_full_any(
     device: Option<Device>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let (dtype, device) = (dtype.unwrap_or(this.dtype()), device.unwrap_or(this.device()));
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     full(size, fill_value, Some(dtype), layout, Some(device), pin_memory)
 }
 

@@ -29,7 +29,9 @@ fn gather_meta(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> R
 /// What [`gather`] makes, and along which dimension.
 pub fn gather_spec(this: &Tensor, dim: i64, index: &Tensor) -> Result<(Spec, usize), BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    check_index("index", index)?;
+    if index.geometry().count() > 0 {
+        check_index("index", index)?;
+    }
     check_beside("index", index, this, Some(at))?;
     Ok((Spec::contiguous(this.dtype(), index.sizes()), at))
 }
@@ -371,7 +373,7 @@ pub fn index_from_spec(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor)
 }
 
 /// The elements where the mask is true, in one dimension.
-#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent)]
+#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, out = "out")]
 pub fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor>;
 
 /// The tensor with the elements of `source`, one after another, where the mask is true.
@@ -399,7 +401,7 @@ pub fn masked_scatter_spec(this: &Tensor, mask: &Tensor, source: &Tensor) -> Res
 }
 
 /// The positions of the elements that are not zero, one in each row.
-#[op_def("nonzero(Tensor self) -> Tensor", data_dependent)]
+#[op_def("nonzero(Tensor self) -> Tensor", data_dependent, out = "out")]
 pub fn nonzero(this: &Tensor) -> Result<Tensor>;
 
 /// The first `size` rows of [`nonzero`], and rows of `fill_value` where it has fewer.
@@ -506,7 +508,7 @@ pub fn embedding_backward_spec(grad_output: &Tensor, indices: &Tensor, num_weigh
 pub fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor>;
 
 /// The error of an operator that another is made of, about the argument by the name that it has there.
-fn renamed(error: Error, argument: &'static str) -> Error {
+pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) => BadArgument::new(argument, bad.problem.clone()).into(),

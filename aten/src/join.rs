@@ -15,7 +15,7 @@ fn cat_meta(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
 /// What [`cat`] makes, and along which dimension. A tensor of one dimension and no elements joins anything.
 pub fn cat_spec(tensors: &[Tensor], dim: i64) -> Result<(Spec, usize), BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| !is_nothing(tensor)).collect();
-    let Some(first) = parts.first().copied().or(tensors.first()) else {
+    let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
         return Err(BadArgument::value("tensors", "empty", "one tensor or more"));
     };
     let rank = first.sizes().len();
@@ -80,31 +80,17 @@ pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     cat(&parts, dim)
 }
 
-/// Every tensor in this many dimensions or more: new ones of size 1 as [`hstack`] and its like put them.
-fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
-    let grown = tensors.iter().map(|tensor| match (tensor.sizes().len(), rank) {
-        (0, 1) => crate::view(tensor, &[1]),
-        (0, 2) => crate::view(tensor, &[1, 1]),
-        (0, 3) => crate::view(tensor, &[1, 1, 1]),
-        (1, 2) => crate::unsqueeze(tensor, 0),
-        (1, 3) => crate::unsqueeze(&crate::unsqueeze(tensor, 0)?, 2),
-        (2, 3) => crate::unsqueeze(tensor, 2),
-        _ => Ok(tensor.clone()),
-    });
-    grown.collect()
-}
-
 /// The tensors beside each other: along the second dimension, and vectors along the first.
 #[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out")]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
-    let parts = at_least(tensors, 1)?;
+    let parts = crate::ranks::at_least(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// The tensors below each other, a vector being a row.
 #[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out")]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&at_least(tensors, 2)?, 0)
+    cat(&crate::ranks::at_least(tensors, 2)?, 0)
 }
 
 /// [`vstack`], as it is called elsewhere.
@@ -116,7 +102,7 @@ pub fn row_stack(tensors: &[Tensor]) -> Result<Tensor> {
 /// The tensors behind each other, along the third dimension.
 #[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out")]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&at_least(tensors, 3)?, 2)
+    cat(&crate::ranks::at_least(tensors, 3)?, 2)
 }
 
 /// The tensor so many times in each dimension.

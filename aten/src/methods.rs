@@ -53,11 +53,20 @@ pub trait Methods {
     /// `acosh`, into a tensor of the caller's.
     fn acosh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// `adaptive_avg_pool2d` along a line.
+    fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `adaptive_avg_pool1d`, into a tensor of the caller's.
+    fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
 
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `adaptive_max_pool2d` along a line.
+    fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
@@ -161,6 +170,9 @@ pub trait Methods {
     /// `all_dim`, into a tensor of the caller's.
     fn all_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// Whether all elements of two tensors are close: see `isclose`.
+    fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
+
     /// The largest elements over these dimensions; NaN is larger than any number.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
@@ -206,6 +218,12 @@ pub trait Methods {
     /// `argmin`, into a tensor of the caller's.
     fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// Where the elements along a dimension were before they were put in order.
+    fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor>;
+
+    /// The same, where equal elements may have to stay in their order.
+    fn argsort_stable(&self, stable: bool) -> Result<Tensor>;
+
     /// `nonzero`, as it is called elsewhere.
     fn argwhere(&self) -> Result<Tensor>;
 
@@ -221,7 +239,7 @@ pub trait Methods {
     /// `as_strided_copy`, into a tensor of the caller's.
     fn as_strided_copy_out(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `as_strided`(crate::as_strided) shows.
+    /// The tensor with `src` in place of what `as_strided` shows.
     fn as_strided_scatter(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
 
     /// `as_strided_scatter`, into a tensor of the caller's.
@@ -272,6 +290,21 @@ pub trait Methods {
     /// `atanh`, into a tensor of the caller's.
     fn atanh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The tensor in one dimension or more.
+    fn atleast_1d(&self) -> Result<Tensor>;
+
+    /// The tensor in two dimensions or more, a vector being a row.
+    fn atleast_2d(&self) -> Result<Tensor>;
+
+    /// The tensor in three dimensions or more, a matrix being one of depth one.
+    fn atleast_3d(&self) -> Result<Tensor>;
+
+    /// `avg_pool2d` along a line.
+    fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor>;
+
+    /// `avg_pool1d`, into a tensor of the caller's.
+    fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()>;
+
     /// The average of the elements under the window at each of its places.
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
 
@@ -292,6 +325,42 @@ pub trait Methods {
 
     /// `baddbmm`, into a tensor of the caller's.
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Ones with the chances that `self` has, and zeros.
+    fn bernoulli(&self) -> Result<Tensor>;
+
+    /// `bernoulli_tensor`, in place.
+    fn bernoulli_(&mut self, p: &Tensor) -> Result<()>;
+
+    /// Ones with the chance `p`, and zeros, in place.
+    fn bernoulli__float(&mut self, p: f64) -> Result<()>;
+
+    /// `bernoulli`, into a tensor of the caller's.
+    fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Ones with the chance `p`, and zeros.
+    fn bernoulli_p(&self, p: f64) -> Result<Tensor>;
+
+    /// Ones with the chances that `p` has, and zeros.
+    fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor>;
+
+    /// `bernoulli_tensor`, into a tensor of the caller's.
+    fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+    fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `binary_cross_entropy`, into a tensor of the caller's.
+    fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+    fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `binary_cross_entropy_with_logits`, into a tensor of the caller's.
+    fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// How often each number below the largest occurs, or the sums of its weights.
+    fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
     /// `self & other`, bit by bit
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor>;
@@ -401,6 +470,21 @@ pub trait Methods {
     /// `expand`, as it is called elsewhere.
     fn broadcast_to(&self, size: &[i64]) -> Result<Tensor>;
 
+    /// Between which boundaries each number is.
+    fn bucketize(&self, boundaries: &Tensor) -> Result<Tensor>;
+
+    /// `bucketize`, into a tensor of the caller's.
+    fn bucketize_tensor_out(&self, boundaries: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Numbers of the Cauchy distribution.
+    fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor>;
+
+    /// `cauchy`, in place.
+    fn cauchy_(&mut self, median: f64, sigma: f64) -> Result<()>;
+
+    /// `cauchy`, into a tensor of the caller's.
+    fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()>;
+
     /// The smallest integer that is not below
     fn ceil(&self) -> Result<Tensor>;
 
@@ -415,6 +499,12 @@ pub trait Methods {
 
     /// `celu`, in place
     fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()>;
+
+    /// Channels in groups, taken from each group in turn.
+    fn channel_shuffle(&self, groups: i64) -> Result<Tensor>;
+
+    /// `channel_shuffle`, into a tensor of the caller's.
+    fn channel_shuffle_out(&self, groups: i64, out: &mut Tensor) -> Result<()>;
 
     /// At most `chunks` runs of equal length of a dimension; the last may be shorter.
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -479,6 +569,12 @@ pub trait Methods {
     /// `col2im`, into a tensor of the caller's.
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
+    /// The tensor with a border of one number.
+    fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `constant_pad_nd`, into a tensor of the caller's.
+    fn constant_pad_nd_out(&self, pad: &[i64], value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// `self`, or a copy where its elements do not lie in this order.
     fn contiguous(&self) -> Result<Tensor>;
 
@@ -535,6 +631,9 @@ pub trait Methods {
 
     /// `count_nonzero`, into a tensor of the caller's.
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
+    fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
 
     /// The largest element up to each, and where it last was.
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)>;
@@ -599,7 +698,7 @@ pub trait Methods {
     /// `diagonal_copy`, into a tensor of the caller's.
     fn diagonal_copy_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `diagonal`(crate::diagonal) shows.
+    /// The tensor with `src` in place of what `diagonal` shows.
     fn diagonal_scatter(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
     /// `diagonal_scatter`, into a tensor of the caller's.
@@ -613,6 +712,12 @@ pub trait Methods {
 
     /// `digamma`, into a tensor of the caller's.
     fn digamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The norm of the difference.
+    fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `dist`, into a tensor of the caller's.
+    fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self / other`
     fn div(&self, other: &Tensor) -> Result<Tensor>;
@@ -650,6 +755,9 @@ pub trait Methods {
     /// `dot`, into a tensor of the caller's.
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Leaves elements out, each with the chance `p`, while training.
+    fn dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -658,6 +766,15 @@ pub trait Methods {
 
     /// `elu`, into a tensor of the caller's.
     fn elu_out(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The rows at these positions, scaled down where their norm is above `max_norm`.
+    fn embedding_renorm(&self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor>;
+
+    /// `embedding_renorm`, in place.
+    fn embedding_renorm_(&mut self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()>;
+
+    /// `embedding_renorm`, into a tensor of the caller's.
+    fn embedding_renorm_out(&self, indices: &Tensor, max_norm: f64, norm_type: f64, out: &mut Tensor) -> Result<()>;
 
     /// A tensor as this one is, whose elements are whatever its memory holds.
     fn empty_like(&self) -> Result<Tensor>;
@@ -679,6 +796,9 @@ pub trait Methods {
 
     /// `eq`, into a tensor of the caller's.
     fn eq_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Whether two tensors have the same sizes and elements.
+    fn equal(&self, other: &Tensor) -> Result<bool>;
 
     /// The error function
     fn erf(&self) -> Result<Tensor>;
@@ -746,6 +866,18 @@ pub trait Methods {
     /// `expm1`, into a tensor of the caller's.
     fn expm1_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// Numbers of the exponential distribution of rate `lambd`; none is zero.
+    fn exponential(&self, lambd: f64) -> Result<Tensor>;
+
+    /// `exponential`, in place.
+    fn exponential_(&mut self, lambd: f64) -> Result<()>;
+
+    /// `exponential`, into a tensor of the caller's.
+    fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
+
+    /// Leaves whole channels out, each with the chance `p`, while training.
+    fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// `value`, a single element, in every place.
     fn fill(&self, value: &Tensor) -> Result<Tensor>;
 
@@ -754,6 +886,9 @@ pub trait Methods {
 
     /// `fill_scalar`, in place.
     fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()>;
+
+    /// One number on the diagonal, which in a tall matrix may begin anew below.
+    fn fill_diagonal_(&mut self, fill_value: impl Into<Scalar>, wrap: bool) -> Result<()>;
 
     /// `value` in every place.
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
@@ -881,6 +1016,21 @@ pub trait Methods {
     /// `gelu`, into a tensor of the caller's.
     fn gelu_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// How many tries with the chance `p` it takes to succeed.
+    fn geometric(&self, p: f64) -> Result<Tensor>;
+
+    /// `geometric`, in place.
+    fn geometric_(&mut self, p: f64) -> Result<()>;
+
+    /// `geometric`, into a tensor of the caller's.
+    fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()>;
+
+    /// `outer`, as it is called elsewhere.
+    fn ger(&self, vec2: &Tensor) -> Result<Tensor>;
+
+    /// `ger`, into a tensor of the caller's.
+    fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `self > other`
     fn gt(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -940,6 +1090,18 @@ pub trait Methods {
 
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
+    fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `histc`, into a tensor of the caller's.
+    fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+    fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
+
+    /// `huber_loss`, into a tensor of the caller's.
+    fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()>;
 
     /// `sqrt(self^2 + other^2)`, without overflow on the way
     fn hypot(&self, other: &Tensor) -> Result<Tensor>;
@@ -1022,6 +1184,18 @@ pub trait Methods {
     /// `index`, into a tensor of the caller's.
     fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()>;
 
+    /// The sums of products along the last dimension of both.
+    fn inner(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `inner`, into a tensor of the caller's.
+    fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Whether the only element is anything but zero.
+    fn is_nonzero(&self) -> Result<bool>;
+
+    /// `|self - other| <= atol + rtol * |other|`
+    fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor>;
+
     /// Whether it is neither infinite nor NaN
     fn isfinite(&self) -> Result<Tensor>;
 
@@ -1048,6 +1222,15 @@ pub trait Methods {
 
     /// `isposinf`, into a tensor of the caller's.
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `target * (log(target) - self)`, or of the target's logarithm
+    fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// The `k`-th smallest elements along a dimension, and where they are.
+    fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `|self - target|`
+    fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// The least common multiple
     fn lcm(&self, other: &Tensor) -> Result<Tensor>;
@@ -1112,6 +1295,12 @@ pub trait Methods {
     /// The same elements: a tensor that was just made enters the layers of the call.
     fn lift_fresh(&self) -> Result<Tensor>;
 
+    /// `matmul`, as it is called elsewhere.
+    fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `linalg_matmul`, into a tensor of the caller's.
+    fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
@@ -1151,6 +1340,15 @@ pub trait Methods {
     /// `log`, in place.
     fn log_(&mut self) -> Result<()>;
 
+    /// `e` to the power of numbers of the normal distribution.
+    fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor>;
+
+    /// `log_normal`, in place.
+    fn log_normal_(&mut self, mean: f64, std: f64) -> Result<()>;
+
+    /// `log_normal`, into a tensor of the caller's.
+    fn log_normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
+
     /// `log`, into a tensor of the caller's.
     fn log_out(&self, out: &mut Tensor) -> Result<()>;
 
@@ -1159,6 +1357,9 @@ pub trait Methods {
 
     /// `log(sigmoid(self))`, and what its derivative needs
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)>;
+
+    /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
+    fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `log(e^self + e^other)`
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor>;
@@ -1247,6 +1448,9 @@ pub trait Methods {
     /// `lt`, into a tensor of the caller's.
     fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The matrices transposed.
+    fn mT(&self) -> Result<Tensor>;
+
     /// `value`, a single element, where the mask holds, `self` elsewhere
     fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor>;
 
@@ -1274,11 +1478,26 @@ pub trait Methods {
     /// The elements where the mask is true, in one dimension.
     fn masked_select(&self, mask: &Tensor) -> Result<Tensor>;
 
+    /// `masked_select`, into a tensor of the caller's.
+    fn masked_select_out(&self, mask: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
+    fn matmul(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `matmul`, into a tensor of the caller's.
+    fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// The largest element.
     fn max(&self) -> Result<Tensor>;
 
     /// The largest elements over a dimension, and where they are.
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `max_pool2d` along a line.
+    fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
+
+    /// `max_pool2d_with_indices` along a line.
+    fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
     /// The largest element under the window at each of its places.
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
@@ -1313,6 +1532,15 @@ pub trait Methods {
     /// `mean_dim`, into a tensor of the caller's.
     fn mean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// The element that half of the others do not exceed; of two, the smaller.
+    fn median(&self) -> Result<Tensor>;
+
+    /// The medians along a dimension, and where they are.
+    fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `median`, into a tensor of the caller's.
+    fn median_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The smallest element.
     fn min(&self) -> Result<Tensor>;
 
@@ -1343,6 +1571,9 @@ pub trait Methods {
     /// `mm`, into a tensor of the caller's.
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
+    fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
     /// `movedim_int`, as it is called elsewhere.
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor>;
 
@@ -1354,6 +1585,12 @@ pub trait Methods {
 
     /// The dimensions `source` in the places `destination`, and the others in their order.
     fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
+
+    /// `(self - target)^2`
+    fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `mse_loss`, into a tensor of the caller's.
+    fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// `self * other`
     fn mul(&self, other: &Tensor) -> Result<Tensor>;
@@ -1370,6 +1607,12 @@ pub trait Methods {
     /// `self * other`, of a number
     fn mul_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
+    /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
+    fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
+
+    /// `multinomial`, into a tensor of the caller's.
+    fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()>;
+
     /// A matrix times a vector.
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
@@ -1385,6 +1628,15 @@ pub trait Methods {
     /// `nan_to_num`, into a tensor of the caller's.
     fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()>;
 
+    /// The median of what is a number.
+    fn nanmedian(&self) -> Result<Tensor>;
+
+    /// The medians along a dimension of what is a number, and where they are.
+    fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `nanmedian`, into a tensor of the caller's.
+    fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The sums over these dimensions of what is a number.
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
@@ -1399,6 +1651,9 @@ pub trait Methods {
 
     /// `narrow_copy`, into a tensor of the caller's.
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `channel_shuffle`, as backends have it that are good at it.
+    fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor>;
 
     /// `self != other`
     fn ne(&self, other: &Tensor) -> Result<Tensor>;
@@ -1451,8 +1706,26 @@ pub trait Methods {
     /// `nextafter`, into a tensor of the caller's.
     fn nextafter_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `-weight[target] * self[target]` along the classes.
+    fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
+
+    /// `-weight[target] * self[target]` along the classes.
+    fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
+
+    /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `nll_loss` over any dimensions beside the classes.
+    fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
+
     /// The positions of the elements that are not zero, one in each row.
     fn nonzero(&self) -> Result<Tensor>;
+
+    /// `nonzero`, into a tensor of the caller's.
+    fn nonzero_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The first `size` rows of `nonzero`, and rows of `fill_value` where it has fewer.
     fn nonzero_static(&self, size: i64) -> Result<Tensor>;
@@ -1472,8 +1745,20 @@ pub trait Methods {
     /// The norms over these dimensions.
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
+    /// Numbers of the normal distribution, in place.
+    fn normal_(&mut self, mean: f64, std: f64) -> Result<()>;
+
+    /// Numbers of the normal distribution.
+    fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor>;
+
+    /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
+    fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
+
     /// How many elements there are.
     fn numel(&self) -> Result<i64>;
+
+    /// The tensor with its dimensions in reverse.
+    fn numpy_T(&self) -> Result<Tensor>;
 
     /// For each position a row that is 1 there and 0 elsewhere.
     fn one_hot(&self, num_classes: i64) -> Result<Tensor>;
@@ -1484,6 +1769,15 @@ pub trait Methods {
     /// `ones_like`, into a tensor of the caller's.
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// Every element of one vector times every element of another.
+    fn outer(&self, vec2: &Tensor) -> Result<Tensor>;
+
+    /// `outer`, into a tensor of the caller's.
+    fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
+    fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
+
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
@@ -1492,6 +1786,18 @@ pub trait Methods {
 
     /// `permute_copy`, into a tensor of the caller's.
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// Images that are finer by a factor, made of as many more channels.
+    fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor>;
+
+    /// `pixel_shuffle`, into a tensor of the caller's.
+    fn pixel_shuffle_out(&self, upscale_factor: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Images that are coarser by a factor, with as many more channels.
+    fn pixel_unshuffle(&self, downscale_factor: i64) -> Result<Tensor>;
+
+    /// `pixel_unshuffle`, into a tensor of the caller's.
+    fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
     /// `self ^ exponent`, in place
     fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
@@ -1535,6 +1841,57 @@ pub trait Methods {
     /// `rad2deg`, into a tensor of the caller's.
     fn rad2deg_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// Numbers between zero and one, each as likely, laid out as another tensor.
+    fn rand_like(&self) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Whole numbers from zero up to below `high`, laid out as another tensor.
+    fn randint_like(&self, high: i64) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Whole numbers from `low` up to below `high`, laid out as another tensor.
+    fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Numbers of the standard normal distribution, laid out as another tensor.
+    fn randn_like(&self) -> Result<Tensor>;
+
+    /// The same with numbers of this generator.
+    fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
+    fn random(&self) -> Result<Tensor>;
+
+    /// `random`, in place.
+    fn random_(&mut self) -> Result<()>;
+
+    /// `random_from`, in place.
+    fn random__from(&mut self, from: i64, to: Option<i64>) -> Result<()>;
+
+    /// `random_to`, in place.
+    fn random__to(&mut self, to: i64) -> Result<()>;
+
+    /// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
+    fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor>;
+
+    /// `random_from`, into a tensor of the caller's.
+    fn random_from_out(&self, from: i64, to: Option<i64>, out: &mut Tensor) -> Result<()>;
+
+    /// `random`, into a tensor of the caller's.
+    fn random_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Whole numbers from zero up to below `to`.
+    fn random_to(&self, to: i64) -> Result<Tensor>;
+
+    /// `random_to`, into a tensor of the caller's.
+    fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()>;
+
     /// The elements in one dimension.
     fn ravel(&self) -> Result<Tensor>;
 
@@ -1546,6 +1903,24 @@ pub trait Methods {
 
     /// `reciprocal`, into a tensor of the caller's.
     fn reciprocal_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The rows with a border in which they are mirrored.
+    fn reflection_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `reflection_pad1d`, into a tensor of the caller's.
+    fn reflection_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The images with a border in which they are mirrored.
+    fn reflection_pad2d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `reflection_pad2d`, into a tensor of the caller's.
+    fn reflection_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The volumes with a border in which they are mirrored.
+    fn reflection_pad3d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `reflection_pad3d`, into a tensor of the caller's.
+    fn reflection_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// `max(self, 0)`
     fn relu(&self) -> Result<Tensor>;
@@ -1577,6 +1952,15 @@ pub trait Methods {
     /// `remainder`, into a tensor of the caller's.
     fn remainder_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The tensor with every part along a dimension whose norm is above `maxnorm` scaled down to it.
+    fn renorm(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `renorm`, in place.
+    fn renorm_(&mut self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<()>;
+
+    /// `renorm`, into a tensor of the caller's.
+    fn renorm_out(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// The tensor so many times in each dimension.
     fn repeat(&self, repeats: &[i64]) -> Result<Tensor>;
 
@@ -1585,6 +1969,24 @@ pub trait Methods {
 
     /// Every position of a dimension as often as `repeats` says.
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
+    /// The rows with a border of their outermost elements.
+    fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `replication_pad1d`, into a tensor of the caller's.
+    fn replication_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The images with a border of their outermost elements.
+    fn replication_pad2d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `replication_pad2d`, into a tensor of the caller's.
+    fn replication_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The volumes with a border of their outermost elements.
+    fn replication_pad3d(&self, padding: &[i64]) -> Result<Tensor>;
+
+    /// `replication_pad3d`, into a tensor of the caller's.
+    fn replication_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The elements in other sizes, one of which may be -1: a view where there is one, otherwise a copy.
     fn reshape(&self, shape: &[i64]) -> Result<Tensor>;
@@ -1703,7 +2105,7 @@ pub trait Methods {
     /// The elements at one position of a dimension, which is gone.
     fn select_int(&self, dim: i64, index: i64) -> Result<Tensor>;
 
-    /// The tensor with `src` in place of what `select_int`(crate::select_int) shows.
+    /// The tensor with `src` in place of what `select_int` shows.
     fn select_scatter(&self, src: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
 
     /// `select_scatter`, into a tensor of the caller's.
@@ -1781,6 +2183,12 @@ pub trait Methods {
     /// `sinh`, into a tensor of the caller's.
     fn sinh_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// How many positions each dimension has.
+    fn size(&self) -> Result<Vec<i64>>;
+
+    /// How many positions a dimension has.
+    fn size_int(&self, dim: i64) -> Result<i64>;
+
     /// Every `step`th position of a dimension, from `start` up to but not `end`.
     fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
@@ -1790,11 +2198,26 @@ pub trait Methods {
     /// `slice_copy`, into a tensor of the caller's.
     fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `slice`(crate::slice) shows.
+    /// The tensor with `src` in place of what `slice` shows.
     fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
     /// `slice_scatter`, into a tensor of the caller's.
     fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+    fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
+
+    /// `smooth_l1_loss`, into a tensor of the caller's.
+    fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()>;
+
+    /// `log(1 + exp(-target * self))`
+    fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `soft_margin_loss`, into a tensor of the caller's.
+    fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
+    fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor>;
@@ -1807,6 +2230,12 @@ pub trait Methods {
 
     /// `softshrink`, into a tensor of the caller's.
     fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
+    fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
+
+    /// The elements along a dimension in order, and where they were.
+    fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
 
     /// Runs of `split_size` positions of a dimension; the last may be shorter.
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -1883,6 +2312,12 @@ pub trait Methods {
     /// The standard deviations over these dimensions, and the means.
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
 
+    /// How far apart neighbours are in each dimension.
+    fn stride(&self) -> Result<Vec<i64>>;
+
+    /// How far apart neighbours are in a dimension.
+    fn stride_int(&self, dim: i64) -> Result<i64>;
+
     /// `self - alpha * other`
     fn sub(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1921,6 +2356,24 @@ pub trait Methods {
 
     /// `transpose_`, as it is called elsewhere.
     fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
+
+    /// How many elements there are.
+    fn sym_numel(&self) -> Result<i64>;
+
+    /// `size`, of sizes that may be symbols elsewhere.
+    fn sym_size(&self) -> Result<Vec<i64>>;
+
+    /// `size_int`, of sizes that may be symbols elsewhere.
+    fn sym_size_int(&self, dim: i64) -> Result<i64>;
+
+    /// Where in its storage the tensor begins.
+    fn sym_storage_offset(&self) -> Result<i64>;
+
+    /// `stride`, of strides that may be symbols elsewhere.
+    fn sym_stride(&self) -> Result<Vec<i64>>;
+
+    /// `stride_int`, of strides that may be symbols elsewhere.
+    fn sym_stride_int(&self, dim: i64) -> Result<i64>;
 
     /// The matrix with rows and columns in each other's place; a vector as it is.
     fn t(&self) -> Result<Tensor>;
@@ -1970,6 +2423,12 @@ pub trait Methods {
     /// This many runs of a dimension, of lengths that differ by one at most.
     fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// The sums of products along these dimensions of both; the others stay, those of `self` first.
+    fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
+
+    /// `tensordot`, into a tensor of the caller's.
+    fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// `self` above the threshold, `value` elsewhere
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -1993,6 +2452,15 @@ pub trait Methods {
 
     /// `self`, or a copy with the dtype and on the device of `other`.
     fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+
+    /// The `k` largest or smallest elements along a dimension, and where they are.
+    fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
+
+    /// The sum of the diagonal.
+    fn trace(&self) -> Result<Tensor>;
+
+    /// `trace`, into a tensor of the caller's.
+    fn trace_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `transpose_int`, of the handle itself.
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
@@ -2053,6 +2521,27 @@ pub trait Methods {
 
     /// `unfold_copy`, into a tensor of the caller's.
     fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Numbers between `from` and `to`, each as likely.
+    fn uniform(&self, from: f64, to: f64) -> Result<Tensor>;
+
+    /// `uniform`, in place.
+    fn uniform_(&mut self, from: f64, to: f64) -> Result<()>;
+
+    /// `uniform`, into a tensor of the caller's.
+    fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()>;
+
+    /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
+    fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
+    fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `unique_consecutive` of the slices along a dimension.
+    fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `chunk`, of which the parts are not known to be views.
+    fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
 
     /// `split` whose parts their users promise to write one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -2215,12 +2704,24 @@ impl Methods for Tensor {
         crate::acosh_out(self, out)
     }
 
+    fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor> {
+        crate::adaptive_avg_pool1d(self, output_size)
+    }
+
+    fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::adaptive_avg_pool1d_out(self, output_size, out)
+    }
+
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool2d(self, output_size)
     }
 
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool3d(self, output_size)
+    }
+
+    fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
+        crate::adaptive_max_pool1d(self, output_size)
     }
 
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
@@ -2359,6 +2860,10 @@ impl Methods for Tensor {
         crate::all_out(self, dim, keepdim, out)
     }
 
+    fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
+        crate::allclose(self, other, rtol, atol, equal_nan)
+    }
+
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::amax(self, dim, keepdim)
     }
@@ -2417,6 +2922,14 @@ impl Methods for Tensor {
 
     fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::argmin_out(self, dim, keepdim, out)
+    }
+
+    fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor> {
+        crate::argsort(self, dim, descending)
+    }
+
+    fn argsort_stable(&self, stable: bool) -> Result<Tensor> {
+        crate::argsort_stable!(self, stable = stable)
     }
 
     fn argwhere(&self) -> Result<Tensor> {
@@ -2507,6 +3020,26 @@ impl Methods for Tensor {
         crate::atanh_out(self, out)
     }
 
+    fn atleast_1d(&self) -> Result<Tensor> {
+        crate::atleast_1d(self)
+    }
+
+    fn atleast_2d(&self) -> Result<Tensor> {
+        crate::atleast_2d(self)
+    }
+
+    fn atleast_3d(&self) -> Result<Tensor> {
+        crate::atleast_3d(self)
+    }
+
+    fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor> {
+        crate::avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    }
+
+    fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()> {
+        crate::avg_pool1d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, out)
+    }
+
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor> {
         crate::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     }
@@ -2533,6 +3066,54 @@ impl Methods for Tensor {
 
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::baddbmm_out!(self, batch1, batch2, out = out)
+    }
+
+    fn bernoulli(&self) -> Result<Tensor> {
+        crate::bernoulli!(self)
+    }
+
+    fn bernoulli_(&mut self, p: &Tensor) -> Result<()> {
+        crate::bernoulli_!(self, p)
+    }
+
+    fn bernoulli__float(&mut self, p: f64) -> Result<()> {
+        crate::bernoulli__float!(self, p)
+    }
+
+    fn bernoulli_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::bernoulli_out!(self, out = out)
+    }
+
+    fn bernoulli_p(&self, p: f64) -> Result<Tensor> {
+        crate::bernoulli_p!(self, p)
+    }
+
+    fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor> {
+        crate::bernoulli_tensor!(self, p)
+    }
+
+    fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bernoulli_tensor_out!(self, p, out = out)
+    }
+
+    fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::binary_cross_entropy(self, target, weight, reduction)
+    }
+
+    fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::binary_cross_entropy_out(self, target, weight, reduction, out)
+    }
+
+    fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction)
+    }
+
+    fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::binary_cross_entropy_with_logits_out(self, target, weight, pos_weight, reduction, out)
+    }
+
+    fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
+        crate::bincount(self, weights, minlength)
     }
 
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor> {
@@ -2679,6 +3260,26 @@ impl Methods for Tensor {
         crate::broadcast_to(self, size)
     }
 
+    fn bucketize(&self, boundaries: &Tensor) -> Result<Tensor> {
+        crate::bucketize!(self, boundaries)
+    }
+
+    fn bucketize_tensor_out(&self, boundaries: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::bucketize_tensor_out!(self, boundaries, out = out)
+    }
+
+    fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor> {
+        crate::cauchy!(self, median, sigma)
+    }
+
+    fn cauchy_(&mut self, median: f64, sigma: f64) -> Result<()> {
+        crate::cauchy_!(self, median, sigma)
+    }
+
+    fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()> {
+        crate::cauchy_out!(self, median, sigma, out = out)
+    }
+
     fn ceil(&self) -> Result<Tensor> {
         crate::ceil(self)
     }
@@ -2697,6 +3298,14 @@ impl Methods for Tensor {
 
     fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()> {
         crate::celu_(self, alpha.into())
+    }
+
+    fn channel_shuffle(&self, groups: i64) -> Result<Tensor> {
+        crate::channel_shuffle(self, groups)
+    }
+
+    fn channel_shuffle_out(&self, groups: i64, out: &mut Tensor) -> Result<()> {
+        crate::channel_shuffle_out(self, groups, out)
     }
 
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -2783,6 +3392,14 @@ impl Methods for Tensor {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
     }
 
+    fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor> {
+        crate::constant_pad_nd(self, pad, value.into())
+    }
+
+    fn constant_pad_nd_out(&self, pad: &[i64], value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::constant_pad_nd_out(self, pad, value.into(), out)
+    }
+
     fn contiguous(&self) -> Result<Tensor> {
         crate::contiguous!(self)
     }
@@ -2857,6 +3474,10 @@ impl Methods for Tensor {
 
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
         crate::count_nonzero_out(self, dim, out)
+    }
+
+    fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor> {
+        crate::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
     }
 
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)> {
@@ -2963,6 +3584,14 @@ impl Methods for Tensor {
         crate::digamma_out(self, out)
     }
 
+    fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor> {
+        crate::dist(self, other, p.into())
+    }
+
+    fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::dist_out(self, other, p.into(), out)
+    }
+
     fn div(&self, other: &Tensor) -> Result<Tensor> {
         crate::div(self, other)
     }
@@ -3011,6 +3640,10 @@ impl Methods for Tensor {
         crate::dot_out(self, tensor, out)
     }
 
+    fn dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::dropout_(self, p, train)
+    }
+
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor> {
         crate::elu(self, alpha.into(), scale.into(), input_scale.into())
     }
@@ -3021,6 +3654,18 @@ impl Methods for Tensor {
 
     fn elu_out(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::elu_out(self, alpha.into(), scale.into(), input_scale.into(), out)
+    }
+
+    fn embedding_renorm(&self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor> {
+        crate::embedding_renorm(self, indices, max_norm, norm_type)
+    }
+
+    fn embedding_renorm_(&mut self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()> {
+        crate::embedding_renorm_(self, indices, max_norm, norm_type)
+    }
+
+    fn embedding_renorm_out(&self, indices: &Tensor, max_norm: f64, norm_type: f64, out: &mut Tensor) -> Result<()> {
+        crate::embedding_renorm_out(self, indices, max_norm, norm_type, out)
     }
 
     fn empty_like(&self) -> Result<Tensor> {
@@ -3049,6 +3694,10 @@ impl Methods for Tensor {
 
     fn eq_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::eq_tensor_out(self, other, out)
+    }
+
+    fn equal(&self, other: &Tensor) -> Result<bool> {
+        crate::equal(self, other)
     }
 
     fn erf(&self) -> Result<Tensor> {
@@ -3139,6 +3788,22 @@ impl Methods for Tensor {
         crate::expm1_out(self, out)
     }
 
+    fn exponential(&self, lambd: f64) -> Result<Tensor> {
+        crate::exponential!(self, lambd)
+    }
+
+    fn exponential_(&mut self, lambd: f64) -> Result<()> {
+        crate::exponential_!(self, lambd)
+    }
+
+    fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()> {
+        crate::exponential_out!(self, lambd, out = out)
+    }
+
+    fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::feature_dropout_(self, p, train)
+    }
+
     fn fill(&self, value: &Tensor) -> Result<Tensor> {
         crate::fill(self, value)
     }
@@ -3149,6 +3814,10 @@ impl Methods for Tensor {
 
     fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()> {
         crate::fill__scalar(self, value.into())
+    }
+
+    fn fill_diagonal_(&mut self, fill_value: impl Into<Scalar>, wrap: bool) -> Result<()> {
+        crate::fill_diagonal_(self, fill_value.into(), wrap)
     }
 
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor> {
@@ -3319,6 +3988,26 @@ impl Methods for Tensor {
         crate::gelu_out!(self, out = out)
     }
 
+    fn geometric(&self, p: f64) -> Result<Tensor> {
+        crate::geometric!(self, p)
+    }
+
+    fn geometric_(&mut self, p: f64) -> Result<()> {
+        crate::geometric_!(self, p)
+    }
+
+    fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()> {
+        crate::geometric_out!(self, p, out = out)
+    }
+
+    fn ger(&self, vec2: &Tensor) -> Result<Tensor> {
+        crate::ger(self, vec2)
+    }
+
+    fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::ger_out(self, vec2, out)
+    }
+
     fn gt(&self, other: &Tensor) -> Result<Tensor> {
         crate::gt(self, other)
     }
@@ -3397,6 +4086,22 @@ impl Methods for Tensor {
 
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::heaviside_out(self, values, out)
+    }
+
+    fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor> {
+        crate::histc(self, bins, min.into(), max.into())
+    }
+
+    fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::histc_out(self, bins, min.into(), max.into(), out)
+    }
+
+    fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
+        crate::huber_loss(self, target, reduction, delta)
+    }
+
+    fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()> {
+        crate::huber_loss_out(self, target, reduction, delta, out)
     }
 
     fn hypot(&self, other: &Tensor) -> Result<Tensor> {
@@ -3507,6 +4212,22 @@ impl Methods for Tensor {
         crate::index_tensor_out(self, indices, out)
     }
 
+    fn inner(&self, other: &Tensor) -> Result<Tensor> {
+        crate::inner(self, other)
+    }
+
+    fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::inner_out(self, other, out)
+    }
+
+    fn is_nonzero(&self) -> Result<bool> {
+        crate::is_nonzero(self)
+    }
+
+    fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
+        crate::isclose(self, other, rtol, atol, equal_nan)
+    }
+
     fn isfinite(&self) -> Result<Tensor> {
         crate::isfinite(self)
     }
@@ -3541,6 +4262,18 @@ impl Methods for Tensor {
 
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()> {
         crate::isposinf_out(self, out)
+    }
+
+    fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::kl_div!(self, target, reduction)
+    }
+
+    fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::kthvalue(self, k, dim, keepdim)
+    }
+
+    fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::l1_loss(self, target, reduction)
     }
 
     fn lcm(&self, other: &Tensor) -> Result<Tensor> {
@@ -3627,6 +4360,14 @@ impl Methods for Tensor {
         crate::lift_fresh(self)
     }
 
+    fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor> {
+        crate::linalg_matmul(self, other)
+    }
+
+    fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matmul_out(self, other, out)
+    }
+
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
         crate::linalg_vector_norm!(self, ord.into(), dim, keepdim)
     }
@@ -3679,6 +4420,18 @@ impl Methods for Tensor {
         crate::log_(self)
     }
 
+    fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor> {
+        crate::log_normal!(self, mean, std)
+    }
+
+    fn log_normal_(&mut self, mean: f64, std: f64) -> Result<()> {
+        crate::log_normal_!(self, mean, std)
+    }
+
+    fn log_normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()> {
+        crate::log_normal_out!(self, mean, std, out = out)
+    }
+
     fn log_out(&self, out: &mut Tensor) -> Result<()> {
         crate::log_out(self, out)
     }
@@ -3689,6 +4442,10 @@ impl Methods for Tensor {
 
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)> {
         crate::log_sigmoid_forward(self)
+    }
+
+    fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+        crate::log_softmax_int(self, dim, dtype)
     }
 
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor> {
@@ -3807,6 +4564,10 @@ impl Methods for Tensor {
         crate::lt_tensor_out(self, other, out)
     }
 
+    fn mT(&self) -> Result<Tensor> {
+        crate::mT(self)
+    }
+
     fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
         crate::masked_fill(self, mask, value)
     }
@@ -3843,12 +4604,32 @@ impl Methods for Tensor {
         crate::masked_select(self, mask)
     }
 
+    fn masked_select_out(&self, mask: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::masked_select_out(self, mask, out)
+    }
+
+    fn matmul(&self, other: &Tensor) -> Result<Tensor> {
+        crate::matmul(self, other)
+    }
+
+    fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::matmul_out(self, other, out)
+    }
+
     fn max(&self) -> Result<Tensor> {
         crate::max(self)
     }
 
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::max_dim(self, dim, keepdim)
+    }
+
+    fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
+        crate::max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
+    }
+
+    fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
+        crate::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
@@ -3895,6 +4676,18 @@ impl Methods for Tensor {
         crate::mean_out!(self, dim, keepdim, out = out)
     }
 
+    fn median(&self) -> Result<Tensor> {
+        crate::median(self)
+    }
+
+    fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::median_dim(self, dim, keepdim)
+    }
+
+    fn median_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::median_out(self, out)
+    }
+
     fn min(&self) -> Result<Tensor> {
         crate::min(self)
     }
@@ -3935,6 +4728,10 @@ impl Methods for Tensor {
         crate::mm_out(self, mat2, out)
     }
 
+    fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::mode(self, dim, keepdim)
+    }
+
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor> {
         crate::moveaxis_int(self, source, destination)
     }
@@ -3949,6 +4746,14 @@ impl Methods for Tensor {
 
     fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor> {
         crate::movedim_intlist(self, source, destination)
+    }
+
+    fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::mse_loss(self, target, reduction)
+    }
+
+    fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::mse_loss_out(self, target, reduction, out)
     }
 
     fn mul(&self, other: &Tensor) -> Result<Tensor> {
@@ -3971,6 +4776,14 @@ impl Methods for Tensor {
         crate::mul_scalar(self, other.into())
     }
 
+    fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
+        crate::multinomial!(self, num_samples, replacement)
+    }
+
+    fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()> {
+        crate::multinomial_out!(self, num_samples, replacement, out = out)
+    }
+
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
@@ -3991,6 +4804,18 @@ impl Methods for Tensor {
         crate::nan_to_num_out(self, nan, posinf, neginf, out)
     }
 
+    fn nanmedian(&self) -> Result<Tensor> {
+        crate::nanmedian(self)
+    }
+
+    fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::nanmedian_dim(self, dim, keepdim)
+    }
+
+    fn nanmedian_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::nanmedian_out(self, out)
+    }
+
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
         crate::nansum!(self, dim, keepdim)
     }
@@ -4009,6 +4834,10 @@ impl Methods for Tensor {
 
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()> {
         crate::narrow_copy_out(self, dim, start, length, out)
+    }
+
+    fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor> {
+        crate::native_channel_shuffle(self, groups)
     }
 
     fn ne(&self, other: &Tensor) -> Result<Tensor> {
@@ -4079,8 +4908,32 @@ impl Methods for Tensor {
         crate::nextafter_out(self, other, out)
     }
 
+    fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
+        crate::nll_loss(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
+        crate::nll_loss2d(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
+        crate::nll_loss2d_forward(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
+        crate::nll_loss_forward(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
+        crate::nll_loss_nd(self, target, weight, reduction, ignore_index)
+    }
+
     fn nonzero(&self) -> Result<Tensor> {
         crate::nonzero(self)
+    }
+
+    fn nonzero_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::nonzero_out(self, out)
     }
 
     fn nonzero_static(&self, size: i64) -> Result<Tensor> {
@@ -4107,8 +4960,24 @@ impl Methods for Tensor {
         crate::norm_scalaropt_dim(self, p, dim, keepdim)
     }
 
+    fn normal_(&mut self, mean: f64, std: f64) -> Result<()> {
+        crate::normal_!(self, mean, std)
+    }
+
+    fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor> {
+        crate::normal_functional!(self, mean, std)
+    }
+
+    fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()> {
+        crate::normal_out!(self, mean, std, out = out)
+    }
+
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
+    }
+
+    fn numpy_T(&self) -> Result<Tensor> {
+        crate::numpy_T(self)
     }
 
     fn one_hot(&self, num_classes: i64) -> Result<Tensor> {
@@ -4123,6 +4992,18 @@ impl Methods for Tensor {
         crate::ones_like_out!(self, out = out)
     }
 
+    fn outer(&self, vec2: &Tensor) -> Result<Tensor> {
+        crate::outer(self, vec2)
+    }
+
+    fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::outer_out(self, vec2, out)
+    }
+
+    fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
+        crate::pad(self, pad, mode, value)
+    }
+
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
         crate::permute(self, dims)
     }
@@ -4133,6 +5014,22 @@ impl Methods for Tensor {
 
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()> {
         crate::permute_copy_out(self, dims, out)
+    }
+
+    fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor> {
+        crate::pixel_shuffle(self, upscale_factor)
+    }
+
+    fn pixel_shuffle_out(&self, upscale_factor: i64, out: &mut Tensor) -> Result<()> {
+        crate::pixel_shuffle_out(self, upscale_factor, out)
+    }
+
+    fn pixel_unshuffle(&self, downscale_factor: i64) -> Result<Tensor> {
+        crate::pixel_unshuffle(self, downscale_factor)
+    }
+
+    fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()> {
+        crate::pixel_unshuffle_out(self, downscale_factor, out)
     }
 
     fn pow_(&mut self, exponent: &Tensor) -> Result<()> {
@@ -4191,6 +5088,74 @@ impl Methods for Tensor {
         crate::rad2deg_out(self, out)
     }
 
+    fn rand_like(&self) -> Result<Tensor> {
+        crate::rand_like!(self)
+    }
+
+    fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rand_like_generator!(self, generator = generator)
+    }
+
+    fn randint_like(&self, high: i64) -> Result<Tensor> {
+        crate::randint_like!(self, high)
+    }
+
+    fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randint_like_generator!(self, high, generator = generator)
+    }
+
+    fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor> {
+        crate::randint_like_low_dtype!(self, low, high)
+    }
+
+    fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randint_like_low_generator_dtype!(self, low, high, generator = generator)
+    }
+
+    fn randn_like(&self) -> Result<Tensor> {
+        crate::randn_like!(self)
+    }
+
+    fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randn_like_generator!(self, generator = generator)
+    }
+
+    fn random(&self) -> Result<Tensor> {
+        crate::random!(self)
+    }
+
+    fn random_(&mut self) -> Result<()> {
+        crate::random_!(self)
+    }
+
+    fn random__from(&mut self, from: i64, to: Option<i64>) -> Result<()> {
+        crate::random__from!(self, from, to)
+    }
+
+    fn random__to(&mut self, to: i64) -> Result<()> {
+        crate::random__to!(self, to)
+    }
+
+    fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor> {
+        crate::random_from!(self, from, to)
+    }
+
+    fn random_from_out(&self, from: i64, to: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::random_from_out!(self, from, to, out = out)
+    }
+
+    fn random_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::random_out!(self, out = out)
+    }
+
+    fn random_to(&self, to: i64) -> Result<Tensor> {
+        crate::random_to!(self, to)
+    }
+
+    fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()> {
+        crate::random_to_out!(self, to, out = out)
+    }
+
     fn ravel(&self) -> Result<Tensor> {
         crate::ravel(self)
     }
@@ -4205,6 +5170,30 @@ impl Methods for Tensor {
 
     fn reciprocal_out(&self, out: &mut Tensor) -> Result<()> {
         crate::reciprocal_out(self, out)
+    }
+
+    fn reflection_pad1d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::reflection_pad1d(self, padding)
+    }
+
+    fn reflection_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::reflection_pad1d_out(self, padding, out)
+    }
+
+    fn reflection_pad2d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::reflection_pad2d(self, padding)
+    }
+
+    fn reflection_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::reflection_pad2d_out(self, padding, out)
+    }
+
+    fn reflection_pad3d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::reflection_pad3d(self, padding)
+    }
+
+    fn reflection_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::reflection_pad3d_out(self, padding, out)
     }
 
     fn relu(&self) -> Result<Tensor> {
@@ -4247,6 +5236,18 @@ impl Methods for Tensor {
         crate::remainder_tensor_out(self, other, out)
     }
 
+    fn renorm(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<Tensor> {
+        crate::renorm(self, p.into(), dim, maxnorm.into())
+    }
+
+    fn renorm_(&mut self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<()> {
+        crate::renorm_(self, p.into(), dim, maxnorm.into())
+    }
+
+    fn renorm_out(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::renorm_out(self, p.into(), dim, maxnorm.into(), out)
+    }
+
     fn repeat(&self, repeats: &[i64]) -> Result<Tensor> {
         crate::repeat(self, repeats)
     }
@@ -4257,6 +5258,30 @@ impl Methods for Tensor {
 
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor> {
         crate::repeat_interleave_self_tensor!(self, repeats, dim)
+    }
+
+    fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::replication_pad1d(self, padding)
+    }
+
+    fn replication_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::replication_pad1d_out(self, padding, out)
+    }
+
+    fn replication_pad2d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::replication_pad2d(self, padding)
+    }
+
+    fn replication_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::replication_pad2d_out(self, padding, out)
+    }
+
+    fn replication_pad3d(&self, padding: &[i64]) -> Result<Tensor> {
+        crate::replication_pad3d(self, padding)
+    }
+
+    fn replication_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::replication_pad3d_out(self, padding, out)
     }
 
     fn reshape(&self, shape: &[i64]) -> Result<Tensor> {
@@ -4519,6 +5544,14 @@ impl Methods for Tensor {
         crate::sinh_out(self, out)
     }
 
+    fn size(&self) -> Result<Vec<i64>> {
+        crate::size(self)
+    }
+
+    fn size_int(&self, dim: i64) -> Result<i64> {
+        crate::size_int(self, dim)
+    }
+
     fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
         crate::slice(self, dim, start, end, step)
     }
@@ -4539,6 +5572,26 @@ impl Methods for Tensor {
         crate::slice_scatter_out(self, src, dim, start, end, step, out)
     }
 
+    fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
+        crate::smooth_l1_loss(self, target, reduction, beta)
+    }
+
+    fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()> {
+        crate::smooth_l1_loss_out(self, target, reduction, beta, out)
+    }
+
+    fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::soft_margin_loss(self, target, reduction)
+    }
+
+    fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::soft_margin_loss_out(self, target, reduction, out)
+    }
+
+    fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+        crate::softmax_int(self, dim, dtype)
+    }
+
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor> {
         crate::softplus(self, beta.into(), threshold.into())
     }
@@ -4553,6 +5606,14 @@ impl Methods for Tensor {
 
     fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::softshrink_out(self, lambd.into(), out)
+    }
+
+    fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+        crate::sort(self, dim, descending)
+    }
+
+    fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)> {
+        crate::sort_stable!(self, stable = stable)
     }
 
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -4655,6 +5716,14 @@ impl Methods for Tensor {
         crate::std_mean_correction!(self, dim)
     }
 
+    fn stride(&self) -> Result<Vec<i64>> {
+        crate::stride(self)
+    }
+
+    fn stride_int(&self, dim: i64) -> Result<i64> {
+        crate::stride_int(self, dim)
+    }
+
     fn sub(&self, other: &Tensor) -> Result<Tensor> {
         crate::sub!(self, other)
     }
@@ -4705,6 +5774,30 @@ impl Methods for Tensor {
 
     fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
         crate::swapdims_(self, dim0, dim1)
+    }
+
+    fn sym_numel(&self) -> Result<i64> {
+        crate::sym_numel(self)
+    }
+
+    fn sym_size(&self) -> Result<Vec<i64>> {
+        crate::sym_size(self)
+    }
+
+    fn sym_size_int(&self, dim: i64) -> Result<i64> {
+        crate::sym_size_int(self, dim)
+    }
+
+    fn sym_storage_offset(&self) -> Result<i64> {
+        crate::sym_storage_offset(self)
+    }
+
+    fn sym_stride(&self) -> Result<Vec<i64>> {
+        crate::sym_stride(self)
+    }
+
+    fn sym_stride_int(&self, dim: i64) -> Result<i64> {
+        crate::sym_stride_int(self, dim)
     }
 
     fn t(&self) -> Result<Tensor> {
@@ -4771,6 +5864,14 @@ impl Methods for Tensor {
         crate::tensor_split_sections(self, sections, dim)
     }
 
+    fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
+        crate::tensordot(self, other, dims_self, dims_other)
+    }
+
+    fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::tensordot_out(self, other, dims_self, dims_other, out)
+    }
+
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor> {
         crate::threshold(self, threshold.into(), value.into())
     }
@@ -4801,6 +5902,18 @@ impl Methods for Tensor {
 
     fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         crate::to_other(self, other, non_blocking, copy, memory_format)
+    }
+
+    fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
+        crate::topk(self, k, dim, largest, sorted)
+    }
+
+    fn trace(&self) -> Result<Tensor> {
+        crate::trace(self)
+    }
+
+    fn trace_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::trace_out(self, out)
     }
 
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()> {
@@ -4881,6 +5994,34 @@ impl Methods for Tensor {
 
     fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()> {
         crate::unfold_copy_out(self, dimension, size, step, out)
+    }
+
+    fn uniform(&self, from: f64, to: f64) -> Result<Tensor> {
+        crate::uniform!(self, from, to)
+    }
+
+    fn uniform_(&mut self, from: f64, to: f64) -> Result<()> {
+        crate::uniform_!(self, from, to)
+    }
+
+    fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()> {
+        crate::uniform_out!(self, from, to, out = out)
+    }
+
+    fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::unique_consecutive(self, return_inverse, return_counts, dim)
+    }
+
+    fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::unique_dim(self, dim, sorted, return_inverse, return_counts)
+    }
+
+    fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::unique_dim_consecutive(self, dim, return_inverse, return_counts)
+    }
+
+    fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+        crate::unsafe_chunk(self, chunks, dim)
     }
 
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {

@@ -105,7 +105,7 @@ pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result
 pub fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
     let mut known = None;
     for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
-        let (found, expected) = (tensor.device(), *known.get_or_insert(tensor.device()));
+        let (found, expected) = (tensor.device(), *known.get_or_insert_with(|| tensor.device()));
         if found != expected {
             return Err(BadArgument::new(name, Problem::Device { found, expected }));
         }

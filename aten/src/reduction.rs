@@ -412,3 +412,24 @@ pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
 pub fn one_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
     wrap_dim("dim", dim, this.sizes().len())
 }
+
+/// The sum of the diagonal.
+#[op_def("trace(Tensor self) -> Tensor", out = "out")]
+pub fn trace(this: &Tensor) -> Result<Tensor> {
+    if this.sizes().len() != 2 {
+        return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
+    }
+    sum(&crate::diagonal(this, 0, 0, 1)?, None)
+}
+
+/// The variance of all elements, with Bessel's correction or without.
+#[op_def("var(Tensor self, bool unbiased=True) -> Tensor")]
+pub fn var(this: &Tensor, unbiased: bool) -> Result<Tensor> {
+    var_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
+}
+
+/// The variance over dimensions, with Bessel's correction or without.
+#[op_def("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")]
+pub fn var_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+    var_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
+}

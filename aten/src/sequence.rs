@@ -488,7 +488,7 @@ pub fn triangle_spec(row: i64, col: i64, offset: i64, lower: bool, dtype: Option
             return Err(BadArgument::value(argument, size, "zero or more"));
         }
     }
-    let below = count_below(row.into(), col.into(), i128::from(offset) + i128::from(!lower) * -1);
+    let below = count_below(row.into(), col.into(), i128::from(offset) - i128::from(!lower));
     let count = if lower { below } else { i128::from(row) * i128::from(col) - below };
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     Ok(Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count]))

@@ -9,8 +9,8 @@ use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 // Its operators are listed.
 use aten as _;
 
-/// Methods that would hide what the name already means for a value of Rust.
-const NOT_METHODS: [&str; 1] = ["clone"];
+/// Methods that would hide what the name already means for a value of Rust, or for a tensor.
+const NOT_METHODS: [&str; 2] = ["clone", "item"];
 
 const HEAD: &str = r#"//! Operators as methods of their first argument. Made from the registry by the test `methods`; not for editing.
 

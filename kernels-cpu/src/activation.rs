@@ -38,7 +38,7 @@ fn gelu_loops(approximate: &str) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> 
         if by_tanh {
             loops!([f32 f64] |[x]| gelu_by_tanh(x))(dtype, lanes)
         } else {
-            loops!([f32 f64] |[x]| gelu(x))(dtype, lanes)
+            loops!([f32 f64] |[x]| Real::gelu(x))(dtype, lanes)
         }
     })
 }
@@ -58,11 +58,6 @@ impl Gelu {
             other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
         }
     }
-}
-
-#[inline(always)]
-fn gelu<T: Fraction>(x: T) -> T {
-    T::near(0.5) * x * (T::near(1.0) + Real::erf(x * T::near(std::f64::consts::FRAC_1_SQRT_2)))
 }
 
 #[inline(always)]

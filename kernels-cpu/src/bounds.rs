@@ -32,10 +32,10 @@ fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Te
 fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => {
-            in_place::<aten::clamp_tensor, aten::clamp__tensor, _>(this, |this| [this, min, max], CLAMP)
+            in_place::<aten::clamp_tensor, aten::clamp__tensor, _>(this, [None, Some(min), Some(max)], CLAMP)
         }
-        (Some(min), None) => in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(this, |this| [this, min], LOW),
-        (None, Some(max)) => in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(this, |this| [this, max], HIGH),
+        (Some(min), None) => in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(this, [None, Some(min)], LOW),
+        (None, Some(max)) => in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(this, [None, Some(max)], HIGH),
         (None, None) => Err(unbounded().into()),
     }
 }

@@ -21,8 +21,8 @@ trait Term: Compute + Entry<Sum = Self> {}
 
 impl<T: Compute + Entry<Sum = T>> Term for T {}
 
-/// Elements of a block of columns.
-const BLOCK: usize = 1 << 16;
+/// Elements of a block of columns: what stays in the second cache.
+const BLOCK: usize = 1 << 18;
 
 #[op_impl(aten::convolution, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
@@ -207,7 +207,10 @@ fn gather<T: Term>(moves: &Moves, large: &[T], weight: &[T], bias: Option<&[T]>,
         return;
     }
     let items = moves.batch * moves.groups;
-    let width = (BLOCK / inner.max(1)).clamp(64, places.max(64)).next_multiple_of(16);
+    let width = (BLOCK / inner.max(1)).clamp(64, places.max(64));
+    // Blocks of one width, and enough of them for all threads.
+    let blocks = places.div_ceil(width).max(pool::num_threads().div_ceil(items).min(places.div_ceil(64)));
+    let width = places.div_ceil(blocks).next_multiple_of(16);
     let width = if moves.is_pointwise() && items >= pool::num_threads() { places } else { width };
     let blocks = places.div_ceil(width);
     let out = Shared(small.as_mut_ptr());
@@ -258,7 +261,7 @@ fn gather<T: Term>(moves: &Moves, large: &[T], weight: &[T], bias: Option<&[T]>,
 /// How many channels of a side are worked on at once, where there are fewer items than threads.
 fn channels_at_once(moves: &Moves, items: usize) -> usize {
     let wanted = pool::num_threads().div_ceil(items.max(1)) * 2;
-    let near = (BLOCK * 8 / (moves.taps() * moves.places()).max(1)).max(1);
+    let near = (BLOCK * 2 / (moves.taps() * moves.places()).max(1)).max(1);
     moves.channels.div_ceil(wanted).clamp(1, near)
 }
 

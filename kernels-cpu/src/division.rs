@@ -27,12 +27,12 @@ const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, 
 #[op_impl(aten::floor_divide_, CPU)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     divisible(this, other)?;
-    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, |this| [this, other], FLOOR)
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR)
 }
 
 #[op_impl(aten::pow_, CPU)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, |this| [this, exponent], POWER)
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER)
 }
 
 /// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
@@ -60,10 +60,10 @@ fn div_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Resul
 #[op_impl(aten::div__tensor_mode, CPU)]
 fn div_mode_(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
     match Rounding::of(rounding_mode)? {
-        None => in_place::<aten::div, aten::div__tensor_mode, _>(this, |this| [this, other], TRUE),
+        None => in_place::<aten::div, aten::div__tensor_mode, _>(this, [None, Some(other)], TRUE),
         Some(rounding) => {
             let loops = rounded(this, other, rounding)?;
-            in_place::<aten::floor_divide, aten::div__tensor_mode, _>(this, |this| [this, other], loops)
+            in_place::<aten::floor_divide, aten::div__tensor_mode, _>(this, [None, Some(other)], loops)
         }
     }
 }

@@ -5,9 +5,11 @@
 //! [`convert`](crate::convert)). Operands of other types, other strides, or that are written in place pass through a block of the
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 
+mod gather;
 mod lanes;
 pub(crate) mod plan;
 mod transfer;
+mod transpose;
 
 use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
@@ -45,22 +47,16 @@ pub(crate) fn into<O: Operation, const N: usize>(
     Rule::of::<O>().into(out, inputs, loops)
 }
 
-/// Computes into one of the inputs, for the form `F` of the operator: `inputs` is given the tensor that is written.
+/// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
 #[inline]
-pub(crate) fn in_place<'a, O: Operation, F: Operation, const N: usize>(
-    this: &'a mut Tensor,
-    inputs: impl FnOnce(&'a Tensor) -> [&'a Tensor; N],
+pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
+    this: &mut Tensor,
+    inputs: [Option<&Tensor>; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    let mut all = None;
-    let operands = Operands::in_place("self", this, const { &numbers() }, |this| *all.insert(inputs(this)));
-    match all {
-        Some(inputs) => Rule { form: F::operator, ..Rule::of::<O>() }.in_place(operands, inputs, loops),
-        None => Ok(()),
-    }
+    Rule { form: F::operator, ..Rule::of::<O>() }.in_place(this, inputs, loops)
 }
 
-/// What an operator says about its result.
 #[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
@@ -122,11 +118,16 @@ impl Rule {
 
     fn in_place<const N: usize>(
         self,
-        operands: Result<Operands<'_, 1, N>>,
-        inputs: [&Tensor; N],
+        this: &mut Tensor,
+        inputs: [Option<&Tensor>; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
+        let mut all = None;
+        let operands = Operands::in_place("self", this, const { &numbers() }, |this| {
+            *all.insert(inputs.map(|input| input.unwrap_or(this)))
+        });
         let operands = operands.map_err(|error| self.named(error))?;
+        let Some(inputs) = all else { return Ok(()) };
         let (computed, alike) = self.look_at(&inputs);
         let this = operands.written()[0].tensor();
         let alike = alike && is_like(this, inputs[0]);
@@ -291,7 +292,11 @@ macro_rules! forms {
             $first: &mut ::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
         ) -> ::dispatch_runtime::Result<()> {
             $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>($first, |$first| [$first $(, $rest)*], &$loops($($($number),+)?)?)
+            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>(
+                $first,
+                [None $(, Some($rest))*],
+                &$loops($($($number),+)?)?,
+            )
         }
     };
     (@out $name:ident - $arguments:tt $check:tt $loops:path) => {};

@@ -6,6 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, Dims, Geometry, Problem, Spec, broadcast};
 
 use crate::factory::of;
+use crate::gather::{Index, gathered};
 use crate::moves::{Axis, Step, along, packed};
 
 /// The positions of an index, the last dimension fastest.
@@ -72,10 +73,25 @@ fn picked(this: &Tensor, places: Vec<i64>, spec: Spec) -> Result<Tensor> {
 #[op_impl(aten::gather, CPU)]
 fn gather(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result<Tensor> {
     let (spec, at) = aten::gather_spec(this, dim, index)?;
-    let mut positions = positions(index)?;
-    inside("index", &mut positions, this.sizes().get(at).copied().unwrap_or(1), Negative::IsOutside)?;
-    let places = places(&positions, index.sizes(), this.strides(), at);
-    picked(this, places, spec)
+    let mut out = spec.on(this.device())?;
+    if out.geometry().count() == 0 {
+        return Ok(out);
+    }
+    if this.sizes().is_empty() || out.sizes().is_empty() {
+        let (mut row, flat) = (as_row(&out)?, as_row(this)?);
+        gathered(&mut row, &flat, 0, index, Index::OfItsOwn)?;
+    } else {
+        gathered(&mut out, this, at, index, Index::OfItsOwn)?;
+    }
+    Ok(out)
+}
+
+/// A tensor of one dimension or none as one of one.
+fn as_row(tensor: &Tensor) -> Result<Tensor> {
+    if !tensor.sizes().is_empty() {
+        return Ok(tensor.clone());
+    }
+    Ok(tensor.restride(Geometry::contiguous(&[1]).at(tensor.geometry().offset()))?)
 }
 
 #[op_impl(aten::take, CPU)]
@@ -89,6 +105,11 @@ fn take(this: &Tensor, index: &Tensor) -> Result<Tensor> {
 #[op_impl(aten::index_select, CPU)]
 fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     let (spec, at) = aten::index_select_spec(this, dim, index)?;
+    if at + 1 == this.sizes().len() && spec.geometry.count() > 0 {
+        let mut out = spec.on(this.device())?;
+        gathered(&mut out, this, at, index, Index::Shared)?;
+        return Ok(out);
+    }
     let mut positions = positions(index)?;
     inside("index", &mut positions, this.sizes().get(at).copied().unwrap_or(1), Negative::IsOutside)?;
     let mut out = spec.on(this.device())?;
@@ -217,10 +238,13 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
         Some(list) => list.len(),
         None => count_true(this)?,
     };
-    let mut rows = Vec::with_capacity(count * rank);
-    (0..count).for_each(|row| rows.extend(lists.iter().map(|list| list[row])));
-    let sizes = [i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0)];
-    of(&rows, Spec::contiguous(DType::I64, &sizes))
+    // The positions in a dimension lie side by side.
+    let (count, rank) = (i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0));
+    let columns = of(&lists.concat(), Spec::contiguous(DType::I64, &[count.saturating_mul(rank)]))?;
+    match Geometry::strided(&[count, rank], &[1, count], 0) {
+        Some(rows) => Ok(columns.restride(rows)?),
+        None => Ok(columns),
+    }
 }
 
 #[op_impl(aten::nonzero_static, CPU)]

@@ -1,7 +1,13 @@
 //! The CPU backend: the standard operators as a few engines, and one short item per operator.
 
+#![allow(clippy::float_cmp, reason = "kernels compare exactly where their definitions do")]
+#![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
+#![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
+#![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
+
 mod activation;
 mod arithmetic;
+mod attention;
 mod bounds;
 mod chance;
 mod choice;
@@ -11,9 +17,12 @@ mod convert;
 mod convolution;
 mod copies;
 mod copying;
+mod counting;
+mod distinct;
 mod division;
 mod elementwise;
 mod factory;
+mod gather;
 pub mod gemm;
 mod gradients;
 mod index;
@@ -25,6 +34,7 @@ mod moves;
 mod normalization;
 mod numbers;
 mod packed;
+mod pads;
 pub mod pool;
 mod pooling;
 mod product;
@@ -33,6 +43,7 @@ mod reduction;
 mod rounding;
 mod scan;
 mod scatter;
+mod search;
 mod sequence;
 mod softmax;
 mod sort;

@@ -40,7 +40,7 @@ fn bitwise_not(this: &Tensor) -> Result<Tensor> {
 #[op_impl(aten::bitwise_not_, CPU)]
 fn bitwise_not_(this: &mut Tensor) -> Result<()> {
     let loops = inverting(this);
-    in_place::<aten::bitwise_not, aten::bitwise_not_, _>(this, |this| [this], loops)
+    in_place::<aten::bitwise_not, aten::bitwise_not_, _>(this, [None], loops)
 }
 
 #[op_impl(aten::bitwise_not_out, CPU)]

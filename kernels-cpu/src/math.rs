@@ -132,6 +132,8 @@ reals! {
     erf() = ErrorFunction::erf;
     /// `1 - erf(self)`, without its loss for large arguments.
     erfc() = ErrorFunction::erfc;
+    /// `self` times the share of a normal distribution that is below it.
+    gelu() = ErrorFunction::gelu;
     /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].
     sin() = Circular::sin;
     /// The cosine of any argument; as [`sin`](Self::sin).

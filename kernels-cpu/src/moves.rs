@@ -5,8 +5,7 @@
 
 use dispatch_runtime::{BadArgument, DType, Operands, Result, Spec, Tensor};
 
-use crate::convert::conversion;
-use crate::elementwise::plan::Plan;
+use crate::elementwise::transfer;
 use crate::pool::over;
 
 /// Fewer elements are not worth a thread.
@@ -19,24 +18,7 @@ pub(crate) fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
 
 /// The same for an operator that calls `from` otherwise.
 pub(crate) fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
-    let operands = Operands::take(&["out"], [out], &[argument], [from])?;
-    let ([to], [from]) = (operands.written(), operands.read());
-    let (to_size, from_size) = (to.dtype().size(), from.dtype().size());
-    if to.geometry().count() == 0 || to.is(from) {
-        return Ok(());
-    }
-    let plan = Plan::new(to.geometry().sizes(), [(to.geometry(), to_size), (from.geometry(), from_size)]);
-    let convert = conversion(from.dtype(), to.dtype());
-    let (_, [to_step, from_step]) = plan.row();
-    let (to, from) = (Start(to.start()), Start(from.start()));
-    over(0..plan.count(), GRAIN, |piece| {
-        plan.rows(piece.start, piece.end, |[to_offset, from_offset], count| {
-            // SAFETY: the plan stays inside both geometries, whose storages the operands hold; no element is written twice.
-            unsafe {
-                convert(from.at(from_offset), from_step, to.at(to_offset), to_step, count);
-            }
-        });
-    });
+    transfer(&Operands::take(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
 

@@ -11,13 +11,13 @@ use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
-use crate::numbers::{elements, write};
+use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, kept_sizes, lines};
 
 type Three = (Tensor, Tensor, Tensor);
 
 /// How many elements are added side by side, and how many to each before the sum goes on in double precision.
-const LANES: usize = 32;
+const LANES: usize = 64;
 const DEPTH: usize = 64;
 
 /// What one of so many parameters is shared by: elements of a line that lie side by side.
@@ -31,27 +31,25 @@ struct Shared<'a, T> {
 #[inline(always)]
 fn total<T: Fraction + Into<f64>, const K: usize>(slices: [&[T]; K], f: impl Fn([T; K]) -> T) -> f64 {
     let length = slices[0].len();
-    let slices = slices.map(|slice| &slice[..length]);
     let mut sum = 0.0;
-    let mut at = 0;
-    while at < length {
-        let end = length.min(at + LANES * DEPTH);
+    for start in (0..length).step_by(LANES * DEPTH) {
+        let end = length.min(start + LANES * DEPTH);
+        let parts = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
         let mut lanes = [T::ZERO; LANES];
-        while at + LANES <= end {
-            let cut = slices.map(|slice| &slice[at..at + LANES]);
+        for n in 0..parts[0].0.len() {
+            let cut = parts.map(|part| &part.0[n]);
             for (i, lane) in lanes.iter_mut().enumerate() {
                 *lane = *lane + f(std::array::from_fn(|k| cut[k][i]));
             }
-            at += LANES;
         }
-        for (lane, i) in lanes.iter_mut().zip(at..end) {
-            *lane = *lane + f(std::array::from_fn(|k| slices[k][i]));
+        for (i, lane) in lanes.iter_mut().enumerate().take(parts[0].1.len()) {
+            *lane = *lane + f(std::array::from_fn(|k| parts[k].1[i]));
         }
-        at = end;
         let mut width = LANES / 2;
         while width > 0 {
-            for i in 0..width {
-                lanes[i] = lanes[i] + lanes[i + width];
+            let (low, high) = lanes.split_at_mut(width);
+            for (a, b) in low.iter_mut().zip(high) {
+                *a = *a + *b;
             }
             width /= 2;
         }
@@ -65,19 +63,27 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// The mean of a line, and the mean of the squared distances from it.
+/// The mean of a line, and the mean of the squared distances from it. Blocks that stay in the nearest cache are read twice, and what is
+/// known of them is put together.
 fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised(
         #[inline(always)]
         || {
-            let count = float(line.len());
-            let mean = total([line], |[x]| x) / count;
-            let near = T::near(mean);
-            let squares = total([line], |[x]| (x - near) * (x - near));
-            // The distances were taken from a mean that was rounded.
-            let off = mean - near.into();
-            let var = squares / count - off * off;
-            (mean, if var < 0.0 { 0.0 } else { var })
+            let (mut seen, mut mean, mut squares) = (0.0, 0.0, 0.0);
+            for block in line.chunks(LANES * DEPTH) {
+                let count = float(block.len());
+                let center = total([block], |[x]| x) / count;
+                let near = T::near(center);
+                // The distances are taken from a mean that was rounded.
+                let off = center - near.into();
+                let own = total([block], |[x]| (x - near) * (x - near)) - off * off * count;
+                let (all, apart) = (seen + count, center - mean);
+                mean += apart * count / all;
+                squares += own + apart * apart * seen * count / all;
+                seen = all;
+            }
+            let var = squares / seen;
+            (if line.is_empty() { f64::NAN } else { mean }, if var < 0.0 { 0.0 } else { var })
         },
     )
 }
@@ -260,9 +266,4 @@ fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -
 /// The numbers rounded to the type that is computed in.
 fn rounded<T: Fraction>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::near(value)).collect()
-}
-
-/// A size that was looked at before.
-fn usized(value: i64) -> usize {
-    usize::try_from(value).unwrap_or(0)
 }

@@ -12,3 +12,8 @@ pub(crate) fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
     let values = Tensor::from_vec(values.to_vec(), out.sizes())?;
     aten::copy_(out, &values, false)
 }
+
+/// A size that was looked at before.
+pub(crate) fn usized(value: i64) -> usize {
+    usize::try_from(value).unwrap_or(0)
+}

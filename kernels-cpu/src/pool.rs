@@ -13,6 +13,7 @@ mod lines;
 mod region;
 
 use std::{
+    cell::Cell,
     ops::Range,
     sync::{
         TryLockError,
@@ -58,6 +59,16 @@ fn available() -> usize {
     THREADS.compare_exchange(0, threads, Relaxed, Relaxed).map_or_else(|set| set, |_| threads)
 }
 
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// How many threads a region that starts here is spread over: inside of a region it is one.
+#[inline]
+pub(crate) fn threads_here() -> usize {
+    if INSIDE.get() { 1 } else { num_threads() }
+}
+
 /// Spreads the regions that start from now on over `threads` threads, the caller's included; zero counts as one.
 ///
 /// Threads are started when a region first needs them. Those that are no longer wanted sleep.
@@ -87,7 +98,7 @@ pub fn set_num_threads(threads: usize) {
 #[inline]
 pub fn over(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>) + Sync) {
     let length = range.len();
-    if length <= grain || num_threads() == 1 {
+    if length <= grain || threads_here() == 1 {
         if length > 0 {
             job(range);
         }
@@ -115,7 +126,7 @@ pub fn over(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>) + Sync
 /// ```
 #[inline]
 pub fn each(count: usize, job: impl Fn(usize) + Sync) {
-    if count > 1 && num_threads() > 1 {
+    if count > 1 && threads_here() > 1 {
         spread(count, &job);
     } else {
         (0..count).for_each(job);

@@ -85,6 +85,11 @@ fn reduced(this: &Tensor, from: &Tensor, axes: &[Axis], how: Reduce, include: bo
     Ok(out)
 }
 
+/// The tensor plus elements of `from` along a walk; both sides of the walk are packed.
+pub(crate) fn summed(this: &Tensor, from: &Tensor, axes: &[Axis], spec: Spec) -> Result<Tensor> {
+    reduced(this, from, axes, Reduce::Sum, true, spec)
+}
+
 fn reduce<T: Reducible>(acc: &mut Tensor, from: &Tensor, axes: &[Axis], how: Reduce, include: bool) -> Result<()> {
     let (mut acc, from) = (acc.write::<T>()?, from.read::<T>()?);
     let tracks = !include || how == Reduce::Mean;

@@ -34,7 +34,7 @@ pub(crate) fn highest<T: Ordered>(line: &[T]) -> T {
             let (wide, rest) = line.as_chunks::<LANES>();
             for values in wide {
                 for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = larger(*lane, value);
+                    *lane = larger(value, *lane);
                 }
             }
             let highest = lanes.into_iter().fold(T::LOWEST, larger);
@@ -57,6 +57,30 @@ fn total<T: Compute>(line: &[T], mut f: impl FnMut(usize, T) -> T) -> T {
     for (i, (lane, &value)) in lanes.iter_mut().zip(rest).enumerate() {
         *lane = lane.plus(f(start + i, value));
     }
+    joined(lanes)
+}
+
+/// Writes the exponentials of what lies below `highest`, and adds them up.
+#[inline(always)]
+fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
+    let mut lanes = [T::from_scalar(Scalar::Int(0)); LANES];
+    let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+    for (values, out) in wide.iter().zip(wide_out) {
+        for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
+            *out = Real::exp(x.minus(highest));
+            *lane = lane.plus(*out);
+        }
+    }
+    for ((lane, &x), out) in lanes.iter_mut().zip(rest).zip(rest_out) {
+        *out = Real::exp(x.minus(highest));
+        *lane = lane.plus(*out);
+    }
+    joined(lanes)
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+fn joined<T: Compute>(mut lanes: [T; LANES]) -> T {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -82,10 +106,7 @@ fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
                     *out = x.minus(highest).minus(shift);
                 }
             } else {
-                for (out, &x) in out.iter_mut().zip(line) {
-                    *out = Real::exp(x.minus(highest));
-                }
-                let scale = Real::reciprocal(total(out, |_, x| x));
+                let scale = Real::reciprocal(exponentials(line, highest, out));
                 for out in out {
                     *out = out.times(scale);
                 }

@@ -61,20 +61,20 @@ pub fn all_integers(this: &Tensor) -> Result<(i64, i64), BadArgument> {
 
 /// The least number that [`random_from`] gives, and the greatest.
 pub fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<(i64, i64), BadArgument> {
-    let (least, most, natural) = integer_limits(this)?;
+    let (lowest, highest, natural) = integer_limits(this)?;
     let inside = |argument, value, bound| {
-        if (least..=most).contains(&bound) {
+        if (lowest..=highest).contains(&bound) {
             Ok(())
         } else {
-            Err(BadArgument::value(argument, value, format!("what {} can hold, {least} to {most}", this.dtype())))
+            Err(BadArgument::value(argument, value, format!("what {} can hold, {lowest} to {highest}", this.dtype())))
         }
     };
     inside("from", from, from)?;
-    let last = match to {
+    let greatest = match to {
         Some(to) if from < to => to - 1,
         Some(to) => return Err(BadArgument::value("to", to, format!("above `from`, which is {from}"))),
         None => natural.max(from),
     };
-    inside("to", to.unwrap_or(last), last)?;
-    Ok((from, last))
+    inside("to", to.unwrap_or(greatest), greatest)?;
+    Ok((from, greatest))
 }

@@ -23,6 +23,11 @@ use super::Options;
 /// assert_eq!(Tensor::arange_step(1.0..0.0, -0.5, ())?.to_vec::<f32>()?, [1.0, 0.5]);
 /// assert_eq!(Tensor::linspace(0.0, 1.0, 3, ())?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
 /// assert_eq!(Tensor::eye(2, DType::U8)?.to_vec::<u8>()?, [1, 0, 0, 1]);
+/// dispatch_runtime::manual_seed(0);
+/// assert!(Tensor::rand(&[1], ())?.item::<f32>()? < 1.0);
+/// assert_eq!(Tensor::randn(&[2, 2], DType::F64)?.dtype(), DType::F64);
+/// assert_eq!(Tensor::randint(7..8, &[2], ())?.to_vec::<i64>()?, [7, 7]);
+/// assert_eq!(Tensor::randperm(3, ())?.sum()?.item::<i64>()?, 3);
 /// assert_eq!(Tensor::empty(&[4, 4], Device::META)?.sizes(), [4, 4]);
 /// # Ok(())
 /// # }
@@ -51,6 +56,18 @@ pub trait Make: Sized {
 
     /// A square matrix with ones on the diagonal.
     fn eye(n: i64, options: impl Into<Options>) -> Result<Self>;
+
+    /// Random numbers, equally likely from 0 up to but not 1.
+    fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// Random numbers of the standard normal distribution.
+    fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// Random integers of a range, equally likely; `int64` unless another dtype is named.
+    fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// The integers from 0 up to but not `n`, in random order; `int64` unless another dtype is named.
+    fn randperm(n: i64, options: impl Into<Options>) -> Result<Self>;
 }
 
 impl Make for Tensor {
@@ -92,5 +109,26 @@ impl Make for Tensor {
     fn eye(n: i64, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         crate::eye(n, options.dtype, None, Some(options.place()), None)
+    }
+
+    fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::rand(size, options.dtype, None, Some(options.place()), None)
+    }
+
+    fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::randn(size, options.dtype, None, Some(options.place()), None)
+    }
+
+    fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        let dtype = options.dtype.or(Some(DType::I64));
+        crate::randint_low(range.start, range.end, size, dtype, None, Some(options.place()), None)
+    }
+
+    fn randperm(n: i64, options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.place()), None)
     }
 }

@@ -3,7 +3,6 @@
 //! The processor does the counting, so it needs no tool, and the count of one call is exact: a program stops itself before and after a
 //! few calls, and after more than those. `cargo bench -p paths` counts the same with Valgrind and says where they go.
 
-use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -14,27 +13,25 @@ use std::thread;
 /// # Errors
 ///
 /// Where the program cannot be run, may not be traced, or ends too early.
-pub fn per_call(program: &OsStr, arguments: &[&OsStr], more: u32) -> io::Result<f64> {
+pub fn per_call(program: &mut Command, more: u32) -> io::Result<f64> {
     // Only the thread that starts a program may trace it, and this one is kept on one processor.
-    let counted = thread::scope(|scope| scope.spawn(|| trace(program, arguments)).join());
+    let counted = thread::scope(|scope| scope.spawn(|| trace(program)).join());
     let [few, many] = counted.expect("tracing does not panic")?;
     #[expect(clippy::cast_precision_loss)]
     Ok((many - few) as f64 / f64::from(more))
 }
 
 /// The instructions between the second stop and the third, and between that and the fourth.
-fn trace(program: &OsStr, arguments: &[&OsStr]) -> io::Result<[u64; 2]> {
+fn trace(program: &mut Command) -> io::Result<[u64; 2]> {
     stay_here()?;
-    let mut command = Command::new(program);
-    command.args(arguments);
     // SAFETY: one system call, which is all that may happen between fork and exec.
     unsafe {
-        command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
+        program.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
         });
     }
-    let mut child = command.spawn()?;
+    let mut child = program.spawn()?;
     let counts = count(child.id());
     drop(child.kill());
     child.wait()?;

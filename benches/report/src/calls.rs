@@ -1,6 +1,5 @@
 //! What a call costs, along every path and under three ways of building.
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -99,16 +98,18 @@ impl Build {
 
     fn cost(&self, path: usize) -> Result<Cost> {
         let path = path.to_string();
-        let mut arguments: Vec<&OsStr> = vec!["count".as_ref(), path.as_ref()];
-        arguments.extend(self.library.as_ref().map(|library| library.as_os_str()));
-        let instructions = steps::per_call(self.probe.as_ref(), &arguments, 100);
+        let probe = |what: &str| {
+            let mut command = Command::new(&self.probe);
+            command.args([what, &path]).args(&self.library);
+            command
+        };
+        let instructions = steps::per_call(&mut probe("count"), 100);
         if let Err(error) = &instructions
             && path == "0"
         {
             println!("instructions cannot be counted here ({error}): a container may need `--cap-add=SYS_PTRACE`");
         }
-        arguments[0] = "time".as_ref();
-        let output = Command::new(&self.probe).args(&arguments).output()?;
+        let output = probe("time").output()?;
         let nanoseconds = String::from_utf8(output.stdout)?.trim().parse()?;
         Ok(Cost { instructions: instructions.ok(), nanoseconds })
     }

@@ -6,6 +6,7 @@
 use dispatch_runtime::Value;
 use dispatch_runtime::schema::SchemaKind;
 
+use crate::aliasing::is_written_silently;
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{Extent, compare_to};
@@ -81,7 +82,8 @@ fn spread(array: &Array) -> Array {
 
 /// Arguments that repeat one slice along a dimension, against the same elements written out. The backend is its own reference.
 fn broadcast(case: &Case) -> Vec<Verdict> {
-    let is_written = |i: usize| case.operator.schema().arguments[i].is_written();
+    let is_written =
+        |i: usize| case.operator.schema().arguments[i].is_written() || is_written_silently(case.operator, i);
     if case.operator.schema().kind() != SchemaKind::Functional {
         return Vec::new();
     }

@@ -125,6 +125,12 @@ impl Out<'_> {
         Ok(verdicts)
     }
 
+    /// What the call without `out` gives.
+    fn plain_result(&self) -> Option<Datum> {
+        let values = to_values(&self.case.arguments, self.case.device).ok()?;
+        Datum::read(call(self.case.operator, values).ok()?.results.first()?).ok()
+    }
+
     /// An operator may refuse to write over what it still has to read; what it must not do is to write something else.
     fn over_argument(&self, values: Vec<Value>, out: &str, read: &str) -> Verdict {
         let variant = format!("with `{read}` itself as `{out}`");
@@ -132,7 +138,11 @@ impl Out<'_> {
         match call(self.twin, values) {
             Ok(outcome) => match Datum::read(&outcome.results[0]) {
                 Ok(actual) => {
-                    let compared = compare_to(Extent::Values, &actual, &self.case.expected[0]);
+                    // A result that is nearer to the truth than the recording is as right here as in the call without `out`.
+                    let compared = compare_to(Extent::Values, &actual, &self.case.expected[0]).or_else(|difference| {
+                        let plain = self.plain_result();
+                        plain.map_or(Err(difference), |plain| compare_to(Extent::Values, &actual, &plain))
+                    });
                     Verdict::from(compared.map_err(|difference| Failure::Result { index: 0, difference })).of(variant)
                 }
                 Err(error) => Verdict::Failed(Failure::Suite(error)),

@@ -6,6 +6,16 @@ use super::{Expected, Sibling, Twin, plain};
 use crate::array::Array;
 use crate::datum::Datum;
 
+/// Operators that are compared with others without being core.
+pub(super) const OPERATORS: [&str; 6] = [
+    "aten::reflection_pad1d_backward",
+    "aten::reflection_pad2d_backward",
+    "aten::reflection_pad3d_backward",
+    "aten::replication_pad1d_backward",
+    "aten::replication_pad2d_backward",
+    "aten::replication_pad3d_backward",
+];
+
 /// The recorded operator that this one is compared with.
 pub(super) fn of(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -26,6 +36,12 @@ pub(super) fn of(name: &str) -> Option<&'static str> {
         "aten::gt.Scalar" => "aten::gt.Tensor",
         "aten::pow.Scalar" => "aten::pow.Tensor_Tensor",
         "aten::scatter.value" => "aten::scatter_.value",
+        "aten::reflection_pad1d_backward" => "aten::reflection_pad1d",
+        "aten::reflection_pad2d_backward" => "aten::reflection_pad2d",
+        "aten::reflection_pad3d_backward" => "aten::reflection_pad3d",
+        "aten::replication_pad1d_backward" => "aten::replication_pad1d",
+        "aten::replication_pad2d_backward" => "aten::replication_pad2d",
+        "aten::replication_pad3d_backward" => "aten::replication_pad3d",
         "aten::sym_numel" | "aten::sym_size.int" | "aten::sym_stride.int" | "aten::sym_storage_offset" => "aten::clone",
         "aten::upsample_bilinear2d.vec" => "aten::upsample_bilinear2d",
         "aten::upsample_nearest2d.vec" => "aten::upsample_nearest2d",
@@ -161,6 +177,7 @@ fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
         "aten::convolution_backward" => {
             (&["input", "weight", "stride", "padding", "dilation", "transposed", "output_padding", "groups"], "input")
         }
+        _ if name.contains("_pad") => (&["self", "padding"], "self"),
         _ => return None,
     };
     let mut twin = same(&double, names, vec![gradient(0, argument)?]);

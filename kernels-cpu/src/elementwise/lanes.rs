@@ -1,10 +1,13 @@
 //! The operands of one call, and the loop over them.
 
+mod tiles;
+
 use std::mem::MaybeUninit;
 
 use dispatch_runtime::{DType, Element, Operand, Operands};
 
 use super::Plan;
+use super::gather::{gather, repeat};
 use crate::convert::{Convert, conversion};
 use crate::math::vectorised;
 use crate::pool;
@@ -121,6 +124,13 @@ impl<'a, const N: usize> Lanes<'a, N> {
             (operand.geometry(), operand.dtype().size())
         });
         let plan = Plan::new(sizes, geometries);
+        if let Some(turned) = tiles::turned(&plan, inputs) {
+            let (groups, elements) = tiles::groups(&plan);
+            pool::over(0..groups, GRAIN.div_ceil(elements), |part| {
+                Walker::new(out, inputs, row).tiled(&plan, turned, part);
+            });
+            return;
+        }
         let count = plan.count();
         pool::over(0..count, GRAIN, |part| {
             let mut walker = Walker::new(out, inputs, row);
@@ -246,7 +256,8 @@ impl Lane {
         };
         let narrow = narrow.filter(wraps);
         let direct = dtype == computed && narrow.is_none() && !is_result;
-        Self { start: operand.start(), size: computed.size(), convert: conversion(dtype, computed), direct, narrow }
+        let convert = if dtype == computed { gather(dtype.size()) } else { conversion(dtype, computed) };
+        Self { start: operand.start(), size: computed.size(), convert, direct, narrow }
     }
 
     fn of_result(operand: &Operand<'_>, results: DType, narrow: Option<Narrow>) -> Self {
@@ -274,6 +285,17 @@ impl<'a, const N: usize> Walker<'a, N> {
 
     /// One row, of which every operand that lies side by side is used where it is.
     fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
+        self.row_with(offsets, steps, count, [None; N]);
+    }
+
+    /// The same, of at most a block where some inputs have been brought side by side already.
+    fn row_with<const M: usize>(
+        &mut self,
+        offsets: &[isize; M],
+        steps: &[isize; M],
+        count: usize,
+        brought: [Option<*const u8>; N],
+    ) {
         let side_by_side = |lane: &Lane, step: isize| lane.direct && step.unsigned_abs() == lane.size;
         let out_direct = side_by_side(self.out, steps[0]);
         let direct: [bool; N] = std::array::from_fn(|i| side_by_side(&self.inputs[i], steps[i + 1]));
@@ -283,12 +305,15 @@ impl<'a, const N: usize> Walker<'a, N> {
                 self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0);
             }
         }
-        let all_direct = out_direct && direct.iter().all(|direct| *direct);
+        let all_direct = out_direct && (0..N).all(|i| direct[i] || brought[i].is_some());
         let block = if all_direct { count } else { BLOCK };
         for start in (0..count).step_by(block.max(1)) {
             let length = block.min(count - start);
             let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
             let inputs = std::array::from_fn(|i| {
+                if let Some(brought) = brought[i] {
+                    return brought;
+                }
                 let at = offsets[i + 1] + along(steps[i + 1]);
                 if direct[i] {
                     return self.inputs[i].start.wrapping_offset(at).cast_const();
@@ -335,11 +360,16 @@ impl<'a, const N: usize> Walker<'a, N> {
         let lane = &self.inputs[input];
         let to = self.blocks[input].start().wrapping_add(filled * lane.size);
         let size = isize::try_from(lane.size).unwrap_or(0);
+        let distinct = if step == 0 { count.min(1) } else { count };
         // SAFETY: the plan stays inside the operand, and a block holds `BLOCK` elements of any type.
-        unsafe { (lane.convert)(lane.start.wrapping_offset(offset), step, to, size, count) };
+        unsafe { (lane.convert)(lane.start.wrapping_offset(offset), step, to, size, distinct) };
         if let Some(narrow) = lane.narrow {
             // SAFETY: as above, for what was just brought.
-            unsafe { narrow.apply(to, count, &mut self.narrowed, size) };
+            unsafe { narrow.apply(to, distinct, &mut self.narrowed, size) };
+        }
+        if distinct < count {
+            // SAFETY: as above.
+            unsafe { repeat(lane.size, to, count) };
         }
     }
 

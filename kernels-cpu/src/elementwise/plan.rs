@@ -46,6 +46,16 @@ impl<const M: usize> Plan<M> {
         self.dims[0]
     }
 
+    /// Dimensions from the innermost outwards, each with its size and every operand's stride.
+    pub(crate) fn dims(&self) -> &[(usize, [isize; M])] {
+        &self.dims
+    }
+
+    /// How many rows are next to each other, and every operand's stride from one to the next.
+    pub(crate) fn across(&self) -> Option<(usize, [isize; M])> {
+        self.dims.get(1).copied()
+    }
+
     /// Visits the rows that hold the elements `start..end`: how far every operand's part is from its first element, and how many
     /// elements there are.
     pub(crate) fn rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {
@@ -84,7 +94,7 @@ fn bytes(element: usize) -> i64 {
 }
 
 /// Sizes and positions are inside of a block of memory, and so fit.
-fn bytes_of(count: usize) -> isize {
+pub(super) fn bytes_of(count: usize) -> isize {
     isize::try_from(count).unwrap_or(isize::MAX)
 }
 

@@ -3,6 +3,8 @@
 use dispatch_runtime::{DType, Operands};
 
 use super::Plan;
+use super::gather::{gather, repeat};
+use super::transpose::Tiles;
 use crate::convert::{Convert, conversion};
 use crate::pool;
 
@@ -18,6 +20,12 @@ pub(crate) fn transfer(operands: &Operands<'_, 1, 1>) {
     let move_row = Move::between(from.dtype(), to.dtype());
     let (sizes, to_size, from_size) = (to.geometry().sizes(), to.dtype().size(), from.dtype().size());
     let plan = Plan::new(sizes, [(to.geometry(), to_size), (from.geometry(), from_size)]);
+    if from.dtype() == to.dtype()
+        && let Some(tiles) = Tiles::of(&plan, to_size)
+    {
+        // SAFETY: the plan stays inside the operands, which share no element: only equal operands may, and those are not moved.
+        return unsafe { tiles.copy(to.start(), from.start()) };
+    }
     let ends = Ends { to: to.start(), from: from.start() };
     let ends = &ends;
     pool::over(0..plan.count(), GRAIN, |part| {
@@ -63,37 +71,14 @@ impl Move {
             // SAFETY: as the caller says.
             unsafe {
                 (self.convert)(from, 0, to, to_step, 1);
-                self.repeat(to, count);
+                repeat(self.size, to, count);
             }
+        } else if self.same && to_step == self.size.cast_signed() {
+            // SAFETY: as the caller says.
+            unsafe { gather(self.size)(from, from_step, to, to_step, count) };
         } else {
             // SAFETY: as the caller says.
             unsafe { (self.convert)(from, from_step, to, to_step, count) };
-        }
-    }
-
-    /// # Safety
-    ///
-    /// There are `count` elements side by side, of which the first has been written.
-    unsafe fn repeat(&self, to: *mut u8, count: usize) {
-        /// # Safety
-        ///
-        /// As above, of elements that are read and written as these.
-        unsafe fn fill<T: Copy>(to: *mut u8, count: usize) {
-            // SAFETY: as above; the first element is initialised.
-            unsafe {
-                let (to, value) = (to.cast::<T>(), to.cast::<T>().read());
-                (1..count).for_each(|i| to.add(i).write(value));
-            }
-        }
-        // SAFETY: as the caller says; tensors' elements are aligned, complex ones to their halves.
-        unsafe {
-            match self.size {
-                1 => fill::<u8>(to, count),
-                2 => fill::<u16>(to, count),
-                4 => fill::<u32>(to, count),
-                8 => fill::<[u32; 2]>(to, count),
-                _ => fill::<[u64; 2]>(to, count),
-            }
         }
     }
 }

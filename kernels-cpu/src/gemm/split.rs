@@ -2,6 +2,8 @@
 //!
 //! The `gemm` crate packs the operand that runs along `C`'s contiguous direction, and reads the other where it is. `C`
 //! is therefore cut along the contiguous direction: every thread packs a part of its own, and nothing is packed twice.
+//! Two things are decided here that the crate does not see: packing is left out where the operand is near enough to be
+//! read as it lies, and a small result is turned around rather than a large operand.
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum};
 use crate::pool;
@@ -19,21 +21,64 @@ const NEAR: usize = 1 << 20;
 /// The least rows of a piece where what every piece reads does not stay near.
 const WIDE: usize = 256;
 
+/// An operand whose columns are this many bytes apart, or less, is read where it lies: further apart, they share too few
+/// places of the caches.
+const CLOSE: usize = 3072;
+
 /// The least columns of a piece that is cut along them: a multiple of the micro-kernels' shorter sides.
 const COLUMNS: usize = 48;
 
 pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
-    if c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs() {
-        upright(alpha, b.transposed(), a.transposed(), beta, &c.transposed());
+    let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
+    let (a, b, c) = if by_rows { (b.transposed(), a.transposed(), c.transposed()) } else { (a, b, c) };
+    if turning(a) / 2 > turning(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2)) {
+        turned(alpha, a, b, beta, &c);
     } else {
         upright(alpha, a, b, beta, &c);
+    }
+}
+
+/// Turns the result around, where that is less than to turn the left operand around.
+fn turned<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+    const TILE: usize = 16;
+    let (rows, columns) = (c.rows, c.columns);
+    let mut sums = vec![T::ZERO; rows * columns];
+    let into = MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("as many sums as entries");
+    upright(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
+    pool::over(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
+        for first in piece.clone().step_by(TILE) {
+            let width = TILE.min(piece.end - first);
+            for (row, line) in sums.chunks_exact(columns).enumerate() {
+                for (column, &sum) in line[first..first + width].iter().enumerate() {
+                    // SAFETY: the indices are below the sizes, and every column is in one piece.
+                    unsafe {
+                        let entry = c.at(row, first + column);
+                        *entry = if beta == T::ZERO { sum } else { sum.plus(beta.times(*entry)) };
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// How many elements of a left operand are turned around when it is packed.
+fn turning<T>(a: Matrix<'_, T>) -> usize {
+    if a.row_stride == 1 { 0 } else { a.rows.saturating_mul(a.columns) }
+}
+
+/// Tells the crate whether to pack the left operand. What it is told is the whole process's, and only about speed.
+fn pack<T>(a: Matrix<'_, T>) {
+    let close = a.column_stride.unsigned_abs().saturating_mul(size_of::<T>()) <= CLOSE;
+    let columns = if close { 256 } else { gemm::DEFAULT_LHS_PACKING_THRESHOLD_SINGLE_THREAD };
+    if gemm::get_lhs_packing_threshold_single_thread() != columns {
+        gemm::set_lhs_packing_threshold_single_thread(columns);
     }
 }
 
 /// `C`'s columns are what is contiguous.
 fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     let inner = a.columns;
-    let threads = pool::num_threads();
+    let threads = pool::threads_here();
     let worth = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
     let again = if b.row_stride == 1 { PIECES } else { 1 };
@@ -47,6 +92,7 @@ fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &Ma
     };
     let step = length.div_ceil(pieces).max(least.min(length.div_ceil(threads))).next_multiple_of(STEP.min(least));
     let step = if pieces == 1 { length } else { step };
+    pack(a);
     pool::each(length.div_ceil(step), |piece| {
         let start = piece * step;
         let length = step.min(length - start);

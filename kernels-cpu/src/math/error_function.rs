@@ -9,6 +9,8 @@ use super::float::{Float, poly};
 pub(super) trait ErrorFunction: Float {
     fn erf(self) -> Self;
     fn erfc(self) -> Self;
+    /// `self` times the share of a normal distribution that is below it.
+    fn gelu(self) -> Self;
 }
 
 impl ErrorFunction for f32 {
@@ -41,6 +43,29 @@ impl ErrorFunction for f32 {
     fn erfc(self) -> Self {
         ErrorFunction::erfc(f64::from(self)) as Self
     }
+
+    /// On either side of zero it is the share beyond `a`, times `a`, that is taken away: a power of two whose exponent is `-a^2/2`, in
+    /// binary, and a function that varies slowly. That takes fewer steps than by way of [`erf`](Self::erf). It is within 5e-7 of itself
+    /// from -1 on, and within 1e-7 below.
+    #[inline(always)]
+    fn gelu(self) -> Self {
+        // Here the power is still a normal number, and the result has long been none that matters.
+        let a = self.abs().at_most(12.8);
+        let slow = poly!(
+            a.at_most(5.0);
+            -1.0,
+            -1.151_110_2,
+            0.262_186_65,
+            -0.052_645_374,
+            0.007_282_141_6,
+            -0.000_305_110_7,
+            -0.000_116_510_237,
+            0.000_024_719_1,
+            -0.000_001_611_194_3,
+        );
+        let beyond = exp2_of_small((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
+        beyond.mul_add(-a, if self > 0.0 { self } else { 0.0 })
+    }
 }
 
 impl ErrorFunction for f64 {
@@ -60,6 +85,11 @@ impl ErrorFunction for f64 {
         let far = if self < 0.0 { 2.0 - far } else { far };
         let near = 1.0 - near(a).copysign(self);
         if a > 0.5 { far } else { near }
+    }
+
+    #[inline(always)]
+    fn gelu(self) -> Self {
+        0.5 * self * (1.0 + ErrorFunction::erf(self * std::f64::consts::FRAC_1_SQRT_2))
     }
 }
 
@@ -137,5 +167,21 @@ mod tests {
             check::<f32>(range, 2.0, Real::erfc, libm::erfc);
             check::<f64>(range, 7.0, Real::erfc, libm::erfc);
         }
+    }
+
+    #[test]
+    fn gelu_is_right_where_it_is_not_next_to_nothing() {
+        for step in -130_000_i32..=60_000 {
+            #[expect(clippy::cast_precision_loss, reason = "these are small")]
+            let x = step as f32 * 1e-4;
+            let exact = 0.5 * f64::from(x) * libm::erfc(-f64::from(x) * std::f64::consts::FRAC_1_SQRT_2);
+            let allowed = if x < -1.0 { 1e-7 } else { 5e-7 * exact.abs() };
+            let error = (f64::from(Real::gelu(x)) - exact).abs();
+            assert!(error <= allowed, "gelu({x}) is off by {error:e}");
+        }
+        assert!(Real::gelu(f32::NAN).is_nan());
+        assert_eq!(Real::gelu(f32::INFINITY), f32::INFINITY);
+        assert_eq!(Real::gelu(f32::MAX), f32::MAX);
+        assert!(Real::gelu(f32::MIN).abs() < 1e-30);
     }
 }

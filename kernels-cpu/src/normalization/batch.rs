@@ -3,35 +3,100 @@
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use super::{
-    Shared, Three, backward, forward, normalize, parameter, parameters_backward, reciprocal_deviation, rounded, usized,
+    Shared, Three, backward, float, moments, normalize, parameter, parameters_backward, reciprocal_deviation, rounded,
 };
 use crate::compute::Fraction;
 use crate::math::vectorised;
-use crate::numbers::{elements, write};
-use crate::reduce::{computed, lines};
+use crate::numbers::{elements, usized, write};
+use crate::reduce::{computed, kept_sizes, lines};
 
 /// Which dimensions a channel has to itself.
 fn channel_dims(input: &Tensor) -> Vec<bool> {
     (0..input.sizes().len()).map(|dim| dim != 1).collect()
 }
 
+/// A picture's part of a channel is a line of its own where it is worth it; a line's number ends in the channel's either way.
+fn plane_dims(input: &Tensor) -> Vec<bool> {
+    let short = input.sizes()[2..].iter().all(|&size| size < 16);
+    if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() }
+}
+
+/// The means of channels, and their variances without correction.
+fn channel_moments<O: Operation>(input: &Tensor) -> Result<[Vec<f64>; 2]> {
+    let dims = plane_dims(input);
+    let sizes = kept_sizes(input.sizes(), &dims, true);
+    let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
+    let mut vars = means.fresh_like(DType::F64)?;
+    let taken = operands!(write means, vars; read input)?;
+    let ([first, second], [from]) = (taken.written(), taken.read());
+    computed!(O, input.dtype(), T: [f32, f64] => {
+        lines(&dims, [from], [first], [second], |_, [line]: [&[T]; 1], [mean]: [&mut [f64]; 1], [var]: [&mut [f64]; 1]| {
+            (mean[0], var[0]) = moments(line);
+        });
+        Ok(())
+    })?;
+    drop(taken);
+    Ok(merged(&means.to_vec()?, &vars.to_vec()?, usized(input.sizes()[1])))
+}
+
+/// The moments of channels, from those of all pictures' parts of them, which have as many elements each.
+fn merged(means: &[f64], vars: &[f64], channels: usize) -> [Vec<f64>; 2] {
+    let average = |values: &[f64]| {
+        let mut sums = vec![0.0; channels];
+        for plane in values.chunks(channels.max(1)) {
+            for (sum, value) in sums.iter_mut().zip(plane) {
+                *sum += value;
+            }
+        }
+        let count = float(values.len() / channels.max(1));
+        sums.into_iter().map(|sum| sum / count).collect::<Vec<_>>()
+    };
+    let centers = average(means);
+    let apart = means.iter().zip(centers.iter().cycle()).zip(vars);
+    let spreads: Vec<f64> = apart.map(|((mean, center), var)| var + (mean - center) * (mean - center)).collect();
+    let spreads = average(&spreads);
+    [centers, spreads]
+}
+
+/// Normalises channels by these statistics.
+fn apply<O: Operation>(
+    input: &Tensor,
+    out: &mut Tensor,
+    [weight, bias]: [Option<&Tensor>; 2],
+    [means, rstds]: [&[f64]; 2],
+) -> Result<()> {
+    let channels = input.sizes()[1];
+    computed!(O, input.dtype(), T: [f32, f64] => {
+        let (weight, bias) = (parameter::<T>(weight, channels, 1.0)?, parameter::<T>(bias, channels, 0.0)?);
+        let taken = operands!(write out; read input)?;
+        let ([to], [from]) = (taken.written(), taken.read());
+        lines(&plane_dims(input), [from], [to], [], |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let channel = number % usized(channels);
+            let of = channel..channel + 1;
+            let shared = Shared { weight: &weight[of.clone()], bias: &bias[of] };
+            normalize(line, out, (means[channel], rstds[channel]), shared);
+        });
+        Ok(())
+    })
+}
+
 /// Normalises channels by their own statistics, towards which running ones move.
 fn training<O: Operation>(
     input: &Tensor,
-    [weight, bias]: [Option<&Tensor>; 2],
+    parameters: [Option<&Tensor>; 2],
     running: [Option<&Tensor>; 2],
     momentum: f64,
     eps: f64,
 ) -> Result<Three> {
-    let [out, mean, rstd] = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], true)?;
-    let (mut out, mut mean, mut rstd) = (out.on(input.device())?, mean.on(input.device())?, rstd.on(input.device())?);
-    let channels = input.sizes()[1];
-    let one = |channel| channel..channel + 1;
-    let [means, vars] = forward::<O>(input, &channel_dims(input), &mut out, eps, [weight, bias], one, channels)?;
+    let specs = aten::batch_norm_specs(input, [parameters[0], parameters[1], running[0], running[1]], true)?;
+    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
+    let (mut out, mut mean, mut rstd) = (out?, mean?, rstd?);
+    let [means, vars] = channel_moments::<O>(input)?;
+    let rstds: Vec<f64> = vars.iter().map(|&var| reciprocal_deviation(var, eps)).collect();
+    apply::<O>(input, &mut out, parameters, [&means, &rstds])?;
     write(&mut mean, &means)?;
-    write(&mut rstd, &vars.iter().map(|&var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())?;
-    #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
-    let count = (input.geometry().count() / channels.max(1)) as f64;
+    write(&mut rstd, &rstds)?;
+    let count = float(usized(input.geometry().count())) / float(usized(input.sizes()[1]).max(1));
     for (running, (fresh, correction)) in running.into_iter().zip([(means, 1.0), (vars, count / (count - 1.0))]) {
         if let Some(running) = running {
             let before = elements::<f64>(running)?;
@@ -46,29 +111,15 @@ fn training<O: Operation>(
 /// Normalises channels by statistics of before.
 fn inference<O: Operation>(
     input: &Tensor,
-    [weight, bias]: [Option<&Tensor>; 2],
+    parameters: [Option<&Tensor>; 2],
     running: [Option<&Tensor>; 2],
     eps: f64,
 ) -> Result<Three> {
-    let [out, mean, rstd] = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], false)?;
-    let (mut out, mean, rstd) = (out.on(input.device())?, mean.on(input.device())?, rstd.on(input.device())?);
-    let channels = input.sizes()[1];
+    let specs = aten::batch_norm_specs(input, [parameters[0], parameters[1], running[0], running[1]], false)?;
+    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
+    let (mut out, mean, rstd) = (out?, mean?, rstd?);
     let [means, rstds] = known(running, eps, false)?;
-    // Either way the number of a line ends in the channel's; short lines would not be worth their while.
-    let short = input.sizes()[2..].iter().all(|&size| size < 16);
-    let dims = if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() };
-    computed!(O, input.dtype(), T: [f32, f64] => {
-        let (weight, bias) = (parameter::<T>(weight, channels, 1.0)?, parameter::<T>(bias, channels, 0.0)?);
-        let taken = operands!(write out; read input)?;
-        let ([to], [from]) = (taken.written(), taken.read());
-        lines(&dims, [from], [to], [], |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let channel = number % usized(channels);
-            let of = channel..channel + 1;
-            let shared = Shared { weight: &weight[of.clone()], bias: &bias[of] };
-            normalize(line, out, (means[channel], rstds[channel]), shared);
-        });
-        Ok(())
-    })?;
+    apply::<O>(input, &mut out, parameters, [&means, &rstds])?;
     Ok((out, mean, rstd))
 }
 

@@ -2,8 +2,8 @@
 
 use dispatch_runtime::{Result, Tensor, op_impl};
 
-use super::{Three, backward, forward, parameter, parameters_backward, reciprocal_deviation, rounded, usized};
-use crate::numbers::{elements, write};
+use super::{Three, backward, forward, parameter, parameters_backward, reciprocal_deviation, rounded};
+use crate::numbers::{elements, usized, write};
 use crate::reduce::computed;
 
 /// The dimensions that are normalised over, and how many elements they have.

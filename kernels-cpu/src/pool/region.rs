@@ -53,7 +53,10 @@ impl<'a> Region<'a> {
                 }
             }
         };
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(pieces)) {
+        super::INSIDE.set(true);
+        let result = catch_unwind(AssertUnwindSafe(pieces));
+        super::INSIDE.set(false);
+        if let Err(payload) = result {
             for (share, next) in self.shares.iter().enumerate() {
                 next.0.store(self.start(share + 1), Relaxed);
             }

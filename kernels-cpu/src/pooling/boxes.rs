@@ -107,8 +107,9 @@ impl Boxes {
         for &deep in &self.spans[0] {
             for &down in &self.spans[1] {
                 for &across in &self.spans[2] {
-                    let counts =
-                        self.divisor.unwrap_or(deep.counts.saturating_mul(down.counts).saturating_mul(across.counts));
+                    let counts = self
+                        .divisor
+                        .unwrap_or_else(|| deep.counts.saturating_mul(down.counts).saturating_mul(across.counts));
                     visit(place, &Part { spans: [deep, down, across], boxes: self, counts });
                     place += 1;
                 }

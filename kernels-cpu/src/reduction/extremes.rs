@@ -64,7 +64,8 @@ impl<T: Ordered + Sync, F: Fn(T, T) -> T + Sync> Fold for Extreme<T, F> {
 
     #[inline(always)]
     fn add(&self, lane: T, value: T) -> T {
-        (self.1)(lane, value)
+        // In this order the lane is waited for by one comparison alone.
+        (self.1)(value, lane)
     }
 
     #[inline(always)]
@@ -133,7 +134,7 @@ pub(crate) fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T)
             let (wide, rest) = line.as_chunks::<16>();
             for values in wide {
                 for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = choose(*lane, value);
+                    *lane = choose(value, *lane);
                 }
             }
             let best = lanes.into_iter().fold(begin, &choose);

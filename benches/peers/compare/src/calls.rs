@@ -1,7 +1,5 @@
 //! What a call on tensors of one element costs, beyond the loop around it.
 
-use std::ffi::OsStr;
-
 use measure::{Result, steps};
 
 use crate::options::Options;
@@ -86,9 +84,6 @@ fn row(work: &str, measure: &str, peer: &str, [ours, theirs]: [f64; 2], unit: Un
 
 /// Nothing where the program does not know the work, or may not be traced.
 fn count(program: &Program, work: &str) -> Option<f64> {
-    let count = |work: &str| {
-        let arguments: [&OsStr; 2] = ["count".as_ref(), work.as_ref()];
-        steps::per_call(program.path().as_os_str(), &arguments, 10).ok()
-    };
+    let count = |work: &str| steps::per_call(program.command(1).args(["count", work]), 10).ok();
     Some(count(work)? - count(NOTHING)?)
 }

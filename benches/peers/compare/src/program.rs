@@ -34,14 +34,12 @@ impl Program {
         Self { name: name.to_owned(), path, script: None }
     }
 
-    pub(crate) fn command(&self) -> Command {
+    pub(crate) fn command(&self, threads: usize) -> Command {
+        let threads = threads.to_string();
         let mut command = Command::new(&self.path);
-        command.args(&self.script);
+        // The second is for those that count their threads by Rayon's.
+        command.args(&self.script).env("PEER_THREADS", &threads).env("RAYON_NUM_THREADS", &threads);
         command
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }
 
@@ -61,7 +59,7 @@ impl Programs {
             burn: built("burn"),
             pytorch: None,
             pytorch_calls: None,
-            notes: Vec::new(),
+            notes: busy().into_iter().collect(),
         };
         programs.find_pytorch(&target);
         Ok(programs)
@@ -117,6 +115,18 @@ fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> 
     }
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(errors.lines().find(|line| line.contains("error")).unwrap_or("no reason given").to_owned().into())
+}
+
+/// Others' work spoils what is timed on several threads first of all.
+fn busy() -> Option<String> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let load: f64 = load.split(' ').next()?.parse().ok()?;
+    let threads = std::thread::available_parallelism().ok()?;
+    (load > 0.5).then(|| {
+        format!(
+            "This machine of {threads} processors had other work (load {load}): do not trust times on several threads."
+        )
+    })
 }
 
 /// The folder of the peers.

@@ -16,11 +16,7 @@ pub(crate) struct Side {
 
 impl Side {
     pub(crate) fn start(program: &Program, threads: usize) -> Result<Self> {
-        let threads = threads.to_string();
-        let mut command = program.command();
-        // The second is for those that count their threads by Rayon's.
-        command.arg("time").env("PEER_THREADS", &threads).env("RAYON_NUM_THREADS", &threads);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = program.command(threads).arg("time").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("a peer has no pipes".into());
         };

@@ -36,6 +36,10 @@ pub(crate) fn throughput(name: &str) -> Option<Job> {
         "matmul" => job(move || aten::mm(&a, &b)),
         "bmm" => job(move || aten::bmm(&a, &b)),
         "softmax" => job(move || aten::_softmax(&a, 1, false)),
+        "layer_norm" => {
+            let weight = numbers(&[columns]).ok()?;
+            job(move || aten::native_layer_norm(&a, &[columns], Some(&weight), Some(&weight), 1e-5))
+        }
         "exp" => job(move || aten::exp(&a)),
         "gelu" => job(move || aten::gelu(&a, "none")),
         "add" => job(move || aten::add(&a, &b, ONE)),

@@ -18,8 +18,10 @@ fn wide() -> Tensor {
     walk(&Tensor::from((0..30).map(|x| f64::from(x) + 0.5).collect::<Vec<f64>>()), &[2, 15])
 }
 
+type Case = (fn() -> Tensor, &'static str);
+
 #[rustfmt::skip]
-const CASES: &[(fn() -> Tensor, &str)] = &[
+const CASES: &[Case] = &[
     (|| Tensor::from([1.0_f32, 2.5, -3.25]), "tensor([ 1.0000,  2.5000, -3.2500])"),
     (|| Tensor::from([1.0_f32, 2.0, 300.0]), "tensor([  1.,   2., 300.])"),
     (|| Tensor::from([0.0_f32, -0.0]), "tensor([0., -0.])"),
@@ -160,6 +162,6 @@ fn what_nobody_would_read_is_not_written_out() {
     };
     assert!(of(&[1 << 40, 1 << 20]).to_string().starts_with("tensor([[0., 0., 0.,  ..., 0., 0., 0.],\n"));
     assert_eq!(of(&[6; 12]).to_string(), "tensor(..., size=[6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6])");
-    assert!(of(&[1; 10_000]).to_string().starts_with("tensor(...,\n       size=[1, 1"));
+    assert!(of(&vec![1; 10_000]).to_string().starts_with("tensor(...,\n       size=[1, 1"));
     assert!(format!("{:#}", of(&[1 << 40])).contains(" ..., "));
 }

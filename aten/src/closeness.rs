@@ -1,0 +1,76 @@
+//! Whether tensors are the same, or nearly.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Bool};
+
+use crate::{
+    abs, add_scalar, all, bitwise_and_, bitwise_or_, eq, isfinite, isnan, le, mul_scalar, sub, to_device, to_dtype,
+};
+
+/// Whether two tensors have the same sizes and elements.
+#[op_def("equal(Tensor self, Tensor other) -> bool", data_dependent)]
+pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool>;
+
+#[op_impl(equal, CompositeExplicitAutograd)]
+fn equal_any(this: &Tensor, other: &Tensor) -> Result<bool> {
+    if this.dtype() != other.dtype() {
+        return Err(BadArgument::dtype("other", other.dtype(), format!("{}, as `self` is", this.dtype())).into());
+    }
+    if this.sizes() != other.sizes() {
+        return Ok(false);
+    }
+    holds(&all(&eq(this, other)?)?)
+}
+
+/// `|self - other| <= atol + rtol * |other|`
+#[op_def(
+    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
+)]
+pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
+    if this.dtype() != other.dtype() {
+        return Err(BadArgument::dtype("other", other.dtype(), format!("{}, as `self` is", this.dtype())).into());
+    }
+    for (name, tolerance) in [("rtol", rtol), ("atol", atol)] {
+        if tolerance < 0.0 || tolerance.is_nan() {
+            return Err(BadArgument::value(name, tolerance, "zero or more").into());
+        }
+    }
+    let mut close = eq(this, other)?;
+    let has_fraction = this.dtype().is_floating() || this.dtype().is_complex();
+    if equal_nan && has_fraction {
+        let mut both = isnan(this)?;
+        bitwise_and_(&mut both, &isnan(other)?)?;
+        bitwise_or_(&mut close, &both)?;
+    }
+    if rtol == 0.0 && atol == 0.0 {
+        return Ok(close);
+    }
+    let with_fraction = |tensor: &Tensor| {
+        if has_fraction { Ok(tensor.clone()) } else { to_dtype(tensor, DType::F32, false, false, None) }
+    };
+    let (this, other) = (with_fraction(this)?, with_fraction(other)?);
+    let allowed = add_scalar(&abs(&mul_scalar(&other, Scalar::Float(rtol))?)?, Scalar::Float(atol), Scalar::Int(1))?;
+    let actual = abs(&sub(&this, &other, Scalar::Int(1))?)?;
+    let mut near = isfinite(&actual)?;
+    bitwise_and_(&mut near, &le(&actual, &allowed)?)?;
+    bitwise_or_(&mut close, &near)?;
+    Ok(close)
+}
+
+/// Whether all elements of two tensors are close: see [`isclose`].
+#[op_def(
+    "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+    data_dependent
+)]
+pub fn allclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
+
+#[op_impl(allclose, CompositeExplicitAutograd)]
+fn allclose_any(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
+    holds(&all(&isclose(this, other, rtol, atol, equal_nan)?)?)
+}
+
+/// The one truth that a tensor holds.
+fn holds(truth: &Tensor) -> Result<bool> {
+    let host = to_device(truth, Device::CPU, DType::Bool, false, false, None)?;
+    Ok(host.to_vec::<Bool>()?.iter().all(|truth| truth.0 != 0))
+}

@@ -1,0 +1,40 @@
+//! How often numbers occur.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+/// How often each number below the largest occurs, or the sums of its weights.
+#[op_def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", data_dependent)]
+pub fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
+
+/// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
+#[op_def("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", out = "out")]
+pub fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor>;
+
+#[op_meta(histc)]
+fn histc_meta(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
+    histc_spec(this, bins, min, max)?.on(Device::META)
+}
+
+/// What a histogram looks like.
+///
+/// # Errors
+///
+/// Where there are no bins, the range is not one, or the dtype has no fraction.
+pub fn histc_spec(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Spec, BadArgument> {
+    if bins < 1 {
+        return Err(BadArgument::value("bins", bins, "positive"));
+    }
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+    }
+    for (name, value) in [("min", min), ("max", max)] {
+        if !value.to_f64().is_some_and(f64::is_finite) {
+            return Err(BadArgument::value(name, value, "finite"));
+        }
+    }
+    if min.to_f64() > max.to_f64() {
+        return Err(BadArgument::value("max", max, format!("no less than `min`, which is {min}")));
+    }
+    Ok(Spec::contiguous(this.dtype(), &[bins]))
+}

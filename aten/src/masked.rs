@@ -1,0 +1,113 @@
+//! Indexing that looks where a mask lets it, and numbers out of tensors.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::{Indexed, is_mask};
+
+/// [`index`](crate::index), whose positions the caller knows to be inside; here they are looked at all the same.
+#[op_def("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")]
+pub fn _unsafe_index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor>;
+
+#[op_impl(_unsafe_index, CompositeExplicitAutograd)]
+fn unsafe_index_any(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
+    crate::index(this, indices)
+}
+
+/// [`index_put`](crate::index_put), whose positions the caller knows to be inside; here they are looked at all the same.
+#[op_def("_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")]
+pub fn _unsafe_index_put(
+    this: &Tensor,
+    indices: &[Option<Tensor>],
+    values: &Tensor,
+    accumulate: bool,
+) -> Result<Tensor>;
+
+#[op_impl(_unsafe_index_put, CompositeExplicitAutograd)]
+fn unsafe_index_put_any(
+    this: &Tensor,
+    indices: &[Option<Tensor>],
+    values: &Tensor,
+    accumulate: bool,
+) -> Result<Tensor> {
+    crate::index_put(this, indices, values, accumulate)
+}
+
+/// Positions that are outside of their dimension, brought to its ends.
+fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+    let clamped = indices.iter().zip(this.sizes()).map(|(index, &size)| match index {
+        Some(index) if !is_mask(index) => crate::clamp(index, Some((-size).into()), Some((size - 1).into())).map(Some),
+        other => Ok(other.clone()),
+    });
+    let mut all = clamped.collect::<Result<Vec<_>>>()?;
+    all.extend(indices.iter().skip(all.len()).cloned());
+    Ok(all)
+}
+
+/// The elements at positions where a mask is true, and a number elsewhere; there the positions may be outside.
+#[op_def("_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor")]
+pub fn _unsafe_masked_index(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor>;
+
+#[op_impl(_unsafe_masked_index, CompositeExplicitAutograd)]
+fn unsafe_masked_index_any(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor> {
+    if this.geometry().count() == 0 {
+        let sizes = Indexed::of(this, indices)?.sizes;
+        return crate::new_full(this, &sizes, fill, None, None, None, None);
+    }
+    let picked = crate::index(this, &clamped(this, indices)?)?;
+    crate::masked_fill_scalar(&picked, &crate::logical_not(mask)?, fill)
+}
+
+/// The tensor with values added at positions where a mask is true; elsewhere the positions may be outside.
+#[op_def("_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor")]
+pub fn _unsafe_masked_index_put_accumulate(
+    this: &Tensor,
+    mask: &Tensor,
+    indices: &[Option<Tensor>],
+    values: &Tensor,
+) -> Result<Tensor>;
+
+#[op_impl(_unsafe_masked_index_put_accumulate, CompositeExplicitAutograd)]
+fn unsafe_masked_index_put_any(
+    this: &Tensor,
+    mask: &Tensor,
+    indices: &[Option<Tensor>],
+    values: &Tensor,
+) -> Result<Tensor> {
+    if this.geometry().count() == 0 {
+        return crate::clone(this, None);
+    }
+    let added = crate::masked_fill_scalar(values, &crate::logical_not(mask)?, 0.into())?;
+    crate::index_put(this, &clamped(this, indices)?, &added, true)
+}
+
+/// The first element as a number.
+#[op_def("_local_scalar_dense(Tensor self) -> Scalar", data_dependent)]
+pub fn _local_scalar_dense(this: &Tensor) -> Result<Scalar>;
+
+/// The only element as a number.
+#[op_def("item(Tensor self) -> Scalar")]
+pub fn item(this: &Tensor) -> Result<Scalar> {
+    only(this)?;
+    _local_scalar_dense(this)
+}
+
+/// Whether the only element is anything but zero.
+#[op_def("is_nonzero(Tensor self) -> bool")]
+pub fn is_nonzero(this: &Tensor) -> Result<bool> {
+    only(this)?;
+    Ok(match _local_scalar_dense(this)? {
+        Scalar::Bool(value) => value,
+        Scalar::Int(value) => value != 0,
+        Scalar::Float(value) => value != 0.0,
+        Scalar::Complex(value) => value.re != 0.0 || value.im != 0.0,
+    })
+}
+
+fn only(this: &Tensor) -> Result<(), BadArgument> {
+    if this.geometry().count() == 1 {
+        Ok(())
+    } else {
+        Err(BadArgument::sizes("self", this.sizes(), "a single element"))
+    }
+}

@@ -1,0 +1,128 @@
+//! Tensors brought to common sizes, or to so many dimensions.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, broadcast};
+
+/// The tensors, all stretched to the same sizes.
+#[op_def("broadcast_tensors(Tensor[] tensors) -> Tensor[]")]
+pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    let sizes =
+        broadcast(tensors.iter().map(Tensor::sizes)).map_err(|error| BadArgument::new("tensors", error.problem))?;
+    tensors.iter().map(|tensor| crate::expand(tensor, &sizes, false)).collect()
+}
+
+/// The tensor in one dimension or more.
+#[op_def("atleast_1d(Tensor self) -> Tensor")]
+pub fn atleast_1d(this: &Tensor) -> Result<Tensor> {
+    grown(this, 1)
+}
+
+/// The tensor in two dimensions or more, a vector being a row.
+#[op_def("atleast_2d(Tensor self) -> Tensor")]
+pub fn atleast_2d(this: &Tensor) -> Result<Tensor> {
+    grown(this, 2)
+}
+
+/// The tensor in three dimensions or more, a matrix being one of depth one.
+#[op_def("atleast_3d(Tensor self) -> Tensor")]
+pub fn atleast_3d(this: &Tensor) -> Result<Tensor> {
+    grown(this, 3)
+}
+
+/// [`atleast_1d`] of each.
+#[op_def("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")]
+pub fn atleast_1d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| grown(tensor, 1)).collect()
+}
+
+/// [`atleast_2d`] of each.
+#[op_def("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")]
+pub fn atleast_2d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| grown(tensor, 2)).collect()
+}
+
+/// [`atleast_3d`] of each.
+#[op_def("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")]
+pub fn atleast_3d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| grown(tensor, 3)).collect()
+}
+
+fn grown(tensor: &Tensor, rank: usize) -> Result<Tensor> {
+    match (tensor.sizes().len(), rank) {
+        (0, 1) => crate::view(tensor, &[1]),
+        (0, 2) => crate::view(tensor, &[1, 1]),
+        (0, 3) => crate::view(tensor, &[1, 1, 1]),
+        (1, 2) => crate::unsqueeze(tensor, 0),
+        (1, 3) => crate::unsqueeze(&crate::unsqueeze(tensor, 0)?, 2),
+        (2, 3) => crate::unsqueeze(tensor, 2),
+        _ => Ok(tensor.clone()),
+    }
+}
+
+/// Every tensor in this many dimensions or more.
+pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| grown(tensor, rank)).collect()
+}
+
+/// The tensors beside each other, a vector being a column.
+#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out")]
+pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
+    let columns = tensors.iter().map(|tensor| match tensor.sizes() {
+        [] => crate::view(tensor, &[1, 1]),
+        [_] => crate::unsqueeze(tensor, 1),
+        _ => Ok(tensor.clone()),
+    });
+    crate::hstack(&columns.collect::<Result<Vec<_>>>()?)
+}
+
+/// [`chunk`](crate::chunk), of which the parts are not known to be views.
+#[op_def("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")]
+pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+    crate::chunk(this, chunks, dim)
+}
+
+/// One number on the diagonal, which in a tall matrix may begin anew below.
+#[op_def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)")]
+pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Result<()> {
+    let (&[first, second, ..], rank) = (this.sizes(), this.sizes().len()) else {
+        return Err(BadArgument::rank("self", this.sizes().len(), "at least 2").into());
+    };
+    if rank > 2 && this.sizes().iter().any(|&size| size != first) {
+        return Err(BadArgument::sizes("self", this.sizes(), "equal sizes where there are more than two").into());
+    }
+    let least = this.sizes().iter().copied().min().unwrap_or(0);
+    let step = this.strides().iter().fold(0_i64, |sum, &stride| sum.saturating_add(stride));
+    let offset = this.geometry().offset();
+    diagonal_filled(this, (least, step, offset), fill_value)?;
+    if wrap && rank == 2 && first > second.saturating_add(1) {
+        let below = second + 1;
+        let all =
+            i64::try_from(first.saturating_mul(second).unsigned_abs().div_ceil(below.unsigned_abs())).unwrap_or(0);
+        let start = offset.saturating_add(this.strides()[0].saturating_mul(below));
+        diagonal_filled(this, (all - least, step, start), fill_value)?;
+    }
+    Ok(())
+}
+
+fn diagonal_filled(this: &Tensor, (count, step, offset): (i64, i64, i64), value: Scalar) -> Result<()> {
+    match Geometry::strided(&[count], &[step], offset) {
+        Some(geometry) if count > 0 => crate::fill__scalar(&mut this.restride(geometry)?, value),
+        _ => Ok(()),
+    }
+}
+
+/// The matrices transposed.
+#[op_def("mT(Tensor(a) self) -> Tensor(a)")]
+pub fn mT(this: &Tensor) -> Result<Tensor> {
+    match this.sizes().len() {
+        rank @ (0 | 1) => Err(BadArgument::rank("self", rank, "at least 2").into()),
+        _ => crate::transpose_int(this, -2, -1),
+    }
+}
+
+/// The tensor with its dimensions in reverse.
+#[op_def("numpy_T(Tensor(a) self) -> Tensor(a)")]
+pub fn numpy_T(this: &Tensor) -> Result<Tensor> {
+    let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
+    crate::permute(this, &(0..rank).rev().collect::<Vec<_>>())
+}

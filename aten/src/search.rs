@@ -1,0 +1,190 @@
+//! Where numbers are among others.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+/// Where in a sorted row each number belongs: before equal ones, or behind them on the `right`.
+#[op_def(
+    "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    out = "Tensor_out"
+)]
+pub fn searchsorted(
+    sorted_sequence: &Tensor,
+    this: &Tensor,
+    out_int32: bool,
+    right: bool,
+    side: Option<&str>,
+    sorter: Option<&Tensor>,
+) -> Result<Tensor>;
+
+#[op_meta(searchsorted)]
+fn searchsorted_meta(
+    sorted_sequence: &Tensor,
+    this: &Tensor,
+    out_int32: bool,
+    right: bool,
+    side: Option<&str>,
+    sorter: Option<&Tensor>,
+) -> Result<Tensor> {
+    searchsorted_spec(sorted_sequence, this, out_int32, right, side, sorter)?.0.on(Device::META)
+}
+
+/// What [`searchsorted`] makes, and whether numbers belong behind equal ones.
+pub fn searchsorted_spec(
+    sorted_sequence: &Tensor,
+    this: &Tensor,
+    out_int32: bool,
+    right: bool,
+    side: Option<&str>,
+    sorter: Option<&Tensor>,
+) -> Result<(Spec, bool), BadArgument> {
+    let right = match side {
+        None => right,
+        Some("right") => true,
+        Some("left") if !right => false,
+        Some("left") => return Err(BadArgument::value("side", "left", "`right`, as the argument `right` says")),
+        Some(other) => return Err(BadArgument::value("side", other, "`left` or `right`")),
+    };
+    comparable("sorted_sequence", sorted_sequence)?;
+    comparable("self", this)?;
+    match (sorted_sequence.sizes(), this.sizes()) {
+        ([], _) => return Err(BadArgument::rank("sorted_sequence", 0, "1 or more")),
+        ([_], _) => {}
+        ([outer @ .., _], [others @ .., _]) if outer == others => {}
+        ([outer @ .., _], other) => {
+            return Err(BadArgument::sizes(
+                "self",
+                other,
+                format!("{outer:?} and one size more, as `sorted_sequence`"),
+            ));
+        }
+    }
+    if let Some(sorter) = sorter {
+        if sorter.sizes() != sorted_sequence.sizes() {
+            let expected = format!("{:?}, as `sorted_sequence` has", sorted_sequence.sizes());
+            return Err(BadArgument::sizes("sorter", sorter.sizes(), expected));
+        }
+        if sorter.dtype() != DType::I64 {
+            return Err(BadArgument::dtype("sorter", sorter.dtype(), "int64"));
+        }
+    }
+    let count = sorted_sequence.sizes().last().copied().unwrap_or(0);
+    if out_int32 && count >= i64::from(i32::MAX) {
+        return Err(BadArgument::value("out_int32", true, "false, as positions go beyond int32"));
+    }
+    let dtype = if out_int32 { DType::I32 } else { DType::I64 };
+    Ok((Spec::contiguous(dtype, this.sizes()), right))
+}
+
+/// Refuses numbers that have no order, and truth.
+fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument> {
+    if tensor.dtype().is_floating() || tensor.dtype().is_integral() {
+        Ok(())
+    } else {
+        Err(BadArgument::dtype(argument, tensor.dtype(), "floating or integral"))
+    }
+}
+
+/// [`searchsorted`] of a number.
+#[op_def(
+    "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    out = "Scalar_out"
+)]
+pub fn searchsorted_scalar(
+    sorted_sequence: &Tensor,
+    this: Scalar,
+    out_int32: bool,
+    right: bool,
+    side: Option<&str>,
+    sorter: Option<&Tensor>,
+) -> Result<Tensor> {
+    searchsorted(sorted_sequence, &Tensor::number(this), out_int32, right, side, sorter)
+}
+
+/// Between which boundaries each number is.
+#[op_def(
+    "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    out = "Tensor_out"
+)]
+pub fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor>;
+
+#[op_meta(bucketize)]
+fn bucketize_meta(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
+    bucketize_spec(this, boundaries, out_int32, right)?.on(Device::META)
+}
+
+/// What [`bucketize`] makes.
+pub fn bucketize_spec(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Spec, BadArgument> {
+    if boundaries.sizes().len() != 1 {
+        return Err(BadArgument::rank("boundaries", boundaries.sizes().len(), "1"));
+    }
+    comparable("boundaries", boundaries)?;
+    Ok(searchsorted_spec(boundaries, this, out_int32, right, None, None)?.0)
+}
+
+/// Between which boundaries a number is.
+#[op_def(
+    "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    out = "Scalar_out"
+)]
+pub fn bucketize_scalar(this: Scalar, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
+    bucketize(&Tensor::number(this), boundaries, out_int32, right)
+}
+
+/// Whether each element is among others.
+#[op_def(
+    "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+    out = "Tensor_Tensor_out"
+)]
+pub fn isin_tensor_tensor(
+    elements: &Tensor,
+    test_elements: &Tensor,
+    assume_unique: bool,
+    invert: bool,
+) -> Result<Tensor>;
+
+#[op_meta(isin_tensor_tensor)]
+fn isin_tensor_tensor_meta(
+    elements: &Tensor,
+    test_elements: &Tensor,
+    assume_unique: bool,
+    invert: bool,
+) -> Result<Tensor> {
+    let _ = (assume_unique, invert);
+    isin_spec(elements, test_elements)?.on(Device::META)
+}
+
+/// What [`isin_tensor_tensor`] makes.
+pub fn isin_spec(elements: &Tensor, test_elements: &Tensor) -> Result<Spec, BadArgument> {
+    comparable("elements", elements)?;
+    comparable("test_elements", test_elements)?;
+    Ok(Spec::contiguous(DType::Bool, elements.sizes()))
+}
+
+/// Whether each element is this number.
+#[op_def(
+    "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
+    out = "Tensor_Scalar_out"
+)]
+pub fn isin_tensor_scalar(
+    elements: &Tensor,
+    test_element: Scalar,
+    assume_unique: bool,
+    invert: bool,
+) -> Result<Tensor> {
+    isin_tensor_tensor(elements, &Tensor::number(test_element), assume_unique, invert)
+}
+
+/// Whether a number is among others.
+#[op_def(
+    "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+    out = "Scalar_Tensor_out"
+)]
+pub fn isin_scalar_tensor(
+    element: Scalar,
+    test_elements: &Tensor,
+    assume_unique: bool,
+    invert: bool,
+) -> Result<Tensor> {
+    isin_tensor_tensor(&Tensor::number(element), test_elements, assume_unique, invert)
+}

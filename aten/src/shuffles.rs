@@ -1,0 +1,129 @@
+//! Elements in another order, where channels and pixels trade places.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Geometry};
+
+use crate::pads::in_format_of;
+
+/// Images that are finer by a factor, made of as many more channels.
+#[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out")]
+pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor>;
+
+#[op_impl(pixel_shuffle, CompositeExplicitAutograd)]
+fn pixel_shuffle_any(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
+    let (outer, [channels, height, width]) = images(this)?;
+    let factor = positive("upscale_factor", upscale_factor)?;
+    let square = factor.saturating_mul(factor);
+    if channels % square != 0 {
+        return Err(BadArgument::sizes(
+            "self",
+            this.sizes(),
+            format!("channels that {square} divides, in place of {channels}"),
+        )
+        .into());
+    }
+    let sizes = [channels / square, height.saturating_mul(factor), width.saturating_mul(factor)];
+    let (from, to) =
+        ([channels / square, factor, factor, height, width], [channels / square, height, factor, width, factor]);
+    reordered(this, outer, &sizes, (&from, &[0, 3, 1, 4, 2]), &to)
+}
+
+/// Images that are coarser by a factor, with as many more channels.
+#[op_def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out = "out")]
+pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor>;
+
+#[op_impl(pixel_unshuffle, CompositeExplicitAutograd)]
+fn pixel_unshuffle_any(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
+    let (outer, [channels, height, width]) = images(this)?;
+    let factor = positive("downscale_factor", downscale_factor)?;
+    if height % factor != 0 || width % factor != 0 {
+        return Err(
+            BadArgument::sizes("self", this.sizes(), format!("a height and a width that {factor} divides")).into()
+        );
+    }
+    let (height, width) = (height / factor, width / factor);
+    let sizes = [channels.saturating_mul(factor.saturating_mul(factor)), height, width];
+    let (from, to) = ([channels, height, factor, width, factor], [channels, factor, factor, height, width]);
+    reordered(this, outer, &sizes, (&from, &[0, 2, 4, 1, 3]), &to)
+}
+
+/// Channels in groups, taken from each group in turn.
+#[op_def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", out = "out")]
+pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor>;
+
+#[op_impl(channel_shuffle, CompositeExplicitAutograd)]
+fn channel_shuffle_any(this: &Tensor, groups: i64) -> Result<Tensor> {
+    let [batch, channels, inner @ ..] = this.sizes() else {
+        return Err(BadArgument::rank("self", this.sizes().len(), "3 or more").into());
+    };
+    if inner.is_empty() {
+        return Err(BadArgument::rank("self", 2, "3 or more").into());
+    }
+    let groups = positive("groups", groups)?;
+    if channels % groups != 0 {
+        let expected = format!("channels that {groups} divides, in place of {channels}");
+        return Err(BadArgument::sizes("self", this.sizes(), expected).into());
+    }
+    let each = channels / groups;
+    let with = |sizes: &[i64]| -> Dims { sizes.iter().chain(inner).copied().collect() };
+    let order: Vec<usize> = [1, 0].into_iter().chain(2..2 + inner.len()).collect();
+    reordered(this, &[*batch], &this.sizes()[1..], (&with(&[groups, each]), &order), &with(&[each, groups]))
+}
+
+/// [`channel_shuffle`], as backends have it that are good at it.
+#[op_def("native_channel_shuffle(Tensor self, SymInt groups) -> Tensor")]
+pub fn native_channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
+    channel_shuffle(this, groups)
+}
+
+/// The sizes before the last three, and those.
+fn images(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
+    match this.sizes() {
+        [outer @ .., channels, height, width] => Ok((outer, [*channels, *height, *width])),
+        other => Err(BadArgument::rank("self", other.len(), "3 or more")),
+    }
+}
+
+fn positive(argument: &'static str, factor: i64) -> Result<i64, BadArgument> {
+    if factor > 0 { Ok(factor) } else { Err(BadArgument::value(argument, factor, "above zero")) }
+}
+
+/// The elements of `this`, whose inner sizes are split and put in another order, as those of a tensor of other sizes.
+fn reordered(
+    this: &Tensor,
+    outer: &[i64],
+    sizes: &[i64],
+    (from, order): (&[i64], &[usize]),
+    to: &[i64],
+) -> Result<Tensor> {
+    let all = |inner: &[i64]| -> Dims { outer.iter().chain(inner).copied().collect() };
+    let geometry = in_format_of(this, &all(sizes));
+    let (sizes, strides) = (geometry.sizes(), geometry.strides());
+    let made = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
+    if made.geometry().count() == 0 {
+        return Ok(made);
+    }
+    let split = split(this, &all(from))?;
+    let dims = (0..outer.len()).chain(order.iter().map(|dim| outer.len() + dim));
+    let dims: Vec<i64> = dims.map(|dim| i64::try_from(dim).unwrap_or(0)).collect();
+    crate::copy_(&mut self::split(&made, &all(to))?, &crate::permute(&split, &dims)?, false)?;
+    Ok(made)
+}
+
+/// The same elements with dimensions split in two or more, which any strides allow.
+fn split(this: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    let mut strides = Dims::from_elem(1, sizes.len());
+    let mut next = sizes.len();
+    for (&size, &stride) in this.sizes().iter().zip(this.strides()).rev() {
+        let mut covered = 1;
+        while next > 0 && (covered < size || sizes[next - 1] == 1) {
+            next -= 1;
+            strides[next] = covered * stride;
+            covered *= sizes[next];
+        }
+    }
+    match Geometry::strided(sizes, &strides, this.geometry().offset()) {
+        Some(geometry) => Ok(this.restride(geometry)?),
+        None => crate::reshape(this, sizes),
+    }
+}

@@ -1,0 +1,129 @@
+//! Gradients of what shows a part of a tensor: the gradient where the part was, and zeros.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, broadcast};
+
+/// Zeros for the gradient of a tensor of these sizes.
+fn nothing(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    crate::zeros(sizes, Some(grad.dtype()), None, Some(grad.device()), None)
+}
+
+/// The gradient of [`select_int`](crate::select_int).
+#[op_def("select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor", out = "out")]
+pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor>;
+
+#[op_impl(select_backward, CompositeExplicitAutograd)]
+fn select_backward_any(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
+    let grad = nothing(grad_output, input_sizes)?;
+    crate::copy_(&mut crate::select_int(&grad, dim, index)?, grad_output, false)?;
+    Ok(grad)
+}
+
+/// The gradient of [`slice`](crate::slice).
+#[op_def(
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
+    out = "out"
+)]
+pub fn slice_backward(
+    grad_output: &Tensor,
+    input_sizes: &[i64],
+    dim: i64,
+    start: i64,
+    end: i64,
+    step: i64,
+) -> Result<Tensor>;
+
+#[op_impl(slice_backward, CompositeExplicitAutograd)]
+fn slice_backward_any(
+    grad_output: &Tensor,
+    input_sizes: &[i64],
+    dim: i64,
+    start: i64,
+    end: i64,
+    step: i64,
+) -> Result<Tensor> {
+    let grad = nothing(grad_output, input_sizes)?;
+    crate::copy_(&mut crate::slice(&grad, dim, Some(start), Some(end), step)?, grad_output, false)?;
+    Ok(grad)
+}
+
+/// The gradient of [`diagonal`](crate::diagonal).
+#[op_def(
+    "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+    out = "out"
+)]
+pub fn diagonal_backward(
+    grad_output: &Tensor,
+    input_sizes: &[i64],
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+) -> Result<Tensor>;
+
+#[op_impl(diagonal_backward, CompositeExplicitAutograd)]
+fn diagonal_backward_any(
+    grad_output: &Tensor,
+    input_sizes: &[i64],
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+) -> Result<Tensor> {
+    let grad = nothing(grad_output, input_sizes)?;
+    crate::copy_(&mut crate::diagonal(&grad, offset, dim1, dim2)?, grad_output, false)?;
+    Ok(grad)
+}
+
+/// The gradient of [`unfold`](crate::unfold): windows that overlap are summed.
+#[op_def("unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor", out = "out")]
+pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor>;
+
+#[op_impl(unfold_backward, CompositeExplicitAutograd)]
+fn unfold_backward_any(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor> {
+    let grad = nothing(grad_in, input_sizes)?;
+    let windows = crate::unfold(&grad, dim, size, step)?;
+    if windows.sizes() != grad_in.sizes() {
+        let expected = format!("{:?}, those of the windows", windows.sizes());
+        return Err(BadArgument::sizes("grad_in", grad_in.sizes(), expected).into());
+    }
+    if input_sizes.is_empty() {
+        crate::add_(&mut windows.clone(), grad_in, 1.into())?;
+        return Ok(grad);
+    }
+    // One position of all windows at a time: those do not overlap.
+    for at in 0..size {
+        let mut place = crate::select_int(&windows, -1, at)?;
+        crate::add_(&mut place, &crate::select_int(grad_in, -1, at)?, 1.into())?;
+    }
+    Ok(grad)
+}
+
+/// The gradient of [`index_select`](crate::index_select).
+#[op_def("index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor")]
+pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
+    crate::index_add(&nothing(grad, self_sizes)?, dim, index, grad, 1.into())
+}
+
+/// The gradient of [`masked_select`](crate::masked_select).
+#[op_def("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")]
+pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    let sizes = broadcast([input.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
+    crate::masked_scatter(&nothing(grad, &sizes)?, mask, grad)
+}
+
+/// The gradient of the rows of an [`embedding`](crate::embedding), which must be dense.
+#[op_def(
+    "embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor"
+)]
+pub fn embedding_backward(
+    grad: &Tensor,
+    indices: &Tensor,
+    num_weights: i64,
+    padding_idx: i64,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Result<Tensor> {
+    if sparse {
+        return Err(BadArgument::value("sparse", true, "false, as there are no sparse tensors here").into());
+    }
+    crate::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+}

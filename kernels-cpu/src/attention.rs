@@ -1,0 +1,75 @@
+//! Attention, a block of queries against a block of keys at a time.
+//!
+//! The products of a block lie with the queries next to each other: maxima, exponentials and sums over the keys are then the same for
+//! many queries at once, and none of the operands of a matrix product has to be turned around. What was averaged so far is scaled when
+//! a larger product comes up, so every key and value is read once for each block of queries.
+
+mod backward;
+mod forward;
+mod side;
+
+use dispatch_runtime::prelude::*;
+
+use crate::compute::Compute;
+use crate::gemm::Entry;
+use crate::softmax::Fraction;
+
+/// What attention is computed in.
+trait Number: Fraction + Entry<Sum = Self> {
+    /// The same number, less precise.
+    fn of(value: f64) -> Self;
+}
+
+impl Number for f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+    fn of(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Number for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+}
+
+#[op_impl(aten::_fused_sdp_choice, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn choice(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    dropout_p: f64,
+    _: bool,
+    _: Option<f64>,
+    enable_gqa: bool,
+) -> i64 {
+    let truths = |mask: &Tensor| mask.dtype() == DType::Bool;
+    // A mask of truths becomes one that is added; its sizes stay.
+    let mask = attn_mask.filter(|mask| !truths(mask));
+    let fits = aten::attention_specs(query, key, value, dropout_p, mask).is_ok()
+        && attn_mask.is_none_or(|mask| aten::check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
+        && (enable_gqa || query.sizes()[1] == key.sizes()[1]);
+    if fits { aten::BLOCKED } else { aten::COMPOSED }
+}
+
+/// How many queries a block has.
+const QUERIES: usize = 128;
+
+/// How many keys a block has.
+const KEYS: usize = 128;
+
+/// How many elements are worked on side by side.
+const LANES: usize = 32;
+
+/// Multiply-adds that are worth a thread.
+const GRAIN: usize = 1 << 18;
+
+fn zero<T: Number>() -> T {
+    <T as Compute>::ZERO
+}
+
+fn one<T: Number>() -> T {
+    T::of(1.0)
+}

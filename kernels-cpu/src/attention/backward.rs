@@ -1,0 +1,203 @@
+//! The gradients of attention. Weights are made again, block by block, from the logarithms of their sums.
+
+use std::ops::Range;
+
+use dispatch_runtime::Operands;
+use dispatch_runtime::prelude::*;
+
+use super::forward::{Block, Products, products_of};
+use super::side::Side;
+use super::{KEYS, Number, QUERIES, one, zero};
+use crate::compute::Compute;
+use crate::gemm::{Matrix, MatrixMut, gemm};
+use crate::math::{Real, vectorised};
+use crate::packed::computed;
+use crate::pool;
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn attention_backward(
+    grad_out: &Tensor,
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    out: &Tensor,
+    logsumexp: &Tensor,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<&Tensor>,
+    scale: Option<f64>,
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let specs = aten::check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
+    let [grad_query, grad_key, grad_value] = specs.map(|spec| spec.on(query.device()));
+    let (mut grad_query, mut grad_key, mut grad_value) = (grad_query?, grad_key?, grad_value?);
+    let scale = scale.unwrap_or_else(|| aten::one_over_root(query.sizes()));
+    let operands = Operands::take(
+        &["grad_query", "grad_key", "grad_value"],
+        [&mut grad_query, &mut grad_key, &mut grad_value],
+        &["grad_out", "query", "key", "value", "out", "logsumexp", "attn_mask"],
+        [grad_out, query, key, value, out, logsumexp, attn_mask.unwrap_or(query)],
+    )?;
+    let (written, [grad, first, keys, values, results, logs, mask]) = (operands.written(), operands.read());
+    computed!(_scaled_dot_product_flash_attention_for_cpu_backward "query", query.dtype(); T in [f32 f64] => {
+        let task = Task {
+            products: Products {
+                query: Side::of(first),
+                key: Side::of(keys),
+                mask: attn_mask.map(|_| Side::stretched(mask, &products_of(query, key))),
+                scale: T::of(scale),
+                is_causal,
+            },
+            value: Side::of(values),
+            out: Side::of(results),
+            logs: Side::of(logs),
+            grad: Side::of(grad),
+            gradients: [Side::of(&written[0]), Side::of(&written[1]), Side::of(&written[2])],
+        };
+        task.run();
+        Ok::<_, Error>(())
+    })?;
+    drop(operands);
+    Ok((grad_query, grad_key, grad_value))
+}
+
+struct Task<T> {
+    products: Products<T>,
+    value: Side,
+    out: Side,
+    logs: Side,
+    grad: Side,
+    /// Of query, key and value.
+    gradients: [Side; 3],
+}
+
+/// What is worked with for one head of the keys.
+struct Scratch<T> {
+    block: Block<T>,
+    /// The gradients of the weights, and then of the products, laid out as they are.
+    slopes: Vec<T>,
+    values: Vec<T>,
+    keys: Vec<T>,
+    queries: Vec<T>,
+    grads: Vec<T>,
+    /// The gradient of the result, turned.
+    turned: Vec<T>,
+    logs: [T; QUERIES],
+    /// For every query, the sum of its result times the result's gradient.
+    meets: [T; QUERIES],
+    grad_query: Vec<T>,
+    grad_key: Vec<T>,
+    grad_value: Vec<T>,
+}
+
+impl<T: Number> Task<T> {
+    fn run(&self) {
+        let [items, heads, rows, width] = self.products.query.sizes();
+        let [_, groups, keys, _] = self.products.key.sizes();
+        let per_group = heads / groups.max(1);
+        pool::each(items * groups, |piece| {
+            let (item, group) = (piece / groups, piece % groups);
+            let zeros = |count: usize| vec![zero::<T>(); count];
+            let mut scratch = Scratch {
+                block: self.products.block(),
+                slopes: zeros(KEYS * QUERIES),
+                values: Vec::new(),
+                keys: Vec::new(),
+                queries: Vec::new(),
+                grads: Vec::new(),
+                turned: zeros(width * QUERIES),
+                logs: [zero::<T>(); QUERIES],
+                meets: [zero::<T>(); QUERIES],
+                grad_query: zeros(QUERIES * width),
+                grad_key: zeros(keys * width),
+                grad_value: zeros(keys * width),
+            };
+            for head in group * per_group..(group + 1) * per_group {
+                for first in (0..rows).step_by(QUERIES) {
+                    self.queries([item, head, group], &(first..rows.min(first + QUERIES)), &mut scratch);
+                }
+            }
+            for key in 0..keys {
+                let lines = key * width..(key + 1) * width;
+                // SAFETY: both are written operands, and every head of the keys is in one piece.
+                unsafe {
+                    self.gradients[1].write([item, group, key, 0], &scratch.grad_key[lines.clone()]);
+                    self.gradients[2].write([item, group, key, 0], &scratch.grad_value[lines]);
+                }
+            }
+        });
+    }
+
+    /// Works through the keys that a block of queries looks at.
+    fn queries(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
+        let (height, width) = (rows.len(), self.value.sizes()[3]);
+        self.products.turn([item, head], rows, &mut scratch.block);
+        self.grad.turned([item, head, rows.start], height, one::<T>(), QUERIES, &mut scratch.turned);
+        let (mut result, mut grad) = (vec![zero::<T>(); width], vec![zero::<T>(); width]);
+        for (at, row) in rows.clone().enumerate() {
+            self.out.read([item, head, row, 0], &mut result);
+            self.grad.read([item, head, row, 0], &mut grad);
+            let meets = result.iter().zip(&grad).map(|(&result, &grad)| result.times(grad));
+            scratch.meets[at] = meets.fold(zero::<T>(), Compute::plus);
+            self.logs.read([item, head, row, 0], &mut scratch.logs[at..=at]);
+        }
+        scratch.grad_query.fill(zero::<T>());
+        let reach = self.products.reach(rows);
+        for first in (0..reach).step_by(KEYS) {
+            let keys = first..reach.min(first + KEYS);
+            self.products.multiply([item, head], rows, &keys, &mut scratch.block);
+            self.slope([item, head, group], rows, &keys, scratch);
+        }
+        for (at, row) in rows.clone().enumerate() {
+            // SAFETY: a written operand, and every row is in one block of one piece.
+            unsafe { self.gradients[0].write([item, head, row, 0], &scratch.grad_query[at * width..][..width]) };
+        }
+    }
+
+    /// Adds what a block of products contributes.
+    fn slope(
+        &self,
+        [item, head, group]: [usize; 3],
+        rows: &Range<usize>,
+        keys: &Range<usize>,
+        scratch: &mut Scratch<T>,
+    ) {
+        let (height, count, width) = (rows.len(), keys.len(), self.value.sizes()[3]);
+        let Scratch { block, slopes, values, turned, logs, meets, .. } = scratch;
+        let value = self.value.matrix([item, group, keys.start], count, values);
+        let grads = Matrix::new(turned, [width, height], [QUERIES, 1]);
+        let into = MatrixMut::new(slopes, [count, height], [QUERIES, 1]);
+        if let (Some(grads), Some(into)) = (grads, into) {
+            gemm(one::<T>(), value, grads, zero::<T>(), into);
+        }
+        let scale = self.products.scale;
+        let lines = block.products.chunks_exact_mut(QUERIES).zip(slopes.chunks_exact_mut(QUERIES));
+        for (weights, slopes) in lines.take(count) {
+            vectorised(
+                #[inline(always)]
+                || {
+                    let pairs = weights.iter_mut().zip(slopes).zip(logs.iter().zip(&*meets));
+                    for ((weight, slope), (&log, &meets)) in pairs.take(height) {
+                        *weight = Real::exp(weight.minus(log));
+                        *slope = slope.minus(meets).times(*weight).times(scale);
+                    }
+                },
+            );
+        }
+        let Scratch { block, slopes, keys: own_keys, queries, grads, grad_query, grad_key, grad_value, .. } = scratch;
+        let weights = Matrix::new(&block.products, [count, height], [QUERIES, 1]);
+        let slopes = Matrix::new(slopes, [count, height], [QUERIES, 1]);
+        let (Some(weights), Some(slopes)) = (weights, slopes) else { return };
+        let of_keys = keys.start * width..keys.end * width;
+        let place = [item, head, rows.start];
+        let add = |left, right, into: &mut [T], tall| {
+            if let Some(into) = MatrixMut::new(into, [tall, width], [width, 1]) {
+                gemm(one::<T>(), left, right, one::<T>(), into);
+            }
+        };
+        add(weights, self.grad.matrix(place, height, grads), &mut grad_value[of_keys.clone()], count);
+        add(slopes, self.products.query.matrix(place, height, queries), &mut grad_key[of_keys], count);
+        let key = self.products.key.matrix([item, group, keys.start], count, own_keys);
+        add(slopes.transposed(), key, grad_query, height);
+    }
+}

@@ -1,0 +1,296 @@
+//! Attention itself.
+
+use std::ops::Range;
+
+use dispatch_runtime::Operands;
+use dispatch_runtime::prelude::*;
+
+use super::side::Side;
+use super::{GRAIN, KEYS, LANES, Number, QUERIES, one, zero};
+use crate::gemm::{Matrix, MatrixMut, gemm};
+use crate::math::{Real, vectorised};
+use crate::packed::computed;
+use crate::pool;
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
+fn attention(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<&Tensor>,
+    scale: Option<f64>,
+) -> Result<(Tensor, Tensor)> {
+    let (output, sums) = aten::attention_specs(query, key, value, dropout_p, attn_mask)?;
+    let (mut output, mut sums) = (output.on(query.device())?, sums.on(query.device())?);
+    let scale = scale.unwrap_or_else(|| aten::one_over_root(query.sizes()));
+    let operands = Operands::take(
+        &["output", "logsumexp"],
+        [&mut output, &mut sums],
+        &["query", "key", "value", "attn_mask"],
+        [query, key, value, attn_mask.unwrap_or(query)],
+    )?;
+    let ([out, logs], [first, keys, values, mask]) = (operands.written(), operands.read());
+    computed!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
+        let task = Task {
+            products: Products {
+                query: Side::of(first),
+                key: Side::of(keys),
+                mask: attn_mask.map(|_| Side::stretched(mask, &products_of(query, key))),
+                scale: T::of(scale),
+                is_causal,
+            },
+            value: Side::of(values),
+            out: Side::of(out),
+            logs: Side::of(logs),
+        };
+        task.run();
+        Ok::<_, Error>(())
+    })?;
+    drop(operands);
+    Ok((output, sums))
+}
+
+/// The sizes of all the products.
+pub(super) fn products_of(query: &Tensor, key: &Tensor) -> [i64; 4] {
+    let of = |tensor: &Tensor, dim: usize| tensor.sizes().get(dim).copied().unwrap_or(1);
+    [of(query, 0), of(query, 1), of(query, 2), of(key, 2)]
+}
+
+/// What is softened.
+pub(super) struct Products<T> {
+    pub(super) query: Side,
+    pub(super) key: Side,
+    pub(super) mask: Option<Side>,
+    pub(super) scale: T,
+    pub(super) is_causal: bool,
+}
+
+/// A block of products, and what it is made of.
+pub(super) struct Block<T> {
+    /// The queries, turned and scaled.
+    pub(super) queries: Vec<T>,
+    /// Row by row of keys.
+    pub(super) products: Vec<T>,
+    keys: Vec<T>,
+    mask: Vec<T>,
+}
+
+impl<T: Number> Products<T> {
+    pub(super) fn block(&self) -> Block<T> {
+        let width = self.query.sizes()[3];
+        let zeros = |count: usize| vec![zero::<T>(); count];
+        Block {
+            queries: zeros(width * QUERIES),
+            products: zeros(KEYS * QUERIES),
+            keys: Vec::new(),
+            mask: zeros(if self.mask.is_some() { LANES * KEYS } else { 0 }),
+        }
+    }
+
+    /// The head of the keys that this head of the queries looks at.
+    pub(super) fn group(&self, head: usize) -> usize {
+        head / (self.query.sizes()[1] / self.key.sizes()[1].max(1)).max(1)
+    }
+
+    /// How many keys these queries look at.
+    pub(super) fn reach(&self, rows: &Range<usize>) -> usize {
+        let keys = self.key.sizes()[2];
+        if self.is_causal { keys.min(rows.end) } else { keys }
+    }
+
+    /// Gets the queries of a block ready.
+    pub(super) fn turn(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut Block<T>) {
+        self.query.turned([item, head, rows.start], rows.len(), self.scale, QUERIES, &mut block.queries);
+    }
+
+    /// Multiplies the queries that are ready with some keys.
+    pub(super) fn multiply(
+        &self,
+        [item, head]: [usize; 2],
+        rows: &Range<usize>,
+        keys: &Range<usize>,
+        block: &mut Block<T>,
+    ) {
+        let (height, count, width) = (rows.len(), keys.len(), self.query.sizes()[3]);
+        let matrix = self.key.matrix([item, self.group(head), keys.start], count, &mut block.keys);
+        let queries = Matrix::new(&block.queries, [width, height], [QUERIES, 1]);
+        let products = MatrixMut::new(&mut block.products, [count, height], [QUERIES, 1]);
+        if let (Some(queries), Some(products)) = (queries, products) {
+            gemm(one::<T>(), matrix, queries, zero::<T>(), products);
+        }
+        if let Some(mask) = &self.mask {
+            block.add(mask, [item, head], rows, keys);
+        }
+        if self.is_causal {
+            for (line, key) in block.products.chunks_exact_mut(QUERIES).zip(keys.clone()) {
+                let hidden = key.saturating_sub(rows.start).min(height);
+                line[..hidden].fill(T::LOWEST);
+            }
+        }
+    }
+}
+
+impl<T: Number> Block<T> {
+    /// Adds a mask to the products.
+    fn add(&mut self, mask: &Side, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
+        for start in (0..rows.len()).step_by(LANES) {
+            let height = LANES.min(rows.len() - start);
+            for row in 0..height {
+                let line = &mut self.mask[row * KEYS..][..keys.len()];
+                mask.read([item, head, rows.start + start + row, keys.start], line);
+            }
+            for (key, line) in self.products.chunks_exact_mut(QUERIES).take(keys.len()).enumerate() {
+                for (row, product) in line[start..start + height].iter_mut().enumerate() {
+                    *product = product.plus(self.mask[row * KEYS + key]);
+                }
+            }
+        }
+    }
+}
+
+struct Task<T> {
+    products: Products<T>,
+    value: Side,
+    out: Side,
+    logs: Side,
+}
+
+/// What there is of every query so far.
+struct Running<T> {
+    block: Block<T>,
+    values: Vec<T>,
+    /// The averages, before they are divided.
+    totals: Vec<T>,
+    highest: [T; QUERIES],
+    sums: [T; QUERIES],
+    /// What the totals are scaled by, as there are larger products now.
+    scales: [T; QUERIES],
+}
+
+impl<T: Number> Task<T> {
+    fn run(&self) {
+        let [items, heads, rows, width] = self.products.query.sizes();
+        let blocks = rows.div_ceil(QUERIES);
+        let work = QUERIES.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
+        pool::over(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+            let mut running = Running {
+                block: self.products.block(),
+                values: Vec::new(),
+                totals: vec![zero::<T>(); QUERIES * width],
+                highest: [T::LOWEST; QUERIES],
+                sums: [zero::<T>(); QUERIES],
+                scales: [zero::<T>(); QUERIES],
+            };
+            for piece in pieces {
+                let (head, first) = (piece / blocks, piece % blocks * QUERIES);
+                let place = [head / heads, head % heads];
+                self.attend(place, &(first..rows.min(first + QUERIES)), &mut running);
+            }
+        });
+    }
+
+    fn attend(&self, [item, head]: [usize; 2], rows: &Range<usize>, running: &mut Running<T>) {
+        let (height, width) = (rows.len(), self.value.sizes()[3]);
+        self.products.turn([item, head], rows, &mut running.block);
+        running.highest.fill(T::LOWEST);
+        running.sums.fill(zero::<T>());
+        running.totals.fill(zero::<T>());
+        let reach = self.products.reach(rows);
+        for first in (0..reach).step_by(KEYS) {
+            let keys = first..reach.min(first + KEYS);
+            self.products.multiply([item, head], rows, &keys, &mut running.block);
+            running.soften(keys.len(), height);
+            if first > 0 {
+                running.rescale(width);
+            }
+            let place = [item, self.products.group(head), first];
+            let values = self.value.matrix(place, keys.len(), &mut running.values);
+            let weights = Matrix::new(&running.block.products, [height, keys.len()], [1, QUERIES]);
+            let totals = MatrixMut::new(&mut running.totals, [height, width], [width, 1]);
+            let before = if first > 0 { one::<T>() } else { zero::<T>() };
+            if let (Some(weights), Some(totals)) = (weights, totals) {
+                gemm(one::<T>(), weights, values, before, totals);
+            }
+        }
+        for (at, row) in rows.clone().enumerate() {
+            // Where every product is minus infinity there is nothing to divide, and nothing is left.
+            let sum = running.sums[at];
+            let sum = if sum == zero::<T>() { one::<T>() } else { sum };
+            let line = &mut running.totals[at * width..][..width];
+            let factor = Real::reciprocal(sum);
+            for total in &mut *line {
+                *total = total.times(factor);
+            }
+            let log = finite(running.highest[at]).plus(Real::log(sum));
+            // SAFETY: both are written operands, and every row is in one block of one piece.
+            unsafe {
+                self.out.write([item, head, row, 0], line);
+                self.logs.write([item, head, row, 0], &[log]);
+            }
+        }
+    }
+}
+
+/// Zero for minus infinity.
+#[inline(always)]
+fn finite<T: Number>(highest: T) -> T {
+    if highest == T::LOWEST { zero::<T>() } else { highest }
+}
+
+impl<T: Number> Running<T> {
+    /// Turns products into weights.
+    fn soften(&mut self, keys: usize, height: usize) {
+        let Self { block, highest, sums, scales, .. } = self;
+        let products = &mut block.products[..keys * QUERIES];
+        for start in (0..height).step_by(LANES) {
+            vectorised(
+                #[inline(always)]
+                || {
+                    let range = start..start + LANES;
+                    let (highest, sums) = (&mut highest[range.clone()], &mut sums[range.clone()]);
+                    let mut top: [T; LANES] = std::array::from_fn(|lane| highest[lane]);
+                    for line in products.chunks_exact(QUERIES) {
+                        let line = &line[range.clone()];
+                        for lane in 0..LANES {
+                            top[lane] = if line[lane] > top[lane] { line[lane] } else { top[lane] };
+                        }
+                    }
+                    let shift = top.map(
+                        #[inline(always)]
+                        |top| finite(top),
+                    );
+                    let mut sum = [zero::<T>(); LANES];
+                    for line in products.chunks_exact_mut(QUERIES) {
+                        let line = &mut line[range.clone()];
+                        for lane in 0..LANES {
+                            line[lane] = Real::exp(line[lane].minus(shift[lane]));
+                            sum[lane] = sum[lane].plus(line[lane]);
+                        }
+                    }
+                    let scales = &mut scales[range.clone()];
+                    for lane in 0..LANES {
+                        scales[lane] = Real::exp(highest[lane].minus(shift[lane]));
+                        sums[lane] = sums[lane].times(scales[lane]).plus(sum[lane]);
+                        highest[lane] = top[lane];
+                    }
+                },
+            );
+        }
+    }
+
+    fn rescale(&mut self, width: usize) {
+        let Self { totals, scales, .. } = self;
+        vectorised(
+            #[inline(always)]
+            || {
+                for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
+                    for total in line {
+                        *total = total.times(scale);
+                    }
+                }
+            },
+        );
+    }
+}

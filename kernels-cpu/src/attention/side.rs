@@ -1,0 +1,130 @@
+//! An operand of attention: rows of elements for every head of every item.
+
+use dispatch_runtime::{DType, Operand, broadcast_strides};
+
+use crate::attention::Number;
+use crate::convert::conversion;
+use crate::gemm::Matrix;
+
+/// The elements `[item, head, row, column]` of a tensor.
+pub(super) struct Side {
+    start: *mut u8,
+    dtype: DType,
+    sizes: [usize; 4],
+    strides: [isize; 4],
+}
+
+// SAFETY: a pointer to elements that operands hold; whoever writes says that nobody else does.
+unsafe impl Send for Side {}
+// SAFETY: as above.
+unsafe impl Sync for Side {}
+
+impl Side {
+    pub(super) fn of(operand: &Operand<'_>) -> Self {
+        Self::stretched(operand, operand.geometry().sizes())
+    }
+
+    /// An operand that is repeated to these sizes. With three, its rows have one element.
+    pub(super) fn stretched(operand: &Operand<'_>, sizes: &[i64]) -> Self {
+        let walked = broadcast_strides(operand.geometry(), sizes);
+        let mut side = Self { start: operand.start(), dtype: operand.dtype(), sizes: [1; 4], strides: [0; 4] };
+        for (dim, (&size, &stride)) in sizes.iter().zip(&walked).enumerate() {
+            side.sizes[dim] = usize::try_from(size).unwrap_or(0);
+            side.strides[dim] = isize::try_from(stride).unwrap_or(0);
+        }
+        side
+    }
+
+    pub(super) fn sizes(&self) -> [usize; 4] {
+        self.sizes
+    }
+
+    fn at(&self, [item, head, row, column]: [usize; 4]) -> *mut u8 {
+        let place = [item, head, row, column];
+        assert!(place.iter().zip(&self.sizes).all(|(place, size)| place < size), "{place:?} of {:?}", self.sizes);
+        let steps = place.iter().zip(&self.strides).map(|(place, stride)| place.cast_signed() * stride);
+        self.start.wrapping_offset(steps.sum::<isize>() * self.bytes())
+    }
+
+    fn bytes(&self) -> isize {
+        self.dtype.size().cast_signed()
+    }
+
+    /// Copies elements of a row, from a column on.
+    pub(super) fn read<T: Number>(&self, place: [usize; 4], line: &mut [T]) {
+        if line.is_empty() {
+            return;
+        }
+        assert!(place[3] + line.len() <= self.sizes[3], "{} elements from {place:?} of {:?}", line.len(), self.sizes);
+        let convert = conversion(self.dtype, T::DTYPE);
+        let step = self.strides[3] * self.bytes();
+        // SAFETY: the row has as many elements from there on, in memory that operands hold.
+        unsafe {
+            convert(self.at(place), step, line.as_mut_ptr().cast(), size_of::<T>().cast_signed(), line.len());
+        }
+    }
+
+    /// Writes the first elements of a row.
+    ///
+    /// # Safety
+    ///
+    /// The operand is a written one, and nobody else has the row.
+    pub(super) unsafe fn write<T: Number>(&self, place: [usize; 4], line: &[T]) {
+        if line.is_empty() {
+            return;
+        }
+        assert!(place[3] + line.len() <= self.sizes[3], "{} elements from {place:?} of {:?}", line.len(), self.sizes);
+        let convert = conversion(T::DTYPE, self.dtype);
+        let step = self.strides[3] * self.bytes();
+        // SAFETY: as above, and by the caller's promise.
+        unsafe { convert(line.as_ptr().cast(), size_of::<T>().cast_signed(), self.at(place), step, line.len()) };
+    }
+
+    /// Some rows of a head, where they lie or, if they are of another type, in `own`.
+    pub(super) fn matrix<'a, T: Number>(
+        &'a self,
+        [item, head, first]: [usize; 3],
+        count: usize,
+        own: &'a mut Vec<T>,
+    ) -> Matrix<'a, T> {
+        let width = self.sizes[3];
+        if self.dtype == T::DTYPE && count * width > 0 {
+            assert!(first + count <= self.sizes[2], "{count} rows from {first} of {:?}", self.sizes);
+            let start = self.at([item, head, first, 0]).cast::<T>();
+            // SAFETY: the rows are there, in memory that operands hold.
+            return unsafe { Matrix::from_raw(start, [count, width], [self.strides[2], self.strides[3]]) };
+        }
+        own.resize(count * width, T::of(0.0));
+        for (row, line) in own.chunks_exact_mut(width.max(1)).enumerate() {
+            self.read([item, head, first + row, 0], line);
+        }
+        // SAFETY: there are as many elements.
+        unsafe { Matrix::from_raw(own.as_ptr(), [count, width], [width.cast_signed(), 1]) }
+    }
+
+    /// Some rows of a head with their elements side by side across the rows, which are `step` apart, times a factor.
+    pub(super) fn turned<T: Number>(
+        &self,
+        [item, head, first]: [usize; 3],
+        count: usize,
+        factor: T,
+        step: usize,
+        turned: &mut [T],
+    ) {
+        const TILE: usize = 16;
+        let width = self.sizes[3];
+        let mut lines = vec![T::of(0.0); TILE * width];
+        for start in (0..count).step_by(TILE) {
+            let height = TILE.min(count - start);
+            for row in 0..height {
+                self.read([item, head, first + start + row, 0], &mut lines[row * width..][..width]);
+            }
+            for column in 0..width {
+                let to = &mut turned[column * step + start..][..height];
+                for (row, to) in to.iter_mut().enumerate() {
+                    *to = crate::compute::Compute::times(lines[row * width + column], factor);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Distinct elements: rows are put in order, and runs of the same row are one.
+
+use std::cmp::Ordering;
+
+use dispatch_runtime::{BadArgument, Operation, Result, Tensor, op_impl, wrap_dim};
+
+use crate::numbers::{elements, usized};
+use crate::reduce::computed;
+use crate::reduction::extremes::Ordered;
+
+type Three = (Tensor, Tensor, Tensor);
+
+/// Which rows are the first of their kind, which kind each row is of, and how many rows each kind has.
+#[derive(Default)]
+struct Kinds {
+    firsts: Vec<i64>,
+    inverse: Vec<i64>,
+    counts: Vec<i64>,
+}
+
+impl Kinds {
+    /// Of `count` rows of `width` elements.
+    fn of<T: Ordered>(elements: &[T], count: usize, width: usize, sorted: bool) -> Self {
+        let row = |i: usize| &elements[i * width..(i + 1) * width];
+        let mut order: Vec<(&[T], usize)> = (0..count).map(|i| (row(i), i)).collect();
+        if sorted {
+            order.sort_unstable_by(|a, b| compare(a.0, b.0).then(a.1.cmp(&b.1)));
+        }
+        let mut kinds = Self { inverse: vec![0; count], ..Self::default() };
+        for (i, &(row, place)) in order.iter().enumerate() {
+            if i == 0 || order[i - 1].0 != row {
+                kinds.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
+                kinds.counts.push(0);
+            }
+            if let Some(count) = kinds.counts.last_mut() {
+                *count += 1;
+            }
+            kinds.inverse[place] = i64::try_from(kinds.counts.len() - 1).unwrap_or(i64::MAX);
+        }
+        kinds
+    }
+}
+
+/// The order of rows, in which what is not a number comes after all numbers.
+fn compare<T: Ordered>(a: &[T], b: &[T]) -> Ordering {
+    let elements = a.iter().zip(b);
+    let mut orders = elements.map(|(a, b)| a.partial_cmp(b).unwrap_or_else(|| a.is_none().cmp(&b.is_none())));
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Where rows are taken from, and whether they are put in order.
+#[derive(Clone, Copy)]
+struct Along {
+    dim: Option<i64>,
+    sorted: bool,
+}
+
+fn distinct<O: Operation>(this: &Tensor, along: Along, inverse: bool, counts: bool) -> Result<Three> {
+    let dim = along.dim.filter(|_| !this.sizes().is_empty());
+    let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let at = wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
+    let rows = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
+    let size = rows.sizes()[0];
+    let (count, total) = (usized(size), usized(rows.geometry().count()));
+    if total == 0 && count > 0 {
+        return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice").into());
+    }
+    let kinds: Kinds = computed!(O, this.dtype(), T: [f32, f64, i64] => {
+        Ok(Kinds::of(&elements::<T>(&rows)?, count, total / count.max(1), along.sorted))
+    })?;
+    let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
+    let firsts = Tensor::from_vec(kinds.firsts, &found)?;
+    let values = aten::index_select(&source, i64::try_from(at).unwrap_or(0), &firsts)?;
+    let size = [size];
+    let inverse_sizes = if dim.is_some() { &size } else { this.sizes() };
+    let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
+        if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), &[0]) }
+    };
+    Ok((values, positions(kinds.inverse, inverse_sizes, inverse)?, positions(kinds.counts, &found, counts)?))
+}
+
+#[op_impl(aten::_unique2, CPU)]
+fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    let along = Along { dim: None, sorted: true };
+    distinct::<aten::_unique2>(this, along, return_inverse, return_counts)
+}
+
+#[op_impl(aten::unique_dim, CPU)]
+fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    let along = Along { dim: Some(dim), sorted: true };
+    distinct::<aten::unique_dim>(this, along, return_inverse, return_counts)
+}
+
+#[op_impl(aten::unique_consecutive, CPU)]
+fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
+    let along = Along { dim, sorted: false };
+    distinct::<aten::unique_consecutive>(this, along, return_inverse, return_counts)
+}

@@ -1,0 +1,99 @@
+//! Elements that stay as they are, brought side by side.
+
+use crate::convert::Convert;
+use crate::math::vectorised;
+
+/// The function that brings elements of this size side by side, from wherever they are. It writes without gaps.
+pub(super) fn gather(size: usize) -> Convert {
+    match size {
+        1 => bring::<u8>,
+        2 => bring::<u16>,
+        4 => bring::<u32>,
+        8 => bring::<[u32; 2]>,
+        _ => bring::<[u64; 2]>,
+    }
+}
+
+/// Writes the first of `count` elements that lie side by side over the others.
+///
+/// # Safety
+///
+/// There is room for them, and the first has been written.
+pub(super) unsafe fn repeat(size: usize, first: *mut u8, count: usize) {
+    // SAFETY: as the caller says; no step leads from any element to the next.
+    unsafe { gather(size)(first, 0, first, 0, count) };
+}
+
+/// # Safety
+///
+/// There are `count` elements, these many bytes apart, and room for as many side by side; elements are plain data of the size of `T`,
+/// and aligned to it.
+unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, count: usize) {
+    let (size, to) = (size_of::<T>().cast_signed(), to.cast::<T>());
+    if step == size {
+        // SAFETY: as the caller says; what is brought is not in the block that it is brought to.
+        return unsafe { to.copy_from_nonoverlapping(from.cast(), count) };
+    }
+    if step == 0 {
+        if count > 0 {
+            // SAFETY: there is an element.
+            let element = unsafe { from.cast::<T>().read() };
+            vectorised(
+                #[inline(always)]
+                || {
+                    // SAFETY: as the caller says.
+                    (0..count).for_each(|i| unsafe { to.add(i).write(element) });
+                },
+            );
+        }
+        return;
+    }
+    vectorised(
+        #[inline(always)]
+        || {
+            if step == 2 * size {
+                // A stride that the compiler knows becomes a few shuffles.
+                let from = from.cast::<T>();
+                // SAFETY: as the caller says.
+                (0..count).for_each(|i| unsafe { to.add(i).write(from.add(2 * i).read()) });
+            } else {
+                let mut from = from;
+                for i in 0..count {
+                    // SAFETY: as the caller says.
+                    unsafe { to.add(i).write(from.cast::<T>().read()) };
+                    from = from.wrapping_offset(step);
+                }
+            }
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_come_from_every_step() {
+        let from: Vec<u32> = (0..64).collect();
+        for step in [-3_isize, -1, 0, 1, 2, 3] {
+            for count in [0, 1, 5, 20] {
+                let mut to = [99; 21];
+                let start = if step < 0 { 63 } else { 0 };
+                // SAFETY: up to twenty elements, three apart, are inside of the sixty-four.
+                unsafe { gather(4)(from[start..].as_ptr().cast(), 4 * step, to.as_mut_ptr().cast(), 4, count) };
+                for (i, &element) in to.iter().enumerate() {
+                    let expected = start.wrapping_add_signed(step * i.cast_signed());
+                    assert_eq!(element as usize, if i < count { expected } else { 99 }, "{i} of {count}, step {step}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_element_becomes_many() {
+        let mut elements = [7_u64, 0, 0, 1];
+        // SAFETY: room for three.
+        unsafe { repeat(8, elements.as_mut_ptr().cast(), 3) };
+        assert_eq!(elements, [7, 7, 7, 1]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Borders that continue what is inside.
+
+use aten::Border;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Geometry, Spec};
+
+use crate::moves::{Axis, Step, along};
+use crate::scatter::summed;
+
+/// The walk through a tensor with borders: each of its places, and the place inside that it shows.
+fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
+    let first = inside.len() - padding.len() / 2;
+    let axis = |dim: usize| {
+        let to = Step::Stride(outer[dim]);
+        if dim < first {
+            return Axis { size: inside[dim], to, from: Step::Stride(inner[dim]) };
+        }
+        let pair = 2 * (inside.len() - 1 - dim);
+        let mut places = border.shown(inside[dim], padding[pair], padding[pair + 1]);
+        places.iter_mut().for_each(|place| *place *= inner[dim]);
+        Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: Step::Table(places) }
+    };
+    (0..inside.len()).map(axis).collect()
+}
+
+fn bordered(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
+    let mut out = aten::bordered_spec(this, padding, count, border)?.on(this.device())?;
+    let axes = walk(this.sizes(), padding, border, out.strides(), this.strides());
+    along(&mut out, this, &axes)?;
+    Ok(out)
+}
+
+fn unbordered(grad_output: &Tensor, this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
+    let spec = aten::unbordered_spec(grad_output, this, padding, count, border)?;
+    let packed = |sizes: &[i64]| Geometry::contiguous(sizes).strides().to_vec();
+    let mut axes = walk(this.sizes(), padding, border, &packed(grad_output.sizes()), &packed(this.sizes()));
+    axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
+    let Spec { dtype, geometry } = spec;
+    let zero = aten::zeros(geometry.sizes(), Some(dtype), None, Some(this.device()), None)?;
+    summed(&zero, grad_output, &axes, Spec { dtype, geometry })
+}
+
+macro_rules! borders {
+    ($($name:ident $backward:ident $count:literal $border:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
+            bordered(this, padding, $count, Border::$border)
+        }
+
+        #[op_impl(aten::$backward, CPU)]
+        fn $backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor> {
+            unbordered(grad_output, this, padding, $count, Border::$border)
+        }
+    )*};
+}
+
+borders! {
+    reflection_pad1d reflection_pad1d_backward 1 Mirrored;
+    reflection_pad2d reflection_pad2d_backward 2 Mirrored;
+    reflection_pad3d reflection_pad3d_backward 3 Mirrored;
+    replication_pad1d replication_pad1d_backward 1 Repeated;
+    replication_pad2d replication_pad2d_backward 2 Repeated;
+    replication_pad3d replication_pad3d_backward 3 Repeated;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::BadArgument;
+
+    fn row() -> Tensor {
+        aten::view(&Tensor::from_slice(&[0.0_f32, 1.0, 2.0]), &[1, 1, 3]).unwrap()
+    }
+
+    fn padded(pad: &[i64], mode: &str) -> Vec<f32> {
+        let result = aten::pad(&row(), pad, mode, None).unwrap();
+        aten::alias_copy(&result).unwrap().to_vec::<f32>().unwrap()
+    }
+
+    fn argument(result: Result<Tensor>) -> String {
+        let error = result.err().unwrap();
+        std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().argument.to_string()
+    }
+
+    #[test]
+    fn every_mode_fills_as_pytorch_does() {
+        assert_eq!(padded(&[1, 2], "constant"), [0.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
+        assert_eq!(padded(&[2, 1], "reflect"), [2.0, 1.0, 0.0, 1.0, 2.0, 1.0]);
+        assert_eq!(padded(&[2, 1], "replicate"), [0.0, 0.0, 0.0, 1.0, 2.0, 2.0]);
+        assert_eq!(padded(&[3, 2], "circular"), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn negative_paddings_cut_off() {
+        assert_eq!(padded(&[-2, 1], "constant"), [2.0, 0.0]);
+        assert_eq!(padded(&[2, -4], "reflect"), [2.0]);
+        assert_eq!(padded(&[-4, 6], "replicate"), [2.0; 5]);
+        assert_eq!(padded(&[2, -1], "circular"), [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(padded(&[-1, 2], "circular"), [1.0, 2.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn what_cannot_be_filled_is_refused() {
+        assert_eq!(argument(aten::pad(&row(), &[1], "constant", None)), "pad");
+        assert_eq!(argument(aten::pad(&row(), &[-2, -2], "constant", None)), "pad");
+        assert_eq!(argument(aten::pad(&row(), &[i64::MAX, i64::MAX], "constant", None)), "pad");
+        assert_eq!(argument(aten::pad(&row(), &[4, 0], "circular", None)), "pad");
+        assert_eq!(argument(aten::pad(&row(), &[1, 1], "wrap", None)), "mode");
+        assert_eq!(argument(aten::pad(&row(), &[1, 1], "reflect", Some(1.0))), "value");
+        assert_eq!(argument(aten::reflection_pad1d(&row(), &[3, 0])), "padding");
+        assert_eq!(argument(aten::replication_pad1d(&row(), &[-2, -1])), "padding");
+        assert_eq!(argument(aten::replication_pad1d(&row(), &[i64::MIN, i64::MIN])), "padding");
+        assert_eq!(argument(aten::replication_pad2d(&row(), &[1, 1])), "padding");
+    }
+}

@@ -1,0 +1,113 @@
+//! Where numbers are among others.
+
+use std::cmp::Ordering;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Problem, result_dtype};
+
+use crate::convert::computed_in;
+use crate::factory::number;
+use crate::moves::{copy, packed};
+
+#[op_impl(aten::searchsorted, CPU)]
+fn searchsorted(
+    sorted_sequence: &Tensor,
+    this: &Tensor,
+    out_int32: bool,
+    right: bool,
+    side: Option<&str>,
+    sorter: Option<&Tensor>,
+) -> Result<Tensor> {
+    let (spec, right) = aten::searchsorted_spec(sorted_sequence, this, out_int32, right, side, sorter)?;
+    let mut out = spec.on(Device::CPU)?;
+    copy(&mut out, &found(sorted_sequence, this, right, sorter)?)?;
+    Ok(out)
+}
+
+#[op_impl(aten::bucketize, CPU)]
+fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
+    let mut out = aten::bucketize_spec(this, boundaries, out_int32, right)?.on(Device::CPU)?;
+    copy(&mut out, &found(boundaries, this, right, None)?)?;
+    Ok(out)
+}
+
+fn found(sorted: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<Tensor> {
+    let width = sorted.sizes().last().copied().unwrap_or(0);
+    let order = sorter.map(|sorter| packed(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
+    if let Some(&index) = order.iter().flatten().find(|index| !(0..width).contains(*index)) {
+        return Err(BadArgument::new("sorter", Problem::Index { index, size: width }).into());
+    }
+    match computed_in(result_dtype([sorted, wanted])) {
+        DType::F32 => search::<f32>(sorted, wanted, right, order.as_deref()),
+        DType::F64 => search::<f64>(sorted, wanted, right, order.as_deref()),
+        _ => search::<i64>(sorted, wanted, right, order.as_deref()),
+    }
+}
+
+fn search<T: Number>(sorted: &Tensor, wanted: &Tensor, right: bool, order: Option<&[i64]>) -> Result<Tensor> {
+    let mut out = dispatch_runtime::Spec::contiguous(DType::I64, wanted.sizes()).on(Device::CPU)?;
+    let width = usize::try_from(sorted.sizes().last().copied().unwrap_or(0)).unwrap_or(0);
+    // Each of several rows has wanted numbers of its own.
+    let each = match (sorted.sizes(), wanted.sizes().last()) {
+        ([_, _, ..], Some(&each)) => usize::try_from(each).unwrap_or(0),
+        _ => usize::MAX,
+    };
+    let (sorted, wanted) = (packed(sorted, T::DTYPE)?, packed(wanted, T::DTYPE)?);
+    let (sorted, wanted) = (sorted.read::<T>()?, wanted.read::<T>()?);
+    let position = |i: usize| {
+        let first = i / each * width;
+        let (row, order) = (&sorted[first..first + width], order.map(|order| &order[first..first + width]));
+        let (mut low, mut high) = (0, width);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let at = order.map_or(middle, |order| usize::try_from(order[middle]).unwrap_or(0));
+            let compared = row[at].partial_cmp(&wanted[i]);
+            // What has no order with others is beyond them.
+            let before = match compared {
+                Some(Ordering::Equal) => right,
+                Some(order) => order == Ordering::Less,
+                None => true,
+            };
+            if before { low = middle + 1 } else { high = middle }
+        }
+        i64::try_from(low).unwrap_or(i64::MAX)
+    };
+    {
+        let mut positions = out.write::<i64>()?;
+        positions.iter_mut().enumerate().for_each(|(i, to)| *to = position(i));
+    }
+    Ok(out)
+}
+
+#[op_impl(aten::isin_tensor_tensor, CPU)]
+fn isin(elements: &Tensor, test_elements: &Tensor, _assume_unique: bool, invert: bool) -> Result<Tensor> {
+    let mut out = aten::isin_spec(elements, test_elements)?.on(Device::CPU)?;
+    if result_dtype([elements, test_elements]).is_floating() {
+        let mut among = packed(test_elements, DType::F64)?.to_vec::<f64>()?;
+        among.retain(|number| !number.is_nan());
+        among.iter_mut().for_each(|number| *number += 0.0);
+        among.sort_unstable_by(f64::total_cmp);
+        let found = |number: f64| among.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok();
+        marked::<f64>(&mut out, elements, |number| found(number) != invert)?;
+    } else {
+        let mut among = packed(test_elements, DType::I64)?.to_vec::<i64>()?;
+        among.sort_unstable();
+        marked::<i64>(&mut out, elements, |number| among.binary_search(&number).is_ok() != invert)?;
+    }
+    Ok(out)
+}
+
+fn marked<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {
+    let elements = packed(elements, T::DTYPE)?;
+    let mut marks = out.write::<dispatch_runtime::Bool>()?;
+    marks.iter_mut().zip(elements.read::<T>()?.iter()).for_each(|(to, element)| *to = mark(*element).into());
+    Ok(())
+}
+
+#[op_impl(aten::_local_scalar_dense, CPU)]
+fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
+    if this.geometry().count() == 0 {
+        return Err(BadArgument::sizes("self", this.sizes(), "an element").into());
+    }
+    number(this)
+}

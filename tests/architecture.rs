@@ -1,0 +1,59 @@
+//! ARCHITECTURE.md says where there is `unsafe`, and this looks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CRATES: [&str; 6] =
+    ["dispatch-schema", "dispatch-macros", "dispatch-runtime", "aten", "kernels-cpu", "conformance"];
+
+#[test]
+fn every_module_with_unsafe_code_is_listed_and_no_other() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let list = text.split_once("## `unsafe`").unwrap().1;
+    for name in CRATES {
+        let listed = names(list, name);
+        let source = root.join(name).join("src");
+        let mut files = Vec::new();
+        collect(&source, &mut files);
+        let found: Vec<String> = files
+            .iter()
+            .filter(|file| has_unsafe(&fs::read_to_string(file).unwrap()))
+            .map(|file| file.strip_prefix(&source).unwrap().to_string_lossy().replace('\\', "/"))
+            .collect();
+        let covers = |module: &str, file: &str| module == file || module.ends_with('/') && file.starts_with(module);
+        for file in &found {
+            assert!(listed.iter().any(|module| covers(module, file)), "{name}/src/{file} has unsafe code: list it");
+        }
+        for module in &listed {
+            assert!(found.iter().any(|file| covers(module, file)), "{name}/src/{module} has no unsafe code any more");
+        }
+    }
+}
+
+/// The modules in the first column of a crate's table.
+fn names<'a>(list: &'a str, name: &str) -> Vec<&'a str> {
+    let Some((_, section)) = list.split_once(&format!("### {name}\n")) else { return Vec::new() };
+    let section = section.split("\n### ").next().unwrap_or_default();
+    let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Whether there is the word in code, outside of comments and quoted templates.
+fn has_unsafe(text: &str) -> bool {
+    let opens = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait"];
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .any(|line| opens.iter().any(|open| line.contains(open)))
+}
