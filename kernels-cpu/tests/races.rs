@@ -216,10 +216,10 @@ fn a_users_rayon_jobs_never_run_under_the_guards_of_a_kernel() {
     set_num_threads(num_threads().max(3));
     let shared = Tensor::from(vec![1_i64; MANY]);
     let jobs = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
-    let sums: Vec<i64> = jobs.install(|| (0..60_i64).into_par_iter().map(|value| job(value, &shared)).collect());
-    assert_eq!(sums, (0..60).map(|value| (value + 1) * MANY_SIZE).collect::<Vec<_>>());
+    let sums: Vec<i64> = jobs.install(|| (0..30_i64).into_par_iter().map(|value| job(value, &shared)).collect());
+    assert_eq!(sums, (0..30).map(|value| (value + 1) * MANY_SIZE).collect::<Vec<_>>());
     jobs.scope(|scope| {
-        for value in 0..20 {
+        for value in 0..10 {
             let shared = &shared;
             scope.spawn(move |scope| {
                 assert_eq!(job(value, shared), (value + 1) * MANY_SIZE);
