@@ -329,11 +329,11 @@ pub trait Methods {
     /// Ones with the chances that `self` has, and zeros.
     fn bernoulli(&self) -> Result<Tensor>;
 
-    /// `bernoulli_tensor`, in place.
-    fn bernoulli_(&mut self, p: &Tensor) -> Result<()>;
-
     /// Ones with the chance `p`, and zeros, in place.
     fn bernoulli__float(&mut self, p: f64) -> Result<()>;
+
+    /// `bernoulli_tensor`, in place.
+    fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()>;
 
     /// `bernoulli`, into a tensor of the caller's.
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
@@ -2603,11 +2603,17 @@ pub trait Methods {
     /// `upsample_trilinear3d`, into a tensor of the caller's.
     fn upsample_trilinear3d_out(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
+    /// The variance of all elements, with Bessel's correction or without.
+    fn var(&self, unbiased: bool) -> Result<Tensor>;
+
     /// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
     fn var_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
 
     /// `var_correction`, into a tensor of the caller's.
     fn var_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
+
+    /// The variance over dimensions, with Bessel's correction or without.
+    fn var_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
 
     /// The variances over these dimensions, and the means.
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
@@ -3072,12 +3078,12 @@ impl Methods for Tensor {
         crate::bernoulli!(self)
     }
 
-    fn bernoulli_(&mut self, p: &Tensor) -> Result<()> {
-        crate::bernoulli_!(self, p)
-    }
-
     fn bernoulli__float(&mut self, p: f64) -> Result<()> {
         crate::bernoulli__float!(self, p)
+    }
+
+    fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()> {
+        crate::bernoulli__tensor!(self, p)
     }
 
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()> {
@@ -6104,12 +6110,20 @@ impl Methods for Tensor {
         crate::upsample_trilinear3d_out(self, output_size, align_corners, scales_d, scales_h, scales_w, out)
     }
 
+    fn var(&self, unbiased: bool) -> Result<Tensor> {
+        crate::var(self, unbiased)
+    }
+
     fn var_correction(&self, dim: Option<&[i64]>) -> Result<Tensor> {
         crate::var_correction!(self, dim)
     }
 
     fn var_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()> {
         crate::var_correction_out!(self, dim, out = out)
+    }
+
+    fn var_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+        crate::var_dim(self, dim, unbiased, keepdim)
     }
 
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {

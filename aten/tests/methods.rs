@@ -66,7 +66,8 @@ fn methods() -> String {
         let name = operator.name();
         let rust = match name.overload {
             "" => name.base.to_owned(),
-            "Tensor" if !bare(name.base) => name.base.to_owned(),
+            // A form is called as its functional operator is.
+            "Tensor" if !bare(operator.functional().map_or(name, Operator::name).base) => name.base.to_owned(),
             overload => format!("{}_{}", name.base, overload.to_lowercase()),
         };
         let is_hidden = rust.starts_with('_') || NOT_METHODS.contains(&rust.as_str());
