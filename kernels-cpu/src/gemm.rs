@@ -66,7 +66,7 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 ///
 /// # Panics
 ///
-/// Where the batches are not of one length, or as [`gemm`] does.
+/// Where the batches are not of one length, or as [`gemm()`] does.
 #[expect(clippy::needless_pass_by_value, reason = "the batch is lent for this product, as `gemm` has it")]
 pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
     let count = c.len();
