@@ -7,7 +7,7 @@ use opdispatch::prelude::*;
 fn the_readme_shows_this_file() {
     let file = include_str!("../src/lib.rs");
     assert!(include_str!("../../../README.md").contains(&format!("```rust,ignore\n{file}```\n")));
-    assert!(file.lines().count() <= 15);
+    assert!(file.lines().count() < 15);
 }
 
 #[test]

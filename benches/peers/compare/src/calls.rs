@@ -8,25 +8,25 @@ use crate::race::race;
 use crate::row::{Row, Unit};
 use crate::side::Side;
 
-/// The calls, and the instructions that were published for them and PyTorch 2.15.
-const CALLS: [(&str, f64); 7] = [
-    ("add", 5312.0),
-    ("add out=", 4222.0),
-    ("add_", 3767.0),
-    ("relu", 5144.0),
-    ("mm 1x1", 5597.0),
-    ("empty({1})", 2800.0),
-    ("view", 2673.0),
+/// The calls, the instructions that were published for them and PyTorch 2.15, and those that we want to need at most.
+const CALLS: [(&str, f64, f64); 7] = [
+    ("add", 5312.0, 500.0),
+    ("add out=", 4222.0, 300.0),
+    ("add_", 3767.0, 300.0),
+    ("relu", 5144.0, 450.0),
+    ("mm 1x1", 5597.0, 800.0),
+    ("empty({1})", 2800.0, 250.0),
+    ("view", 2673.0, 250.0),
 ];
 /// The loop by itself.
 const NOTHING: &str = "nothing";
-/// Of PyTorch we want to be well ahead; of the others, ahead.
-const TARGETS: [f64; 3] = [2.0, 1.0, 1.0];
+/// In time we want to be well ahead of PyTorch, and ahead of the others.
+const TARGETS: [f64; 3] = [1.0 / 0.3, 1.0 / 0.9, 1.0];
 
 /// Exact: programs run one instruction at a time.
 pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (work, published) in CALLS {
+    for (work, published, most) in CALLS {
         if !options.want(&[work, "instructions"]) {
             continue;
         }
@@ -35,7 +35,7 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
         let pytorch = programs.pytorch_calls.as_ref().and_then(|program| count(program, work));
         let pytorch = pytorch.map_or(("PyTorch, published", Some(published)), |counted| ("PyTorch", Some(counted)));
         let others = [&programs.candle, &programs.burn].map(|program| (program.name.as_str(), count(program, work)));
-        for ((peer, theirs), target) in [pytorch].into_iter().chain(others).zip(TARGETS) {
+        for ((peer, theirs), target) in [pytorch].into_iter().chain(others).zip([published / most, 1.0, 1.0]) {
             rows.extend(
                 theirs.map(|theirs| row(work, "instructions", peer, [ours, theirs], Unit::Instructions, target)),
             );
@@ -58,7 +58,7 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
     }
     let mut rows = Vec::new();
     let mut loops = None;
-    for (work, _) in CALLS {
+    for (work, ..) in CALLS {
         if !options.want(&[work, "time"]) {
             continue;
         }
