@@ -16,7 +16,7 @@ use std::thread;
 pub fn per_call(program: &mut Command, more: u32) -> io::Result<f64> {
     // Only the thread that starts a program may trace it, and this one is kept on one processor.
     let counted = thread::scope(|scope| scope.spawn(|| trace(program)).join());
-    let [few, many] = counted.expect("tracing does not panic")?;
+    let [few, many] = counted.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     #[expect(clippy::cast_precision_loss)]
     Ok((many - few) as f64 / f64::from(more))
 }
