@@ -41,7 +41,12 @@ pub(crate) fn inside(
 }
 
 /// Where the elements are that `positions`, an index of these sizes, means along a dimension.
+///
+/// An index without elements may have any number of dimensions, and means no places.
 pub(crate) fn places(positions: &[i64], sizes: &[i64], strides: &[i64], dim: usize) -> Vec<i64> {
+    if positions.is_empty() {
+        return Vec::new();
+    }
     let mut at = vec![0; sizes.len()];
     let mut place = 0;
     let others: Vec<i64> = (0..sizes.len()).map(|d| if d == dim { 0 } else { strides[d] }).collect();
@@ -347,4 +352,15 @@ fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor> {
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn an_index_without_elements_means_no_places() {
+        assert_eq!(places(&[], &[0, 1, 2, 2], &[4, 2, 1], 1), [0; 0]);
+        assert_eq!(places(&[1, 0], &[1, 2], &[3, 1], 1), [1, 0]);
+    }
 }
