@@ -158,6 +158,9 @@ fn copy_meta(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()>
 #[op_impl(copy_, CompositeExplicitAutograd)]
 fn copy_by_way_of_host(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     check_copy(this, src)?;
+    if this.device() == Device::CPU && src.device() == Device::CPU {
+        return Err("no crate of this program copies on the CPU; link one that does: `use kernels_cpu as _;`".into());
+    }
     let fetched = on_host(src)?;
     if this.device() == Device::CPU {
         return copy_(this, &fetched, non_blocking);

@@ -15,7 +15,6 @@ enum Fault {
     AcceptsOverlap,
     AcceptsAnyShape,
     AcceptsAnyDType,
-    AcceptsAnyDevice,
     NamesNothing,
     WritesSideBySide,
     ReadsSideBySide,
@@ -167,10 +166,6 @@ fn add_into(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()> {
 
 #[op_impl(add, Meta)]
 fn add_meta(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let Some(meta) = [this, other].into_iter().find(|tensor| tensor.device() == Device::META) else { unreachable!() };
-    if this.device() != other.device() && !fault(Fault::AcceptsAnyDevice) {
-        return refuse("the devices differ", "other");
-    }
     let sizes = common(this.sizes(), other.sizes())?;
     let dtype = if fault(Fault::PlansOtherDType) { DType::F64 } else { this.dtype() };
     let columns = fault(Fault::PlansOtherStrides) && !this.geometry().is_contiguous();
@@ -179,7 +174,7 @@ fn add_meta(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     } else {
         Geometry::contiguous(&sizes)
     };
-    Ok(Tensor::new(meta.storage().clone(), dtype, geometry)?)
+    Ok(Tensor::new(this.storage().clone(), dtype, geometry)?)
 }
 
 #[op_impl(flip, CPU)]
@@ -266,7 +261,6 @@ fn a_twin_that_accepts_mistakes_is_found() {
 fn a_call_that_should_be_refused_and_is_not_is_found() {
     finds(Fault::AcceptsAnyShape, Check::Mistakes, "accepted shapes that do not go together");
     finds(Fault::AcceptsAnyShape, Check::Mistakes, "accepted a dimension that does not exist");
-    finds(Fault::AcceptsAnyDevice, Check::Mistakes, "accepted arguments on several devices");
     finds(Fault::NamesNothing, Check::Mistakes, "does not name the argument: `suite::add.Tensor`: bad `other`");
 }
 

@@ -277,6 +277,7 @@ macro_rules! forms {
     (@check [] $($argument:ident),*) => {};
     (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
     (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
+        #[allow(clippy::used_underscore_binding, reason = "what a definition takes and a loop does not need")]
         #[::dispatch_runtime::op_impl(aten::$name, CPU)]
         fn $name(
             $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?

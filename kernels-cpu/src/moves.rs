@@ -92,7 +92,7 @@ pub(crate) fn along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()
         return Ok(());
     }
     let operands = Operands::take(&["out"], [out], &["self"], [from])?;
-    walk.check(&operands, axes)?;
+    Walk::check(&operands, axes)?;
     let ([to], [from]) = (operands.written(), operands.read());
     let row = ROWS[from.dtype().size().trailing_zeros() as usize];
     let (to, from) = (Start(to.start()), Start(from.start()));
@@ -140,7 +140,7 @@ impl Walk {
     }
 
     /// Refuses a walk that leaves either tensor's storage.
-    pub(crate) fn check(&self, operands: &Operands<'_, 1, 1>, axes: &[Axis]) -> Result<()> {
+    fn check(operands: &Operands<'_, 1, 1>, axes: &[Axis]) -> Result<()> {
         let ([to], [from]) = (operands.written(), operands.read());
         let inside = |tensor: &Tensor, side: &dyn Fn(&Axis) -> &Step| -> Option<bool> {
             let (mut low, mut high) = (tensor.geometry().offset(), tensor.geometry().offset());

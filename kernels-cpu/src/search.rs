@@ -31,16 +31,16 @@ fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -
     Ok(out)
 }
 
-fn found(sorted: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<Tensor> {
-    let width = sorted.sizes().last().copied().unwrap_or(0);
+fn found(boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<Tensor> {
+    let width = boundaries.sizes().last().copied().unwrap_or(0);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
     if let Some(&index) = order.iter().flatten().find(|index| !(0..width).contains(*index)) {
         return Err(BadArgument::new("sorter", Problem::Index { index, size: width }).into());
     }
-    match computed_in(result_dtype([sorted, wanted])) {
-        DType::F32 => search::<f32>(sorted, wanted, right, order.as_deref()),
-        DType::F64 => search::<f64>(sorted, wanted, right, order.as_deref()),
-        _ => search::<i64>(sorted, wanted, right, order.as_deref()),
+    match computed_in(result_dtype([boundaries, wanted])) {
+        DType::F32 => search::<f32>(boundaries, wanted, right, order.as_deref()),
+        DType::F64 => search::<f64>(boundaries, wanted, right, order.as_deref()),
+        _ => search::<i64>(boundaries, wanted, right, order.as_deref()),
     }
 }
 

@@ -21,11 +21,11 @@ fn add_one(tensor: &mut Tensor) -> Result<()> {
 
 /// What a call gave, unless somebody else was at the memory; any other error is a mistake.
 fn unless_in_use<T>(result: Result<T>) -> Option<T> {
-    result.map_err(assert_in_use).ok()
+    result.inspect_err(assert_in_use).ok()
 }
 
-fn assert_in_use(error: Error) {
-    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
+fn assert_in_use(error: &Error) {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<BadArgument>());
     assert!(source.is_some_and(|bad| bad.problem == Problem::InUse), "{error}");
     assert!(error.kind().operator().is_some(), "{error}");
 }

@@ -18,10 +18,10 @@ pub(super) trait Drawn: Real + Element {
     /// Above zero and below one.
     fn open(words: &Words, row: usize, at: usize) -> Self;
 
-    #[expect(clippy::wrong_self_convention, reason = "it is the nearest number of this type")]
     fn nearest(value: f64) -> Self;
 }
 
+#[allow(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
 impl Drawn for f32 {
     const ROWS: usize = 4;
 

@@ -51,7 +51,6 @@ fn spread(this: &mut Tensor, first: i64, last: i64, generator: Option<&Generator
         filled::<i64, 2>(this, generator, |words, _| {
             wide(words).map(|row| {
                 row.map(|word| {
-                    #[expect(clippy::cast_possible_truncation, reason = "less than two to the power of 64 is left")]
                     let offset = ((u128::from(word) * different) >> 64) as u64;
                     first.wrapping_add(offset.cast_signed())
                 })

@@ -83,7 +83,11 @@ mod tests {
                 unsafe { gather(4)(from[start..].as_ptr().cast(), 4 * step, to.as_mut_ptr().cast(), 4, count) };
                 for (i, &element) in to.iter().enumerate() {
                     let expected = start.wrapping_add_signed(step * i.cast_signed());
-                    assert_eq!(element as usize, if i < count { expected } else { 99 }, "{i} of {count}, step {step}");
+                    assert_eq!(
+                        usize::try_from(element).unwrap(),
+                        if i < count { expected } else { 99 },
+                        "{i} of {count}, step {step}"
+                    );
                 }
             }
         }

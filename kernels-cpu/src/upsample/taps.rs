@@ -24,7 +24,7 @@ pub(super) struct Taps<T> {
     /// How many the result has.
     pub(super) to: usize,
     each: usize,
-    taps: Vec<(usize, T)>,
+    weighted: Vec<(usize, T)>,
 }
 
 #[expect(
@@ -48,9 +48,9 @@ impl<T: Compute> Taps<T> {
             None => round.of(from as f64 / to as f64),
         };
         let last = from - 1;
-        let mut taps = Vec::with_capacity(to as usize * each);
+        let mut weighted = Vec::with_capacity(to as usize * each);
         let mut push = |at: i64, weight: f64| {
-            taps.push((at.clamp(0, last) as usize, T::from_scalar(Scalar::Float(weight))));
+            weighted.push((at.clamp(0, last) as usize, T::from_scalar(Scalar::Float(weight))));
         };
         for place in 0..to {
             let middle = if align_corners {
@@ -82,13 +82,13 @@ impl<T: Compute> Taps<T> {
                 }
             }
         }
-        Self { from: from as usize, to: to as usize, each, taps }
+        Self { from: from as usize, to: to as usize, each, weighted }
     }
 
     /// Those of one element of the result.
     #[inline(always)]
     pub(super) fn of(&self, place: usize) -> &[(usize, T)] {
-        &self.taps[place * self.each..][..self.each]
+        &self.weighted[place * self.each..][..self.each]
     }
 }
 

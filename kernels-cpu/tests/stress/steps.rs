@@ -9,6 +9,7 @@ use crate::walk::{Entry, Mistake, Mistakes, Walk, any_dtype, index};
 /// An elementwise operator of two tensors: its name, itself, what it does, and whether the result is truth.
 type Binary = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
 
+#[expect(clippy::float_cmp, reason = "the numbers are exact")]
 const BINARY: [Binary; 11] = [
     ("aten::add.Tensor", |a, b| aten::add(a, b, Scalar::Int(1)), |a, b| a + b, false),
     ("aten::sub.Tensor", |a, b| aten::sub(a, b, Scalar::Int(1)), |a, b| a - b, false),
@@ -200,7 +201,9 @@ fn joined(all: &[Entry], dim: i64, held: Option<&Held>, mistakes: &mut Mistakes)
     };
     let all_fit = parts.iter().all(|part| fits(part));
     mistakes.add(Mistake::Sizes, !all_fit);
-    all.iter().for_each(|entry| mistakes.read(&entry.model, held));
+    for entry in all {
+        mistakes.read(&entry.model, held);
+    }
     if !all_fit {
         return None;
     }

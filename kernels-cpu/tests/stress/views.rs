@@ -9,10 +9,12 @@ use crate::walk::{Entry, Mistake, Mistakes, Walk, index};
 const VIEWS: [fn(&mut Walk, &Entry) -> View; 10] =
     [slice, select, narrow, transpose, permute, expand, view, squeeze, unsqueeze, diagonal];
 
+type Call = Box<dyn FnOnce(&Tensor) -> Result<Tensor>>;
+
 /// A call, all that is wrong with it, and what it gives otherwise.
 struct View {
     operator: &'static str,
-    call: Box<dyn FnOnce(&Tensor) -> Result<Tensor>>,
+    call: Call,
     mistakes: Mistakes,
     model: Option<Model>,
 }
@@ -132,9 +134,9 @@ fn transpose(walk: &mut Walk, base: &Entry) -> View {
 
 fn transposed(model: &Model, dim0: i64, dim1: i64) -> (Mistakes, Option<Model>) {
     let mut mistakes = Mistakes::default();
-    let dims = index(dim0, model.rank()).zip(index(dim1, model.rank()));
-    mistakes.add(Mistake::Dim, dims.is_none());
-    let turned = dims.map(|(a, b)| {
+    let pair = index(dim0, model.rank()).zip(index(dim1, model.rank()));
+    mistakes.add(Mistake::Dim, pair.is_none());
+    let turned = pair.map(|(a, b)| {
         let mut order: Vec<usize> = (0..model.rank()).collect();
         if model.rank() > 0 {
             order.swap(a, b);
@@ -200,12 +202,12 @@ fn view(walk: &mut Walk, base: &Entry) -> View {
     let mut sizes: Vec<usize> = Vec::new();
     let mut rest = count;
     while rest > 1 {
-        let divisors: Vec<usize> = (2..=rest).filter(|size| rest % size == 0).collect();
+        let divisors: Vec<usize> = (2..=rest).filter(|size| rest.is_multiple_of(*size)).collect();
         sizes.push(walk.random.of(&divisors));
         rest /= sizes.last().unwrap();
     }
     if count != 1 || walk.random.once_in(2) {
-        sizes.insert(walk.random.below(sizes.len() + 1), if count == 0 { 0 } else { 1 });
+        sizes.insert(walk.random.below(sizes.len() + 1), usize::from(count != 0));
     }
     let mut list: Vec<i64> = sizes.iter().map(|&size| length(size)).collect();
     let mut mistakes = Mistakes::default();
@@ -255,10 +257,10 @@ fn diagonal(walk: &mut Walk, base: &Entry) -> View {
     let (model, rank) = (&base.model, base.model.rank());
     let (dim1, dim2, offset) = (walk.dim(rank), walk.dim(rank), walk.random.whole(-2, 2));
     let mut mistakes = Mistakes::default();
-    let dims = index(dim1, rank).zip(index(dim2, rank));
-    mistakes.add(Mistake::Dim, dims.is_none());
-    mistakes.add(Mistake::RepeatedDim, dims.is_some_and(|(a, b)| a == b));
-    let shown = dims.filter(|(a, b)| a != b).map(|(a, b)| {
+    let pair = index(dim1, rank).zip(index(dim2, rank));
+    mistakes.add(Mistake::Dim, pair.is_none());
+    mistakes.add(Mistake::RepeatedDim, pair.is_some_and(|(a, b)| a == b));
+    let shown = pair.filter(|(a, b)| a != b).map(|(a, b)| {
         let (down, right) = (usize::try_from(-offset).unwrap_or(0), usize::try_from(offset).unwrap_or(0));
         let count = model.sizes[a].saturating_sub(down).min(model.sizes[b].saturating_sub(right));
         let others: Vec<usize> = (0..rank).filter(|&dim| dim != a && dim != b).collect();
