@@ -358,6 +358,8 @@ mod tests {
     #[test]
     fn moments_are_near_wherever_a_line_lies_and_begins() {
         let mut state = 1_u32;
+        // A few roundings for every element of a lane; most lines lose far less.
+        let lost = 4.0 * float(DEPTH) * f64::from(f32::EPSILON);
         for length in [1, 63, 64, 65, 1000, 5000] {
             for (first, center) in [(0.0, 0.0), (1e4, 0.0), (-1e6, 1.0), (1e6, 1e6)] {
                 let mut line: Vec<f32> = (0..length)
@@ -371,8 +373,8 @@ mod tests {
                 let mean = exact(&|x| x);
                 let var = exact(&|x| (x - mean) * (x - mean));
                 let ours = moments(&line);
-                assert!((ours.0 - mean).abs() <= 1e-6 * (mean.abs() + var.sqrt()), "{ours:?} for {mean} and {var}");
-                assert!((ours.1 - var).abs() <= 1e-5 * var, "{ours:?} for {mean} and {var}");
+                assert!((ours.0 - mean).abs() <= lost * (mean.abs() + var.sqrt()), "{ours:?} for {mean} and {var}");
+                assert!((ours.1 - var).abs() <= lost * var, "{ours:?} for {mean} and {var}");
             }
         }
     }
