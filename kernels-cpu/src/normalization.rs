@@ -7,7 +7,9 @@ mod batch;
 mod group;
 mod layer;
 
-use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
+use std::ops::Deref;
+
+use dispatch_runtime::{DType, Element, Operation, Read, Result, Spec, Tensor, operands};
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
@@ -45,15 +47,7 @@ fn total<T: Fraction + Into<f64>, const K: usize>(slices: [&[T]; K], f: impl Fn(
         for (i, lane) in lanes.iter_mut().enumerate().take(parts[0].1.len()) {
             *lane = *lane + f(std::array::from_fn(|k| parts[k].1[i]));
         }
-        let mut width = LANES / 2;
-        while width > 0 {
-            let (low, high) = lanes.split_at_mut(width);
-            for (a, b) in low.iter_mut().zip(high) {
-                *a = *a + *b;
-            }
-            width /= 2;
-        }
-        sum += lanes[0].into();
+        sum += joined(lanes).into();
     }
     sum
 }
@@ -63,27 +57,98 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// The mean of a line, and the mean of the squared distances from it. Blocks that stay in the nearest cache are read twice, and what is
-/// known of them is put together.
+/// How many elements there are, their mean, and the sum of the squared distances from it.
+#[derive(Clone, Copy, Default)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    /// Those of all elements of both.
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        let (count, apart) = (self.count + other.count, other.mean - self.mean);
+        Self {
+            count,
+            mean: self.mean + apart * other.count / count,
+            squares: self.squares + other.squares + apart * apart * self.count * other.count / count,
+        }
+    }
+
+    /// Of at most as many elements as there are lanes.
+    #[inline(always)]
+    fn of_few<T: Fraction + Into<f64>>(values: &[T]) -> Self {
+        let count = float(values.len());
+        let mean = total([values], |[x]| x) / count;
+        let near = T::near(mean);
+        // The distances are taken from a mean that was rounded.
+        let off = mean - near.into();
+        Self { count, mean, squares: total([values], |[x]| (x - near) * (x - near)) - off * off * count }
+    }
+
+    /// Of at most `DEPTH` elements to a lane, in one pass. A lane's distances are taken from its first element: that it is one of them
+    /// bounds what is lost if it is far from the others, to as many roundings as there are elements in a lane.
+    #[inline(always)]
+    fn of_lanes<T: Fraction + Into<f64>>(first: &[T; LANES], others: &[[T; LANES]]) -> Self {
+        let (mut sums, mut squares) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+        for values in others {
+            for i in 0..LANES {
+                let apart = values[i] - first[i];
+                sums[i] = sums[i] + apart;
+                squares[i] = squares[i] + apart * apart;
+            }
+        }
+        let depth = float(others.len() + 1);
+        let (each, part) = (T::near(depth), T::near(depth.recip()));
+        let mut means = [T::ZERO; LANES];
+        for i in 0..LANES {
+            let mean = sums[i] * part;
+            squares[i] = squares[i] - mean * sums[i];
+            means[i] = (first[i] - first[0]) + mean;
+        }
+        let mean = joined(means) * T::near(float(LANES).recip());
+        for i in 0..LANES {
+            let apart = means[i] - mean;
+            squares[i] = squares[i] + apart * apart * each;
+        }
+        let origin: f64 = first[0].into();
+        Self { count: depth * float(LANES), mean: origin + mean.into(), squares: joined(squares).into() }
+    }
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+fn joined<T: Fraction>(mut lanes: [T; LANES]) -> T {
+    let mut width = LANES / 2;
+    while width > 0 {
+        let (low, high) = lanes.split_at_mut(width);
+        for (a, b) in low.iter_mut().zip(high) {
+            *a = *a + *b;
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// The mean of a line, and the mean of the squared distances from it.
 fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised(
         #[inline(always)]
         || {
-            let (mut seen, mut mean, mut squares) = (0.0, 0.0, 0.0);
+            let mut all = Moments::default();
             for block in line.chunks(LANES * DEPTH) {
-                let count = float(block.len());
-                let center = total([block], |[x]| x) / count;
-                let near = T::near(center);
-                // The distances are taken from a mean that was rounded.
-                let off = center - near.into();
-                let own = total([block], |[x]| (x - near) * (x - near)) - off * off * count;
-                let (all, apart) = (seen + count, center - mean);
-                mean += apart * count / all;
-                squares += own + apart * apart * seen * count / all;
-                seen = all;
+                let (wide, rest) = block.as_chunks();
+                if let [first, others @ ..] = wide {
+                    all = all.and(Moments::of_lanes(first, others));
+                }
+                if !rest.is_empty() {
+                    all = all.and(Moments::of_few(rest));
+                }
             }
-            let var = squares / seen;
-            (if line.is_empty() { f64::NAN } else { mean }, if var < 0.0 { 0.0 } else { var })
+            let var = all.squares / all.count;
+            (if line.is_empty() { f64::NAN } else { all.mean }, if var < 0.0 { 0.0 } else { var })
         },
     )
 }
@@ -258,12 +323,59 @@ fn parameters_backward<T: Fraction + Into<f64>>(
     Ok(())
 }
 
-/// The elements of a parameter, or as many times what stands for it.
-fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Vec<T>> {
-    tensor.map_or_else(|| Ok(vec![T::near(otherwise); usized(count)]), elements)
+/// The elements of a parameter.
+enum Parameter<'a, T: Element> {
+    Lent(Read<'a, T>),
+    Made(Vec<T>),
+}
+
+impl<T: Element> Deref for Parameter<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Lent(elements) => elements,
+            Self::Made(elements) => elements,
+        }
+    }
+}
+
+/// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.
+fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Parameter<'_, T>> {
+    let Some(tensor) = tensor else { return Ok(Parameter::Made(vec![T::near(otherwise); usized(count)])) };
+    tensor.read().map(Parameter::Lent).or_else(|_| elements(tensor).map(Parameter::Made))
 }
 
 /// The numbers rounded to the type that is computed in.
 fn rounded<T: Fraction>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::near(value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_near_wherever_a_line_lies_and_begins() {
+        let mut state = 1_u32;
+        // A few roundings for every element of a lane; most lines lose far less.
+        let lost = 4.0 * float(DEPTH) * f64::from(f32::EPSILON);
+        for length in [1, 63, 64, 65, 1000, 5000] {
+            for (first, center) in [(0.0, 0.0), (1e4, 0.0), (-1e6, 1.0), (1e6, 1e6)] {
+                let mut line: Vec<f32> = (0..length)
+                    .map(|_| {
+                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        center + f32::from(u16::try_from(state >> 16).unwrap()) / 16384.0 - 2.0
+                    })
+                    .collect();
+                line[0] += first;
+                let exact = |f: &dyn Fn(f64) -> f64| line.iter().map(|&x| f(x.into())).sum::<f64>() / float(length);
+                let mean = exact(&|x| x);
+                let var = exact(&|x| (x - mean) * (x - mean));
+                let ours = moments(&line);
+                assert!((ours.0 - mean).abs() <= lost * (mean.abs() + var.sqrt()), "{ours:?} for {mean} and {var}");
+                assert!((ours.1 - var).abs() <= lost * var, "{ours:?} for {mean} and {var}");
+            }
+        }
+    }
 }

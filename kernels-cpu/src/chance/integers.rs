@@ -1,5 +1,6 @@
 //! Whole numbers.
 
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
 use aten::GROUP;
@@ -66,16 +67,31 @@ fn wide(words: &Words) -> [[u64; GROUP]; 2] {
     [join(&words[0], &words[1]), join(&words[2], &words[3])]
 }
 
-/// The order in which random numbers sort, which is the same wherever and however they are sorted.
+/// The order that is left when every position in turn is swapped with a random one that is not before it.
 #[op_impl(aten::randperm_generator_out, CPU)]
 fn randperm(n: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
     aten::check_randperm(n, out.dtype())?;
-    dispatch_runtime::Spec::contiguous(out.dtype(), &[n]).fit("out", out)?;
+    Spec::contiguous(out.dtype(), &[n]).fit("out", out)?;
     let generator = on_cpu(generator)?;
-    let mut numbers = dispatch_runtime::Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
+    let mut numbers = Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
     filled::<i64, 2>(&mut numbers, Some(&generator), |words, _| wide(words).map(|row| row.map(u64::cast_signed)))?;
-    let mut order: Vec<(i64, i64)> = numbers.read::<i64>()?.iter().copied().zip(0..).collect();
-    order.sort_unstable();
-    numbers.write::<i64>()?.iter_mut().zip(&order).for_each(|(to, (_, position))| *to = *position);
-    crate::moves::copy(out, &numbers)
+    // The swaps go all over memory, so the less the better.
+    let narrow = i32::try_from(n).is_ok();
+    let mut order = Spec::contiguous(if narrow { DType::I32 } else { DType::I64 }, &[n]).on(Device::CPU)?;
+    if narrow {
+        shuffle::<i32>(&mut order.write()?, &numbers.read()?, 0..);
+    } else {
+        shuffle::<i64>(&mut order.write()?, &numbers.read()?, 0..);
+    }
+    crate::moves::copy(out, &order)
+}
+
+fn shuffle<T>(order: &mut [T], numbers: &[i64], positions: impl Iterator<Item = T>) {
+    order.iter_mut().zip(positions).for_each(|(to, position)| *to = position);
+    for (at, number) in numbers.iter().enumerate() {
+        let left = (order.len() - at) as u128;
+        #[expect(clippy::cast_possible_truncation, reason = "less than `left` is left")]
+        let beyond = ((u128::from(number.cast_unsigned()) * left) >> 64) as usize;
+        order.swap(at, at + beyond);
+    }
 }

@@ -1,9 +1,10 @@
 //! Copies between tensors of which one is innermost where the other is not.
 //!
 //! Row by row, every element that is read would cost a cache line. A tile is read line by line, turned in a buffer that stays in
-//! the cache, and written line by line, so that every line is come to once.
+//! the cache, and written line by line, so that every line is come to once. Lines that are far apart are asked for a tile ahead: nothing
+//! else keeps enough of them on their way.
 
-use super::Plan;
+use super::{Plan, ahead};
 use crate::pool::over;
 
 /// Bytes that a tile reads or writes at once.
@@ -64,17 +65,23 @@ impl Tiles {
         let side = LINE / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
         let count = wide * high * self.others.iter().map(|(size, _)| size).product::<usize>();
+        let spot = |number: usize| {
+            let (column, row) = (number % wide * side, number / wide % high * side);
+            let [to_offset, from_offset] = self.outer(number / wide / high);
+            let (columns, rows) = (side.min(self.across.0 - column), side.min(self.down.0 - row));
+            let (column, row) = (column.cast_signed(), row.cast_signed());
+            let to = ends.to.wrapping_offset(to_offset + row * self.down.1 + column * SIZE.cast_signed());
+            let from = ends.from.wrapping_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
+            Spot { to, from, columns, rows }
+        };
         over(0..count, (GRAIN / (side * side)).max(1), |piece| {
             let mut tile = vec![[0_u8; SIZE]; side * side];
+            let mut here = spot(piece.start);
             for number in piece {
-                let (column, row) = (number % wide * side, number / wide % high * side);
-                let [to_offset, from_offset] = self.outer(number / wide / high);
-                let (columns, rows) = (side.min(self.across.0 - column), side.min(self.down.0 - row));
-                let (column, row) = (column.cast_signed(), row.cast_signed());
-                let to = ends.to.wrapping_offset(to_offset + row * self.down.1 + column * SIZE.cast_signed());
-                let from = ends.from.wrapping_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
+                let next = spot(number + 1);
                 // SAFETY: the tile is inside both operands, and is this piece's alone.
-                unsafe { self.tile(&mut tile, to, from, columns, rows) };
+                unsafe { self.tile(&mut tile, &here, &next) };
+                here = next;
             }
         });
     }
@@ -82,29 +89,31 @@ impl Tiles {
     /// # Safety
     ///
     /// `columns` lines of `rows` elements can be read and `rows` lines of `columns` elements can be written, and none is on both sides.
-    unsafe fn tile<const SIZE: usize>(
-        &self,
-        tile: &mut [[u8; SIZE]],
-        to: *mut u8,
-        from: *const u8,
-        columns: usize,
-        rows: usize,
-    ) {
+    unsafe fn tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &Spot, next: &Spot) {
         let side = LINE / SIZE;
         let mut line = [[0_u8; SIZE]; LINE];
-        for column in 0..columns {
-            let from = from.wrapping_offset(column.cast_signed() * self.across.1);
+        for column in 0..here.columns {
+            let offset = column.cast_signed() * self.across.1;
+            ahead::for_reading(next.from.wrapping_offset(offset), LINE);
+            let from = here.from.wrapping_offset(offset);
             // SAFETY: as the caller says; a line has room for `LINE` elements, and there are fewer rows.
-            unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), rows * SIZE) };
-            for (row, element) in line[..rows].iter().enumerate() {
+            unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
+            for (row, element) in line[..here.rows].iter().enumerate() {
                 tile[row * side + column] = *element;
             }
         }
-        for row in 0..rows {
-            let to = to.wrapping_offset(row.cast_signed() * self.down.1);
-            let line = &tile[row * side..row * side + columns];
+        for row in 0..here.rows {
+            let offset = row.cast_signed() * self.down.1;
+            ahead::for_writing(next.to.wrapping_offset(offset), LINE);
+            let line = &tile[row * side..row * side + here.columns];
             // SAFETY: as the caller says.
-            unsafe { std::ptr::copy_nonoverlapping(line.as_ptr().cast(), to, columns * SIZE) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    line.as_ptr().cast(),
+                    here.to.wrapping_offset(offset),
+                    here.columns * SIZE,
+                );
+            };
         }
     }
 
@@ -118,6 +127,14 @@ impl Tiles {
         }
         offsets
     }
+}
+
+/// Where a tile is, and how large.
+struct Spot {
+    to: *mut u8,
+    from: *const u8,
+    columns: usize,
+    rows: usize,
 }
 
 /// Where the first elements are.

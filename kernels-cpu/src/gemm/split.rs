@@ -48,12 +48,16 @@ fn turned<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &Mat
     pool::over(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
-            for (row, line) in sums.chunks_exact(columns).enumerate() {
-                for (column, &sum) in line[first..first + width].iter().enumerate() {
-                    // SAFETY: the indices are below the sizes, and every column is in one piece.
-                    unsafe {
-                        let entry = c.at(row, first + column);
-                        *entry = if beta == T::ZERO { sum } else { sum.plus(beta.times(*entry)) };
+            for (block, lines) in sums.chunks(TILE * columns).enumerate() {
+                // Along `C`: every line of it is written at once, however many of them share a place in the cache.
+                for column in first..first + width {
+                    for (row, line) in lines.chunks_exact(columns).enumerate() {
+                        let sum = line[column];
+                        // SAFETY: the indices are below the sizes, and every column is in one piece.
+                        unsafe {
+                            let entry = c.at(block * TILE + row, column);
+                            *entry = if beta == T::ZERO { sum } else { sum.plus(beta.times(*entry)) };
+                        }
                     }
                 }
             }

@@ -74,7 +74,10 @@ pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &
     let inner = walk.kept.first().map_or(1, |kept| kept.0);
     walk.width = if vertical { inner.min(COLUMNS) } else { (GRAIN / count.max(1)).clamp(1, COLUMNS).min(inner) };
     let run = walk.gone.first().map_or(1, |gone| gone.0).saturating_mul(if vertical { walk.width } else { 1 });
-    walk.block = run.min(BLOCK).max(walk.width);
+    let step = if vertical { walk.kept.first().map(|kept| kept.1) } else { walk.gone.first().map(|gone| gone.1) };
+    // Elements that are used where they are pass through no block; results still do.
+    let passing = if walk.direct && step.is_none_or(|step| step == signed(element)) { 1 } else { run.min(BLOCK) };
+    walk.block = passing.max(walk.width);
     walk.run(count);
 }
 

@@ -8,6 +8,7 @@ use std::array;
 use std::ops::Range;
 
 use super::{BLOCK, Lane, Walker};
+use crate::elementwise::ahead;
 use crate::elementwise::plan::{Plan, bytes_of};
 
 /// As many as there are elements in the cache line of `f32`.
@@ -92,6 +93,10 @@ impl<const N: usize> Walker<'_, N> {
 unsafe fn turn<T: Copy>(from: *const u8, step: isize, to: *mut u8, rows: usize, columns: usize) {
     let to = to.cast::<T>();
     for column in 0..columns {
+        if columns == COLUMNS {
+            // Likely the next to be turned; the processor does not guess strides this long.
+            ahead::for_reading(from.wrapping_offset(step * bytes_of(column + COLUMNS)), rows * size_of::<T>());
+        }
         let from = from.wrapping_offset(step * bytes_of(column)).cast::<T>();
         // SAFETY: as the caller says.
         let bring = |row: usize| unsafe { to.add(row * COLUMNS + column).write(from.add(row).read()) };
