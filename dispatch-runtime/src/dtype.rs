@@ -164,8 +164,15 @@ enum Class {
 impl DType {
     /// The dtype that schemas and PyTorch write as this number.
     #[must_use]
-    pub fn from_number(number: i64) -> Option<Self> {
-        Self::ALL.into_iter().find(|&dtype| i64::from(dtype as u8) == number)
+    pub const fn from_number(number: i64) -> Option<Self> {
+        let mut at = 0;
+        while at < Self::ALL.len() {
+            if Self::ALL[at] as i64 == number {
+                return Some(Self::ALL[at]);
+            }
+            at += 1;
+        }
+        None
     }
 
     /// Whether elements are real numbers with a fraction.

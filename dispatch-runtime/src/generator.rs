@@ -48,7 +48,8 @@ struct Defaults {
 static DEFAULTS: LazyLock<Mutex<Defaults>> =
     LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
 
-/// Seeds the default generator of every device.
+/// Seeds the default generator of every device. The same seed gives the same numbers on every device and for every number of threads;
+/// they are not those of PyTorch's CPU generator.
 ///
 /// ```
 /// use dispatch_runtime::{Device, Generator, manual_seed};

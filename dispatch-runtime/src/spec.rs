@@ -148,7 +148,7 @@ pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)
     let mut order: Order = (0..sizes.len()).rev().collect();
     let outside = |inner: usize, outer: usize| {
         for (strides, element) in strides.clone() {
-            let (a, b) = (strides[inner] * element, strides[outer] * element);
+            let (a, b) = (strides[inner].saturating_mul(element), strides[outer].saturating_mul(element));
             match a.cmp(&b) {
                 _ if a == 0 || b == 0 => {}
                 std::cmp::Ordering::Less => return Some(false),

@@ -1,9 +1,9 @@
 //! Signs, magnitudes, and integer parts.
 
-use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Result, Tensor};
+use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Result, Tensor, bf16, f16, op_impl};
 
 use crate::compute::{Compute, Fraction, Ordered, narrowed_complex, widened};
-use crate::elementwise::{Lanes, elementwise, forms, loops};
+use crate::elementwise::{Lanes, elementwise, forms, fresh, in_place, into, loops};
 use crate::math::Real;
 
 elementwise! {
@@ -20,7 +20,6 @@ elementwise! {
 
 forms! {
     round_decimals round__decimals round_decimals_out (this; decimals: i64) => round_loops;
-    nan_to_num nan_to_num_ nan_to_num_out (this; nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) => nan_to_num_loops;
 }
 
 fn not_truth(this: &Tensor) -> Result<()> {
@@ -144,11 +143,40 @@ macro_rules! stands {
 
 stands! { f32 f64 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+#[op_impl(aten::nan_to_num, CPU)]
+fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
+    fresh::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
+}
+
+#[op_impl(aten::nan_to_num_, CPU)]
+fn nan_to_num_(this: &mut Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
+    let loops = nan_to_num_loops(this.dtype(), nan, posinf, neginf);
+    in_place::<aten::nan_to_num, aten::nan_to_num_, _>(this, [None], &loops)
+}
+
+#[op_impl(aten::nan_to_num_out, CPU)]
+fn nan_to_num_out(
+    this: &Tensor,
+    nan: Option<f64>,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+    out: &mut Tensor,
+) -> Result<()> {
+    into::<aten::nan_to_num, _>(out, [this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
+}
+
 fn nan_to_num_loops(
+    dtype: DType,
     nan: Option<f64>,
     above: Option<f64>,
     below: Option<f64>,
-) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
-    Ok(loops!([f32 f64 i64] |[x]| x.or(nan.unwrap_or(0.0), above, below)))
+) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+    // What is computed in a wider type is bounded by its own.
+    let largest = match dtype {
+        DType::F16 => Some(f16::MAX.to_f64()),
+        DType::BF16 => Some(bf16::MAX.to_f64()),
+        _ => None,
+    };
+    let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
+    loops!([f32 f64 i64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
 }

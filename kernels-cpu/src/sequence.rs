@@ -1,5 +1,7 @@
 //! Tensors that count.
 
+use std::ops::Range;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Geometry, Layout, Spec};
 
@@ -213,7 +215,8 @@ fn tril_indices(
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     let spec = aten::triangle_spec(row, col, offset, true, Some(dtype.unwrap_or(DType::I64)))?;
-    triangle(row, spec, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
+    let first = offset.saturating_neg().clamp(0, row);
+    triangle(first..row, col, spec, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
 }
 
 #[op_impl(aten::triu_indices, CPU)]
@@ -227,12 +230,15 @@ fn triu_indices(
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     let spec = aten::triangle_spec(row, col, offset, false, Some(dtype.unwrap_or(DType::I64)))?;
-    triangle(row, spec, |r| r.saturating_add(offset).clamp(0, col)..col)
+    let end = col.saturating_sub(offset).clamp(0, row);
+    triangle(0..end, col, spec, |r| r.saturating_add(offset).clamp(0, col)..col)
 }
 
-fn triangle(rows: i64, spec: Spec, columns: impl Fn(i64) -> std::ops::Range<i64>) -> Result<Tensor> {
+/// The rows are those in which there are columns, if there are any at all.
+fn triangle(rows: Range<i64>, width: i64, spec: Spec, columns: impl Fn(i64) -> Range<i64>) -> Result<Tensor> {
     let mut places = room::<i64>(&spec)?;
-    (0..rows).for_each(|row| places.extend(columns(row).map(|_| row)));
-    (0..rows).for_each(|row| places.extend(columns(row)));
+    let rows = if width == 0 { 0..0 } else { rows };
+    rows.clone().for_each(|row| places.extend(columns(row).map(|_| row)));
+    rows.for_each(|row| places.extend(columns(row)));
     of(&places, spec)
 }

@@ -326,6 +326,9 @@ fn randperm_generator_any(
     device: Option<Device>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor> {
+    if n < 0 {
+        return Err(BadArgument::value("n", n, "zero or more").into());
+    }
     let mut made = empty_memory_format(&[n], dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
     randperm_generator_out(n, generator, &mut made)?;
     Ok(made)

@@ -4,7 +4,7 @@
 //! become a single row.
 
 use dispatch_runtime::{Geometry, broadcast_strides, nesting};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Dimensions from the innermost outwards, each with its size and every operand's stride in bytes; the result is operand 0.
 pub(crate) struct Plan<const M: usize> {
@@ -14,6 +14,10 @@ pub(crate) struct Plan<const M: usize> {
 impl<const M: usize> Plan<M> {
     /// A walk over `sizes`, to which all operands broadcast.
     pub(crate) fn new(sizes: &[i64], operands: [(&Geometry, usize); M]) -> Self {
+        if sizes.contains(&0) {
+            // The other sizes may be of any number, as no memory holds them.
+            return Self { dims: smallvec![(0, operands.map(|(_, element)| bytes_of(element)))] };
+        }
         let strides = operands.map(|(geometry, element)| (broadcast_strides(geometry, sizes), bytes(element)));
         let order = nesting(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element)));
         let mut dims: SmallVec<[(usize, [isize; M]); 5]> = SmallVec::new();

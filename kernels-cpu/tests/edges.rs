@@ -1,0 +1,46 @@
+//! Calls at the edges of what there are numbers and memory for.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+#[test]
+fn infinities_become_the_largest_number_of_their_dtype() -> Result<()> {
+    let infinite = Tensor::from([f32::INFINITY, f32::NEG_INFINITY]);
+    for (dtype, largest) in [(DType::F16, 65504.0), (DType::BF16, 3.389_531_389_251_535_5e38)] {
+        let finite = aten::nan_to_num(&infinite.to(dtype)?, None, None, None)?;
+        assert_eq!(finite.to(DType::F64)?.to_vec::<f64>()?, [largest, -largest], "{dtype}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_triangle_takes_as_long_as_it_is_large() -> Result<()> {
+    assert_eq!(aten::tril_indices!(1 << 40, 0, 2)?.sizes(), [2, 0]);
+    assert_eq!(aten::triu_indices!(1 << 40, 3, 0)?.to_vec::<i64>()?, [0, 0, 0, 1, 1, 2, 0, 1, 2, 1, 2, 2]);
+    assert_eq!(aten::tril_indices!(3, 2, -1)?.to_vec::<i64>()?, [1, 2, 2, 0, 0, 1]);
+    Ok(())
+}
+
+#[test]
+fn without_elements_the_other_sizes_may_be_of_any_number() -> Result<()> {
+    let none = Tensor::zeros(&[5, 0, 2, 0, 3], DType::I32)?;
+    assert_eq!(aten::view_copy(&none, &[6, -1, 3, 1 << 62])?.sizes(), [6, 0, 3, 1 << 62]);
+    let none = Tensor::zeros(&[0, 2, 4, 4, 3], DType::I32)?;
+    assert!(aten::constant_pad_nd!(&none, [1 << 62, -1]).unwrap_err().to_string().contains("not a place in memory"));
+    assert_eq!(aten::tile(&Tensor::ones(&[2, 2, 4], DType::Bool)?, &[0, 1 << 60, 3])?.sizes(), [0, 1 << 61, 12]);
+    assert!(aten::tile(&Tensor::ones(&[2, 2, 4], DType::Bool)?, &[0, i64::MAX, 3]).is_err());
+    Ok(())
+}
+
+#[test]
+fn equal_numbers_of_two_dtypes_are_equal() -> Result<()> {
+    assert!(aten::equal(&Tensor::from([2_i64]), &Tensor::from([2.0_f64]))?);
+    assert!(!aten::equal(&Tensor::from([2_i64]), &Tensor::from([2.5_f64]))?);
+    Ok(())
+}
+
+#[test]
+fn a_negative_number_of_elements_is_called_by_its_name() {
+    assert!(aten::randperm!(-1).unwrap_err().to_string().contains("argument `n` is -1"));
+}
