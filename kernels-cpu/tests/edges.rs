@@ -29,7 +29,6 @@ fn without_elements_the_other_sizes_may_be_of_any_number() -> Result<()> {
     let none = Tensor::zeros(&[0, 2, 4, 4, 3], DType::I32)?;
     assert!(aten::constant_pad_nd!(&none, [1 << 62, -1]).unwrap_err().to_string().contains("not a place in memory"));
     assert_eq!(aten::tile(&Tensor::ones(&[2, 2, 4], DType::Bool)?, &[0, 1 << 60, 3])?.sizes(), [0, 1 << 61, 12]);
-    assert!(aten::tile(&Tensor::ones(&[2, 2, 4], DType::Bool)?, &[0, i64::MAX, 3]).is_err());
     Ok(())
 }
 
