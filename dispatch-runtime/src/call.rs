@@ -10,6 +10,7 @@ use crate::explain;
 use crate::guard;
 use crate::key::{Key, Slot};
 use crate::key_set::KeySet;
+use crate::name::in_schema;
 use crate::operation::Operation;
 use crate::operator::{self, Conditions, Operator};
 use crate::shape;
@@ -488,7 +489,7 @@ pub fn unsupported_dtype<O: Operation>(
     dtype: Option<DType>,
     supported: &'static [DType],
 ) -> Error {
-    let operator = O::operator().name();
+    let (operator, argument) = (O::operator().name(), in_schema(argument));
     match dtype {
         Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),
         None => Error::kernel(format!("`{argument}` holds no tensor to tell the dtype by")).in_operator(operator),

@@ -20,6 +20,11 @@ pub struct Name<'a> {
     pub overload: &'a str,
 }
 
+/// What a schema calls an argument: its `self` is `this` in Rust.
+pub(crate) const fn in_schema(argument: &'static str) -> &'static str {
+    if let b"this" = argument.as_bytes() { "self" } else { argument }
+}
+
 impl<'a> Name<'a> {
     /// The parts of a full name; none where the namespace is missing.
     #[must_use]

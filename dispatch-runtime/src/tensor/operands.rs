@@ -10,6 +10,7 @@ use super::{AccessError, Geometry, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{BadArgument, Error, Problem, Result};
+use crate::name::in_schema;
 
 /// Takes tensors for writing and reading: `operands!(write out; read a, b)?`. A tensor that was just made, and that nobody else has
 /// seen, is entered without an atomic operation.
@@ -96,11 +97,7 @@ enum Refused {
 impl Refused {
     #[cold]
     fn of(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
-        // A schema's `self` is `this` in Rust.
-        let name = |names: &[&'static str], at: usize| match names.get(at).copied().unwrap_or_default() {
-            "this" => "self",
-            name => name,
-        };
+        let name = |names: &[&'static str], at: usize| in_schema(names.get(at).copied().unwrap_or_default());
         let problem = match self {
             Self::NotOnHost(device) => Problem::NotOnHost { device },
             Self::SelfOverlap => Problem::SelfOverlap,
