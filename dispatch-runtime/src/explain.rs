@@ -13,7 +13,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::registry::{self, Active, Registered, Registry, Row};
-use crate::rule::{Provenance, resolve};
+use crate::resolve::{Provenance, resolve};
 use crate::table::{Entry, Table};
 use crate::value::Value;
 

@@ -16,6 +16,7 @@ use crate::key_set::KeySet;
 use crate::location::Location;
 use crate::name::Name;
 use crate::registry;
+use crate::rule::Rules;
 use crate::shape::Shape;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
@@ -43,6 +44,7 @@ pub struct Operator {
     unbound: &'static Head,
     definition: Definition,
     schema: OnceLock<Schema>,
+    rules: Rules,
 }
 
 /// What `#[op_def]` says about an operator, in a form that costs nothing at start-up.
@@ -94,7 +96,7 @@ impl Operator {
     #[must_use]
     pub const fn new(unbound: &'static Head, definition: Definition) -> Self {
         let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
-        Self { table, unbound, definition, schema: OnceLock::new() }
+        Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
     }
 
     /// The same, where the schema is parsed already.
@@ -273,6 +275,10 @@ impl Operator {
 
     pub(crate) const fn typed(&self) -> Option<Typed> {
         self.definition.typed
+    }
+
+    pub(crate) const fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     pub(crate) const fn signature(&self) -> &'static str {

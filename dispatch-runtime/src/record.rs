@@ -9,6 +9,7 @@ use crate::key::{Key, UserKey};
 use crate::location::Location;
 use crate::operation::Operation;
 use crate::operator::Operator;
+use crate::rule::RuleRecord;
 use crate::rust_operator::Claim;
 use crate::table::Code;
 
@@ -27,6 +28,8 @@ pub enum Record {
     Claim(&'static Claim),
     /// A backend's memory.
     Backend(&'static BackendRecord),
+    /// What a layer knows about an operator.
+    Rule(&'static RuleRecord),
 }
 
 impl Record {
@@ -39,6 +42,7 @@ impl Record {
             Self::Key(record) => std::ptr::from_ref(record).addr(),
             Self::Claim(record) => std::ptr::from_ref(record).addr(),
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
+            Self::Rule(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::boxed::BoxedKernel;
 use crate::key::{ORDER, SLOTS, Slot, layer_bit};
 use crate::key_set::KeySet;
 use crate::operator::Typed;
-use crate::rule::{Direct, Provenance, resolve};
+use crate::resolve::{Direct, Provenance, resolve};
 use crate::table::{Choice, Code, Entry, Table};
 
 /// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, and most programs have few.

@@ -21,7 +21,7 @@ use crate::listener::{self, Change};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
-use crate::rule::Direct;
+use crate::resolve::Direct;
 use crate::rust_operator::{self, Claim};
 use crate::table::Table;
 use build::Plan;
@@ -158,6 +158,7 @@ impl Registry {
                 }
                 Record::Kernel(kernel) => self.add_kernel(kernel),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
+                Record::Rule(rule) => (rule.operator)().rules().add(rule),
                 Record::Key(_) => {}
             }
         }

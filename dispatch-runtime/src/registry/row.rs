@@ -7,7 +7,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{Condition, KernelRecord, StaticKernel};
-use crate::rule::Direct;
+use crate::resolve::Direct;
 use crate::table::Code;
 
 /// An operator's definition and kernels. A row without definition has kernels that nobody can call.
