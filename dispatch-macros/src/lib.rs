@@ -53,7 +53,8 @@ pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_impl::expand(&quote::quote!(#operator, Meta), &item.into()).into()
 }
 
-/// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel.
+/// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel. After the key:
+/// `aliasing`, for operators alone whose schema has alias annotations on arguments. For all others the key falls through.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_fallback::expand(&attribute.into(), &item.into()).into()

@@ -188,6 +188,13 @@ pub use dispatch_macros::op_meta;
 ///     println!("{op}{}", stack.args(op));
 ///     op.redispatch_boxed(keys.below(keys::FuncTorchGradWrapper), stack)
 /// }
+///
+/// // Operators that write no argument and return no view pass over this, at no cost.
+/// #[op_fallback(Functionalize, aliasing)]
+/// fn see_writes_and_views(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     println!("{op}{}", stack.args(op));
+///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
+/// }
 /// ```
 #[doc(inline)]
 pub use dispatch_macros::op_fallback;

@@ -59,6 +59,8 @@ pub struct Definition {
     pub arguments: usize,
     /// Which arguments carry keys: one bit each.
     pub carriers: u64,
+    /// Whether the schema has alias annotations on arguments.
+    pub aliasing: bool,
     /// The device that stands for the keys of tensors where there are none.
     pub device: Option<usize>,
     /// What its results look like.
@@ -271,6 +273,10 @@ impl Operator {
     #[must_use]
     pub fn functional(&self) -> Option<&'static Self> {
         self.definition.functional.map(|functional| functional())
+    }
+
+    pub(crate) const fn is_aliasing(&self) -> bool {
+        self.definition.aliasing
     }
 
     pub(crate) const fn typed(&self) -> Option<Typed> {

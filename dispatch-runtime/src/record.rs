@@ -149,6 +149,7 @@ pub struct FallbackRecord {
     pub(crate) kernel: StaticKernel,
     pub(crate) name: &'static str,
     pub(crate) location: Location,
+    pub(crate) aliasing: bool,
 }
 
 impl FallbackRecord {
@@ -156,13 +157,21 @@ impl FallbackRecord {
     #[doc(hidden)]
     #[must_use]
     pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
-        Self { key, kernel: StaticKernel::Boxed(kernel), name, location }
+        Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false }
     }
 
     /// Nothing to do for any operator.
     #[doc(hidden)]
     #[must_use]
     pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
-        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location }
+        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false }
+    }
+
+    /// The fallback serves only operators whose schema has alias annotations on arguments.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn aliasing(mut self) -> Self {
+        self.aliasing = true;
+        self
     }
 }

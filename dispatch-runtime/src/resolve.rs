@@ -7,7 +7,7 @@
 //! 2. a kernel registered for an alias that covers it, in this order:
 //!    `CompositeExplicitAutogradNonFunctional`, `CompositeExplicitAutograd`, `CompositeImplicitAutogradNestedTensor`,
 //!    `CompositeImplicitAutograd`, `Autograd`, `FuncTorchBatchedDecomposition`, `Autocast`;
-//! 3. the key's fallback;
+//! 3. the key's fallback, if it serves this operator;
 //! 4. nothing.
 //!
 //! One alias is special. An implicit composite is differentiated through its parts, so it serves autograd keys too - but not where
