@@ -149,11 +149,26 @@ impl Recording {
         })
     }
 
+    /// Some operators write to optional arguments, and their schemas do not say so: batch normalisation to its running statistics. What
+    /// the call itself has overwritten is no argument of its derivative.
+    fn forget_written(&mut self) {
+        let arguments = &self.rule.operator().schema().arguments;
+        for (kept, source) in self.saved.iter_mut().zip(self.rule.saved) {
+            if let (Kept::Tensor(saved), Source::Argument(at)) = (&*kept, *source)
+                && saved.is_modified()
+                && arguments[at].ty.accepts_none()
+            {
+                *kept = Kept::Value(Value::None);
+            }
+        }
+    }
+
     pub(crate) fn into_node(
         mut self,
         results: &mut [Result_<'_>],
         link: impl FnOnce(&std::sync::Arc<Node>, &mut [Result_<'_>]),
     ) -> Result<()> {
+        self.forget_written();
         for source in &self.rule.saved[self.saved.len()..] {
             match *source {
                 // A result's position counts results, and a list of tensors is the only one.
