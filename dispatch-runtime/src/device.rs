@@ -36,6 +36,12 @@ impl Device {
         backend.backend().map(|backend| Self { backend, index: CURRENT })
     }
 
+    /// The current device of the backend with this number, which is less than [`BACKENDS`].
+    #[inline]
+    pub(crate) const fn of_backend(backend: u8) -> Self {
+        Self { backend, index: CURRENT }
+    }
+
     /// The same backend's device number `index`. None for 255, which no device has.
     ///
     /// ```
