@@ -102,8 +102,13 @@ fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DT
     operator.call(arguments)
 }
 
-fn bits(results: &[Value]) -> Vec<String> {
-    results.iter().filter_map(Value::as_tensor).map(|tensor| format!("{tensor}")).collect()
+/// The dtypes, and every element exactly: no dtype here has more than `f64`.
+fn bits(results: &[Value]) -> Vec<(DType, Vec<u64>)> {
+    let exact = |tensor: &Tensor| {
+        let wide = aten::to_dtype(tensor, DType::F64, false, false, None).unwrap();
+        (tensor.dtype(), wide.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect())
+    };
+    results.iter().filter_map(Value::as_tensor).map(exact).collect()
 }
 
 #[test]

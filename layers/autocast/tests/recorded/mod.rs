@@ -3,21 +3,21 @@
 use dispatch_runtime::prelude::*;
 
 /// An operator of PyTorch's lists, or one that is in none of them.
-pub struct Listed {
-    pub operator: &'static Operator,
+pub(crate) struct Listed {
+    pub(crate) operator: &'static Operator,
     /// Its policy on the CPU, and on CUDA.
-    pub policies: [&'static str; 2],
-    pub calls: Vec<Call>,
+    pub(crate) policies: [&'static str; 2],
+    pub(crate) calls: Vec<Call>,
 }
 
 /// One call with certain dtypes.
-pub struct Call {
-    pub arguments: &'static str,
+pub(crate) struct Call {
+    pub(crate) arguments: &'static str,
     /// On the CPU with `bf16` and `f16`, and on CUDA with `f16` and `bf16`.
-    pub results: [&'static str; 4],
+    pub(crate) results: [&'static str; 4],
 }
 
-pub fn recorded() -> Vec<Listed> {
+pub(crate) fn recorded() -> Vec<Listed> {
     let mut listed: Vec<Listed> = Vec::new();
     for line in include_str!("dtypes.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut fields = line.split('|').map(str::trim);
@@ -35,7 +35,7 @@ pub fn recorded() -> Vec<Listed> {
 }
 
 /// The arguments as they are written: `f32[2,3]` is a tensor, `(..)` a list of tensors, `?(..)` one of which some may be missing.
-pub fn arguments(operator: &Operator, text: &str, device: Device) -> Vec<Value> {
+pub(crate) fn arguments(operator: &Operator, text: &str, device: Device) -> Vec<Value> {
     let words = words(text);
     let schema = operator.schema();
     assert_eq!(words.len(), schema.arguments.len(), "{operator} {text}");
@@ -97,7 +97,7 @@ fn tensor(word: &str, device: Device) -> Option<Tensor> {
 }
 
 /// The dtypes of the tensors among results, as the recording has them.
-pub fn dtypes(results: &[Value]) -> String {
+pub(crate) fn dtypes(results: &[Value]) -> String {
     let dtypes: Vec<&str> =
         results.iter().filter_map(Value::as_tensor).map(|tensor| tensor.dtype().short_name()).collect();
     dtypes.join(" ")
