@@ -58,7 +58,9 @@ backend!(NPU, Simulated);
 #[op_impl(aten::copy_, NPU)]
 fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
     let elements: Vec<f32> = match src.dtype() {
-        DType::F32 => Bytes::of(src.storage())?.chunks(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect(),
+        DType::F32 => {
+            Bytes::of(src.storage())?.chunks(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+        }
         other => return Err(Error::kernel(format!("no copies of {other}"))),
     };
     let bytes: Vec<u8> = match this.dtype() {

@@ -5,10 +5,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use aten::prelude::*;
 use dispatch_autocast::{self as autocast, autocast};
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Marks};
+use dispatch_runtime::{Geometry, Marks, bf16};
 // The operators compute.
 use kernels_cpu as _;
 
@@ -59,8 +60,6 @@ fn a_weight_is_cast_once() {
     assert!(!cast.same(&cast_of(&self::weight()).unwrap()), "and for no other weight");
 }
 
-use dispatch_runtime::bf16;
-
 #[test]
 fn what_requires_no_gradient_is_cast_anew() {
     let _alone = alone();
@@ -87,7 +86,7 @@ fn a_view_is_cast_anew() {
 #[test]
 fn what_is_not_float32_is_cast_anew() {
     let _alone = alone();
-    let (half, _on) = (aten::to_dtype(&weight(), DType::F16, false, false, None).unwrap(), on());
+    let (half, _on) = (weight().to(DType::F16).unwrap(), on());
     half.mark(Marks::REQUIRES_GRAD);
     assert!(!is_kept(&half));
     assert_eq!(cast_of(&half).unwrap().dtype(), DType::BF16);
@@ -96,7 +95,7 @@ fn what_is_not_float32_is_cast_anew() {
 #[test]
 fn a_cast_to_float32_is_not_kept() {
     let _alone = alone();
-    let (low, _on) = (aten::to_dtype(&weight(), DType::BF16, false, false, None).unwrap(), on());
+    let (low, _on) = (weight().to(DType::BF16).unwrap(), on());
     low.mark(Marks::REQUIRES_GRAD);
     assert!(!raised(&low).unwrap().same(&raised(&low).unwrap()));
 }
@@ -233,7 +232,9 @@ fn threads_that_cast_one_weight_at_once_agree_on_its_elements() {
     let threads: Vec<_> = (0..8)
         .map(|_| {
             let weight = weight.clone();
-            guard::spawn(move || (0..100).all(|_| cast_of(&weight).unwrap().to_vec::<bf16>().unwrap()[1] == bf16::from_f32(2.0)))
+            guard::spawn(move || {
+                (0..100).all(|_| cast_of(&weight).unwrap().to_vec::<bf16>().unwrap()[1] == bf16::from_f32(2.0))
+            })
         })
         .collect();
     assert!(threads.into_iter().all(|thread| thread.join().unwrap()));

@@ -2,6 +2,7 @@
 
 mod recorded;
 
+use aten::prelude::*;
 use dispatch_autocast as autocast;
 use dispatch_runtime::keys::{Autocast, AutocastCPU, AutocastMeta};
 use dispatch_runtime::prelude::*;
@@ -96,7 +97,7 @@ fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DT
             && tensor.dtype().is_floating()
             && tensor.dtype() != DType::F64
         {
-            *tensor = aten::to_dtype(tensor, to, false, false, None)?;
+            *tensor = tensor.to(to)?;
         }
     }
     operator.call(arguments)
@@ -105,7 +106,7 @@ fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DT
 /// The dtypes, and every element exactly: no dtype here has more than `f64`.
 fn bits(results: &[Value]) -> Vec<(DType, Vec<u64>)> {
     let exact = |tensor: &Tensor| {
-        let wide = aten::to_dtype(tensor, DType::F64, false, false, None).unwrap();
+        let wide = tensor.to(DType::F64).unwrap();
         (tensor.dtype(), wide.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect())
     };
     results.iter().filter_map(Value::as_tensor).map(exact).collect()

@@ -1,10 +1,13 @@
 //! What becomes of a call, for operators of a user's own.
 
+use aten::prelude::*;
 use dispatch_autocast::{self as autocast, Banned, autocast};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{ErrorKind, Stack};
 // The operators compute.
 use kernels_cpu as _;
+
+use DType::{BF16, F16, F32, F64, I64};
 
 /// The dtypes of everything that a kernel gets, in order.
 #[op_def("seen_lower(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e) -> str")]
@@ -32,8 +35,8 @@ fn size_of(this: &Tensor) -> Result<Tensor> {
     aten::sum(this, None)
 }
 
-#[op_def("size_of.in(Tensor self, *, ScalarType dtype) -> Tensor")]
-fn size_of_in(this: &Tensor, dtype: DType) -> Result<Tensor> {
+#[op_def("size_of.dtype(Tensor self, *, ScalarType dtype) -> Tensor")]
+fn size_of_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
     aten::sum(this, Some(dtype))
 }
 
@@ -44,7 +47,7 @@ fn lossy(this: &Tensor) -> Result<Tensor> {
 
 #[op_def("gather_into_(Tensor(a!) self, Tensor source) -> Tensor(a!)")]
 fn gather_into_(this: &mut Tensor, source: &Tensor) -> Result<()> {
-    assert_eq!((this.dtype(), source.dtype()), (DType::F32, DType::BF16));
+    assert_eq!((this.dtype(), source.dtype()), (F32, BF16));
     aten::copy_(this, source, false)
 }
 
@@ -64,7 +67,7 @@ autocast!(lower: seen_lower, gather_into_, composed);
 autocast!(fp32: seen_fp32);
 autocast!(promote: seen_widest);
 autocast!(set_dtype: summed);
-autocast!(append_dtype: size_of => size_of_in);
+autocast!(append_dtype: size_of => size_of_dtype);
 autocast!(banned: lossy => "call `careful`");
 autocast!(lower: only_here);
 autocast!(untouched on Meta: only_here);
@@ -74,10 +77,8 @@ fn names<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Str {
 }
 
 fn of(dtype: DType) -> Tensor {
-    aten::to_dtype(&Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]), dtype, false, false, None).unwrap()
+    Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]).to(dtype).unwrap()
 }
-
-use DType::{BF16, F16, F32, F64, I64};
 
 #[test]
 fn lower_casts_tensors_in_lists_and_options_and_nothing_else() {
@@ -153,7 +154,8 @@ fn a_dtype_is_appended_as_float32_or_as_the_first_tensors_own() {
 fn a_banned_operator_says_what_to_do_and_works_where_autocast_is_off() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     let error = lossy(&of(F32)).unwrap_err();
-    let text = "`policies::lossy`: unsafe under autocast, which is on for cpu: call `careful`; or switch it off for this call";
+    let text =
+        "`policies::lossy`: unsafe under autocast, which is on for cpu: call `careful`; or switch it off for this call";
     assert_eq!(error.to_string(), text);
     let ErrorKind::Kernel { source, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(source.downcast_ref(), Some(&Banned { device: Device::CPU, advice: "call `careful`" }));
@@ -164,7 +166,7 @@ fn a_banned_operator_says_what_to_do_and_works_where_autocast_is_off() {
 #[test]
 fn binary_cross_entropy_is_banned_but_not_on_the_cpu() {
     let on = |device| {
-        let x = aten::to_dtype_layout(&Tensor::from([0.5_f32]), None, None, Some(device), None, false, false, None)?;
+        let x = Tensor::from([0.5_f32]).to(device)?;
         let _on = autocast::enable(device, None)?;
         aten::binary_cross_entropy(&x, &x, None, 1)
     };

@@ -59,7 +59,9 @@ impl Derivative {
             }
             Some(&(Source::Result(i) | Source::OutlineOfResult(i))) => {
                 let name = schema.returns.get(i).and_then(|ret| ret.name.clone());
-                name.unwrap_or_else(|| if schema.returns.len() == 1 { "result".to_owned() } else { format!("result{i}") })
+                name.unwrap_or_else(
+                    || if schema.returns.len() == 1 { "result".to_owned() } else { format!("result{i}") },
+                )
             }
             None => String::new(),
         }

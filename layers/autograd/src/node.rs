@@ -167,7 +167,10 @@ fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
             _ => return None,
         }
     }
-    Some(aten::sum_dim_intlist(tensor, Some(&dims), true, None).and_then(|sum| if new == 0 { Ok(sum) } else { sum.view(sizes) }))
+    Some(
+        aten::sum_dim_intlist(tensor, Some(&dims), true, None)
+            .and_then(|sum| if new == 0 { Ok(sum) } else { sum.view(sizes) }),
+    )
 }
 
 impl Drop for Node {

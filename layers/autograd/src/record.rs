@@ -158,7 +158,8 @@ impl Recording {
             match *source {
                 // A result's position counts results, and a list of tensors is the only one.
                 Source::Result(_) if self.rule.results.len() == 1 && results.len() != 1 => {
-                    let saved = results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
+                    let saved =
+                        results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
                     self.saved.push(Kept::Tensors(saved.collect::<Result<_>>()?));
                 }
                 Source::Result(i) => {

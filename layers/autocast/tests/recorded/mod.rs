@@ -1,5 +1,6 @@
 //! `dtypes.txt`: calls, and the dtypes that PyTorch gives for them under autocast.
 
+use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 /// An operator of PyTorch's lists, or one that is in none of them.
@@ -92,8 +93,7 @@ fn tensor(word: &str, device: Device) -> Option<Tensor> {
     let count: i64 = sizes.iter().product();
     let elements: Vec<f64> =
         (0..count).map(|i| if dtype.is_floating() { (i % 7 + 1) as f64 / 16.0 } else { 0.0 }).collect();
-    let tensor = aten::to_dtype(&Tensor::from_vec(elements, &sizes).unwrap(), dtype, false, false, None).unwrap();
-    Some(aten::to_dtype_layout(&tensor, None, None, Some(device), None, false, false, None).unwrap())
+    Some(Tensor::from_vec(elements, &sizes).unwrap().to((dtype, device)).unwrap())
 }
 
 /// The dtypes of the tensors among results, as the recording has them.
