@@ -381,7 +381,7 @@ impl Drop for Guard {
                 let low = now.low.with(device, dtype);
                 let allowed = if low == LowDTypes::NONE { Some(KeySet::EMPTY) } else { allowed };
                 Local {
-                    allow: allowed.map_or(now.allow, |allowed| now.allow - AUTOCAST_LAYER | allowed),
+                    allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
                     low,
                     entered: now.entered_without(entered, entered_before),
                     ..now

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 
 use dispatch_runtime::guard::{self, Guard};
-use dispatch_runtime::keys::*;
+use dispatch_runtime::keys::{CPU, HPU, MAIA, XLA};
 use dispatch_runtime::{BadArgument, DType, Device, Key, Result};
 
 use crate::cast;

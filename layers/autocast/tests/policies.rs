@@ -190,12 +190,13 @@ fn in_place_and_out_forms_are_in_no_list() {
     aten::mm_out(&x, &x, &mut out).unwrap();
     aten::addmm_(&mut this, &x, &x, 1.into(), 1.into()).unwrap();
     assert_eq!((out.dtype(), this.dtype()), (F32, F32));
-    // 1.0039 has more bits than bfloat16.
-    let precise = Tensor::from([[1.003_906_25_f32]]);
-    let mut product = Tensor::from([[0.0_f32]]);
-    aten::mm_out(&precise, &precise, &mut product).unwrap();
-    assert_eq!(product.to_vec::<f32>().unwrap(), [1.003_906_25_f32 * 1.003_906_25]);
-    assert_ne!(aten::mm(&precise, &precise).unwrap().item::<f32>().unwrap(), product.item::<f32>().unwrap());
+    // The square has more bits than `bfloat16`.
+    let x = Tensor::from([[1.0_f32 + 1.0 / 128.0]]);
+    let mut square = Tensor::from([[0.0_f32]]);
+    aten::mm_out(&x, &x, &mut square).unwrap();
+    let lowered = aten::mm(&x, &x).unwrap().to(F32).unwrap();
+    assert_eq!(square.to_vec::<f32>().unwrap(), [1.0 + 2.0 / 128.0 + 1.0 / 16384.0]);
+    assert_eq!(lowered.to_vec::<f32>().unwrap(), [1.0 + 2.0 / 128.0]);
 }
 
 #[test]
