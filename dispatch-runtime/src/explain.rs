@@ -5,7 +5,8 @@
 
 use std::fmt::{self, Formatter, Write};
 
-use crate::error::{Error, ErrorKind};
+use crate::device::Device;
+use crate::error::{Error, ErrorKind, listed};
 use crate::guard;
 use crate::key::{Key, SLOTS, Slot, Target, layer_bit};
 use crate::key_set::KeySet;
@@ -40,7 +41,7 @@ pub struct Explanation {
     pub signature: String,
     /// Where it is defined.
     pub location: Location,
-    /// The arguments that can carry keys, and the keys that they do carry.
+    /// The arguments that can add keys, and the keys that they do add.
     pub arguments: Vec<(String, KeySet)>,
     /// What the thread adds to every call.
     pub included: KeySet,
@@ -92,8 +93,7 @@ impl Operator {
     /// Says where a call with these arguments would go on this thread, and why. Nothing is called.
     #[must_use]
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
-        let carried: Vec<KeySet> =
-            (0..arguments.len()).map(|i| if self.carries(i) { arguments[i].keys() } else { KeySet::EMPTY }).collect();
+        let carried = self.each_carried(arguments);
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
         explain(&registry::lock(), self, keys, &carried, has_any)
@@ -157,7 +157,7 @@ fn explain(
     let schema = operator.schema();
     let names = schema.arguments.iter().map(|argument| argument.name.clone());
     let arguments =
-        names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.carries(*i)).map(|(_, pair)| pair);
+        names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.has_a_say(*i)).map(|(_, pair)| pair);
     let mut explanation = Explanation {
         operator: operator.name(),
         signature: operator.signature().to_owned(),
@@ -319,11 +319,14 @@ impl Explanation {
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {
-                let link = match key.backend() {
-                    Some(_) => format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
-                    None => "does, link it: `use that_crate as _;`".to_owned(),
+                let (listed, link) = match key.backend() {
+                    Some(_) => (
+                        format!("; {}", listed(&Device::linked())),
+                        format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
+                    ),
+                    None => (String::new(), "does, link it: `use that_crate as _;`".to_owned()),
                 };
-                format!("Nothing in this program registers kernels for {key}. If a crate {link}")
+                format!("Nothing in this program registers kernels for {key}{listed}. If a crate {link}")
             }
             (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
         }

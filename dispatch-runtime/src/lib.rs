@@ -56,6 +56,7 @@ mod key;
 mod key_set;
 mod listener;
 mod location;
+mod low_dtypes;
 mod name;
 mod number;
 mod operation;

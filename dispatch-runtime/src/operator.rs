@@ -394,9 +394,22 @@ impl Operator {
     #[cold]
     fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
-        let carried =
-            arguments.iter().enumerate().map(|(i, value)| if self.carries(i) { value.keys() } else { KeySet::EMPTY });
-        crate::explain::refusal(self, keys, &carried.collect::<Vec<_>>())
+        crate::explain::refusal(self, keys, &self.each_carried(arguments))
+    }
+
+    /// The keys that each of these arguments adds to a call.
+    pub(crate) fn each_carried(&self, arguments: &[Value]) -> Vec<KeySet> {
+        let keys = |(i, value): (usize, &Value)| match value {
+            _ if self.carries(i) => value.keys(),
+            device if self.definition.device == Some(i) => device_keys(device),
+            _ => KeySet::EMPTY,
+        };
+        arguments.iter().enumerate().map(keys).collect()
+    }
+
+    /// Whether an argument can add keys to a call: because it has some, or because it is the device that stands for them.
+    pub(crate) fn has_a_say(&self, argument: usize) -> bool {
+        self.carries(argument) || self.definition.device == Some(argument)
     }
 
     #[inline]
