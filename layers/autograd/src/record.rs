@@ -138,6 +138,11 @@ impl Recording {
         self.saved.push(Kept::Outline(Box::new(Outline::of(tensor))));
     }
 
+    /// Saves what each of some tensors looks like.
+    pub fn save_outlines(&mut self, tensors: &[Tensor]) {
+        self.saved.push(Kept::Outlines(tensors.iter().map(Outline::of).collect()));
+    }
+
     /// Makes results those of the call.
     pub fn finish(self, results: &mut [Result_<'_>]) -> Result<()> {
         self.into_node(results, |node, results| {

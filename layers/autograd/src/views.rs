@@ -77,9 +77,43 @@ impl Place {
         Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
     }
 
+    pub(crate) fn of_outline(outline: &Outline) -> Self {
+        Self { geometry: outline.geometry().clone(), dtype: outline.dtype(), device: outline.device() }
+    }
+
+    /// Another in the same storage.
+    pub(crate) fn with(&self, geometry: Geometry) -> Self {
+        Self { geometry, dtype: self.dtype, device: self.device }
+    }
+
+    fn start(&self) -> i64 {
+        self.geometry.offset()
+    }
+
+    /// Behind the last element.
+    fn end(&self) -> i64 {
+        if self.geometry.count() == 0 { self.start() } else { self.geometry.end().unwrap_or(0) }
+    }
+
     /// How many elements there are from the first to the last, those between included.
     fn extent(&self) -> i64 {
-        if self.geometry.count() == 0 { 0 } else { self.geometry.end().unwrap_or(0) - self.geometry.offset() }
+        self.end() - self.start()
+    }
+
+    /// What is at this place in a piece of the storage that begins at `start`.
+    fn within(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        aten::as_strided(piece, self.geometry.sizes(), self.geometry.strides(), Some(self.start() - start))
+    }
+
+    /// The same, with an element that is shown several times divided among these.
+    fn shares(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        if self.shows_each_once() {
+            return self.within(piece, start);
+        }
+        let places = self.within(&Tensor::arange(0..piece.sizes()[0], self.device)?, start)?.reshape(&[-1])?;
+        let one = Tensor::ones(&[], (self.dtype, self.device))?.expand(places.sizes())?;
+        let shown = aten::index_add(&piece.zeros_like()?, 0, &places, &one, 1.into())?;
+        self.within(&(piece / shown)?, start)
     }
 
     /// Whether no element is shown twice, as far as strides tell: each dimension steps over all that the finer ones reach.
@@ -125,20 +159,18 @@ impl Backward for Reading {
     }
 }
 
-/// The gradient of a base, given that of a view: each element gathers the gradients of all places that show it.
+/// The gradient of a base, given that of a view of its storage: each element gathers the gradients of all places that show it. Places
+/// of a base that are the same element share what that has gathered.
 pub(crate) fn scattered(base: &Place, view: &Place, gradient: &Tensor) -> Result<Tensor> {
-    let whole = base.zeros()?;
+    let (start, end) = (base.start().min(view.start()), base.end().max(view.end()));
+    let memory = Tensor::zeros(&[end - start], (base.dtype, base.device))?;
     if view.shows_each_once() {
-        aten::copy_(&mut base.part(&whole, view)?, gradient, false)?;
-        return Ok(whole);
+        aten::copy_(&mut view.within(&memory, start)?, gradient, false)?;
+        return base.shares(&memory, start);
     }
-    let extent = base.extent();
-    let places = Tensor::arange(0..extent, base.device)?;
-    let offset = view.geometry.offset() - base.geometry.offset();
-    let shown = aten::as_strided(&places, view.geometry.sizes(), view.geometry.strides(), Some(offset))?;
-    let flat = aten::as_strided(&whole, &[extent], &[1], Some(0))?;
-    let sum = aten::index_add(&flat, 0, &shown.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
-    aten::as_strided(&sum, base.geometry.sizes(), base.geometry.strides(), Some(0))
+    let places = view.within(&Tensor::arange(0..end - start, base.device)?, start)?;
+    let gathered = aten::index_add(&memory, 0, &places.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
+    base.shares(&gathered, start)
 }
 
 /// The graph behind a base after one of its views was written to: gradients of what the view shows go through the written call,

@@ -30,13 +30,3 @@ fn sum(grad: &Tensor, this: &Outline) -> Result<Tensor> {
 fn relu(grad: &Tensor, result: &Tensor) -> Result<Tensor> {
     aten::threshold_backward(grad, result, 0.into())
 }
-
-#[op_grad(aten::view)]
-fn view(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-    grad.reshape(this.sizes())
-}
-
-#[op_grad(aten::copy_, not_differentiable(this))]
-fn copy_(grad: &Tensor) -> Result<Tensor> {
-    Ok(grad.clone())
-}
