@@ -23,7 +23,7 @@ pub struct Recording {
 
 /// A result of a call: the tensor, and whether the derivative is of it.
 #[doc(hidden)]
-pub type ResultOf<'a> = (&'a mut Tensor, bool);
+pub(crate) type ResultOf<'a> = (&'a mut Tensor, bool);
 
 /// Arguments that gradients may be asked for.
 #[doc(hidden)]
@@ -138,6 +138,11 @@ impl Recording {
     /// Saves what a tensor looks like.
     pub fn save_outline(&mut self, tensor: &Tensor) {
         self.saved.push(Kept::Outline(Box::new(Outline::of(tensor))));
+    }
+
+    /// Saves what each of some tensors looks like.
+    pub fn save_outlines(&mut self, tensors: &[Tensor]) {
+        self.saved.push(Kept::Outlines(tensors.iter().map(Outline::of).collect()));
     }
 
     /// Makes results those of the call.
