@@ -1,24 +1,38 @@
 //! The derivatives of PyTorch's operators.
 
+#![allow(non_snake_case, reason = "a derivative is called as its operator")]
+
 mod activation;
 mod arithmetic;
+mod attention;
 mod chance;
 mod choice;
 mod complex;
+mod convolutions;
+mod copying;
 mod division;
-mod first;
+mod indexing;
+mod join;
 mod loss;
 mod masked;
 mod moments;
 mod normalization;
 mod order;
+mod pads;
+mod parts;
+mod pooling;
 mod product;
 mod reduction;
+mod reductions_at;
+mod renorm;
 mod rounding;
 mod scan;
+mod scatter;
 mod softmax;
 mod statements;
 mod unary;
+mod upsample;
+mod views;
 
 use dispatch_runtime::{Error, Operation, Result, Tensor};
 
