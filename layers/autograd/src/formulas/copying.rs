@@ -6,13 +6,13 @@ use dispatch_runtime::prelude::*;
 use crate::{Gradient, Outline, op_grad};
 
 #[op_grad(aten::copy_, not_differentiable(this))]
-fn copy_(grad: &Tensor) -> Tensor {
-    grad.clone()
+fn copy_(grad: &Tensor, src: &Outline) -> Result<Tensor> {
+    grad.to(src.device())
 }
 
 #[op_grad(aten::copy, not_differentiable(this))]
-fn copy(grad: &Tensor) -> Tensor {
-    grad.clone()
+fn copy(grad: &Tensor, src: &Outline) -> Result<Tensor> {
+    grad.to(src.device())
 }
 
 #[op_grad(aten::clone)]
