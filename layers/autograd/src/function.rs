@@ -211,6 +211,11 @@ impl SavedTensor {
         Ok(Self { tensor: history::bare(tensor)?, version, result: Some(result) })
     }
 
+    /// Whether it was written to since.
+    pub(crate) fn is_modified(&self) -> bool {
+        self.tensor.storage().version() != self.version
+    }
+
     fn unpack(&self, node: &Arc<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
         let found = self.tensor.storage().version();
         if found != self.version {
