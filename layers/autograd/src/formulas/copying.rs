@@ -27,7 +27,7 @@ fn alias_copy(grad: &Tensor) -> Tensor {
 
 #[op_grad(aten::_to_copy)]
 fn _to_copy(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-    grad.to((this.dtype(), this.device()))
+    grad.to(this.device())
 }
 
 #[op_grad(aten::fill_scalar)]
