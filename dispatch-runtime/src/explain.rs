@@ -16,6 +16,7 @@ use crate::operator::Operator;
 use crate::registry::{self, Active, Registered, Registry, Row};
 use crate::resolve::{Provenance, resolve};
 use crate::table::{Entry, Table};
+use crate::tensor::Marks;
 use crate::value::Value;
 
 /// The account of one call. It prints as text made to be read.
@@ -60,6 +61,8 @@ pub struct Explanation {
     pub provenance: Provenance,
     /// The kernel that runs, if one does.
     pub winner: Option<Site>,
+    /// Whether a typed call passes over that kernel, because it is a fallback that no tensor here concerns; a boxed call does not.
+    pub passed_over: bool,
     /// Where several kernels carry conditions: all of them in the order in which they are asked, and when each is fit. The first that
     /// is runs; what the conditions say of these arguments is only known in a call.
     pub candidates: Vec<(Site, Option<&'static str>)>,
@@ -92,7 +95,8 @@ impl Operator {
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
         let carried = self.each_carried(arguments);
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
-        explain(&registry::lock(), self, keys, &carried)
+        let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
+        explain(&registry::lock(), self, keys, &carried, has_any)
     }
 }
 
@@ -100,7 +104,7 @@ impl Operator {
 #[cold]
 pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
     let registry = registry::lock();
-    let explanation = explain(&registry, operator, keys, carried);
+    let explanation = explain(&registry, operator, keys, carried, |_| true);
     let Ok(row) = registry.row_of(operator) else {
         return ErrorKind::NoKernel(Box::new(explanation)).into();
     };
@@ -142,7 +146,13 @@ pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (P
     (provenance, active, target)
 }
 
-fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Explanation {
+fn explain(
+    registry: &Registry,
+    operator: &Operator,
+    keys: KeySet,
+    carried: &[KeySet],
+    has_any: impl FnOnce(Marks) -> bool,
+) -> Explanation {
     let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
     let names = schema.arguments.iter().map(|argument| argument.name.clone());
@@ -162,6 +172,7 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
         key: None,
         provenance: Provenance::Missing,
         winner: None,
+        passed_over: false,
         candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
@@ -173,6 +184,8 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
     let (slot, masked) = landing(&table, keys);
     explanation.masked = masked;
     explanation.key = slot.key().map(|_| Key::of_slot(slot));
+    let marks = table.marks_for(slot).filter(|_| operator.typed().is_some());
+    explanation.passed_over = marks.is_some_and(|marks| !has_any(marks));
     let (provenance, active, target) = active(registry, row, slot);
     explanation.provenance = provenance;
     let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
@@ -327,6 +340,9 @@ impl fmt::Display for Explanation {
             Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
             None if self.candidates.is_empty() => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
             None => write!(f, "\n  runs the first that fits of: {}", self.provenance.name())?,
+        }
+        if self.passed_over {
+            f.write_str(", but a typed call passes over it: no tensor is marked as it asks for")?;
         }
         for (site, condition) in &self.candidates {
             match condition {

@@ -196,6 +196,16 @@ pub use dispatch_macros::op_meta;
 ///     println!("{op}{}", stack.args(op));
 ///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
 /// }
+///
+/// // Typed calls without such a tensor pass over this, for a few instructions: a promise that it would only have handed them on.
+/// #[op_fallback(Fake, marked(REQUIRES_GRAD))]
+/// fn refuse_gradients(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     let arguments = stack.top(op.argument_count()).unwrap_or_default();
+///     if arguments.iter().filter_map(Value::as_tensor).any(Tensor::requires_grad) {
+///         return Err(Error::kernel("there is no derivative"));
+///     }
+///     op.redispatch_boxed(keys.below(keys::Fake), stack)
+/// }
 /// ```
 #[doc(inline)]
 pub use dispatch_macros::op_fallback;

@@ -112,14 +112,6 @@ impl Node {
 }
 
 impl Edge {
-    /// What the gradients that come along here look like.
-    pub(crate) fn outline(&self) -> Outline {
-        match self {
-            Self::Node(node, result) => node.results[*result as usize].clone(),
-            Self::Leaf(tensor) => Outline::of(tensor),
-        }
-    }
-
     /// Makes a gradient one of what this edge leads to: of its sizes, dtype and kind of number.
     pub(crate) fn fit(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
         match self {
