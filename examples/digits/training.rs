@@ -1,0 +1,51 @@
+//! Steps down the slope, and how far they led.
+
+use indicatif::ProgressBar;
+use opdispatch::prelude::*;
+
+use crate::data::Digits;
+use crate::gradients::loss_and_gradients;
+use crate::network::Network;
+use crate::optimiser::Optimiser;
+
+/// How many pictures a step looks at.
+pub(crate) const BATCH: i64 = 64;
+
+/// Learns from every picture once.
+pub(crate) fn epoch(
+    network: &Network,
+    optimiser: &mut dyn Optimiser,
+    digits: &Digits,
+    progress: &ProgressBar,
+) -> Result<()> {
+    for batch in digits.batches(BATCH)? {
+        let (loss, gradients) = loss_and_gradients(network, &batch)?;
+        optimiser.step(&gradients)?;
+        progress.set_message(format!("loss {:.4}", loss.item::<f64>()?));
+        progress.inc(1);
+    }
+    Ok(())
+}
+
+/// How well a network does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Score {
+    pub(crate) loss: f64,
+    /// The share of pictures that it reads correctly.
+    pub(crate) accuracy: f64,
+}
+
+/// How well a network reads these pictures.
+pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
+    let scores = network.forward(&digits.pictures)?;
+    let correct = predicted(&scores)?.eq(&digits.labels)?;
+    Ok(Score {
+        loss: aten::cross_entropy_loss!(&scores, &digits.labels)?.item()?,
+        accuracy: correct.to(DType::F64)?.mean()?.item()?,
+    })
+}
+
+/// The digit with the highest score.
+pub(crate) fn predicted(scores: &Tensor) -> Result<Tensor> {
+    scores.argmax(Some(1), false)
+}
