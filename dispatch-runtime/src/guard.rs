@@ -21,6 +21,8 @@ pub(crate) struct Local {
     include: KeySet,
     /// Everything that is not excluded.
     allow: KeySet,
+    /// Whether autograd may record.
+    grad: bool,
     /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
     pub(crate) entered: Option<&'static Caller<'static>>,
 }
@@ -30,6 +32,7 @@ impl Local {
     const DEFAULT: Self = Self {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
         allow: KeySet::from_bits(!layer_bit(AUTOCAST)),
+        grad: true,
         entered: None,
     };
 
@@ -108,6 +111,9 @@ enum Undo {
         entered: &'static Caller<'static>,
         entered_before: Option<&'static Caller<'static>>,
     },
+    /// The grad mode is the other one.
+    Grad,
+    Nothing,
     Everything(Local),
 }
 
@@ -147,7 +153,7 @@ pub fn exclude(layers: KeySet) -> Guard {
 #[track_caller]
 pub fn force(include: KeySet, exclude: KeySet) -> Guard {
     let before = LOCAL.get();
-    LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()) });
+    LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()), ..before });
     Guard { undo: Undo::Everything(before), not_send: PhantomData }
 }
 
@@ -218,6 +224,49 @@ fn is_without_autograd(local: Local) -> bool {
     local.exclude().has(Autograd)
 }
 
+/// What is computed meanwhile is not recorded: results do not require gradients, and leaves may be written to.
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// let _no_grad = guard::no_grad();
+/// assert!(!guard::is_grad_enabled());
+/// ```
+pub fn no_grad() -> Guard {
+    set_grad(false)
+}
+
+/// What is computed meanwhile is recorded again, inside of [`no_grad`].
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// let _no_grad = guard::no_grad();
+/// let _but_here = guard::enable_grad();
+/// assert!(guard::is_grad_enabled());
+/// ```
+pub fn enable_grad() -> Guard {
+    set_grad(true)
+}
+
+fn set_grad(grad: bool) -> Guard {
+    let before = LOCAL.get();
+    LOCAL.set(Local { grad, ..before });
+    Guard { undo: if before.grad == grad { Undo::Nothing } else { Undo::Grad }, not_send: PhantomData }
+}
+
+/// Whether autograd records on this thread: neither in [`no_grad`] nor in [`inference_mode`].
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// assert!(guard::is_grad_enabled());
+/// let _inference = guard::inference_mode();
+/// assert!(!guard::is_grad_enabled());
+/// ```
+#[must_use]
+#[inline]
+pub fn is_grad_enabled() -> bool {
+    LOCAL.get().grad && !is_inference_mode()
+}
+
 #[track_caller]
 #[inline]
 fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
@@ -230,6 +279,7 @@ fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard 
         include: (before.include | included) - no_longer_included,
         allow: before.allow - excluded,
         entered: Some(entered),
+        ..before
     });
     let entered_before = before.entered;
     Guard {
@@ -252,7 +302,10 @@ impl Drop for Guard {
                 } else {
                     now.entered
                 },
+                ..now
             },
+            Undo::Grad => Local { grad: !now.grad, ..now },
+            Undo::Nothing => return,
             Undo::Everything(before) => before,
         });
     }
@@ -391,6 +444,21 @@ mod tests {
         assert_eq!(entered_at(), Some(Location::new(file!(), line)));
         drop(outer);
         assert_eq!(entered_at(), None);
+    }
+
+    #[test]
+    fn grad_mode_nests_and_travels() {
+        let outer = no_grad();
+        let inner = enable_grad();
+        assert!(is_grad_enabled());
+        drop(no_grad());
+        assert!(is_grad_enabled());
+        drop(inner);
+        assert!(!is_grad_enabled());
+        assert!(!spawn(is_grad_enabled).join().unwrap());
+        assert!(std::thread::spawn(is_grad_enabled).join().unwrap());
+        drop(outer);
+        assert!(is_grad_enabled());
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 //!
 //! What a tensor *is* - sizes, strides, dtype, keys, storage - is fixed when it is made, so a key set can be read without a lock on
 //! every call. What happens *to* it lives elsewhere: data in its [`Storage`], history in its layers' extension slots, and two
-//! flags that every layer wants to read quickly.
+//! marks that every layer wants to read quickly.
 
 mod access;
 mod display;
@@ -19,6 +19,7 @@ mod strided;
 use std::any::Any;
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ops::BitOr;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -56,7 +57,7 @@ pub struct Tensor(Shared<Body>);
 
 struct Body {
     keys: KeySet,
-    flags: AtomicU8,
+    marks: AtomicU8,
     dtype: DType,
     device: Device,
     geometry: Geometry,
@@ -75,9 +76,57 @@ unsafe impl Send for Start {}
 // SAFETY: as above.
 unsafe impl Sync for Start {}
 
-const REQUIRES_GRAD: u8 = 1;
-const INFERENCE: u8 = 2;
-const NUMBER: u8 = 4;
+/// What layers want to know about a tensor without a lock: one bit each.
+///
+/// ```
+/// use dispatch_runtime::{Marks, Tensor};
+///
+/// let t = Tensor::from_slice(&[1.0_f32]);
+/// t.mark(Marks::REQUIRES_GRAD);
+/// assert!(t.clone().has_any(Marks::REQUIRES_GRAD | Marks::VIEW));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// Autograd records what is computed from it.
+    pub const REQUIRES_GRAD: Self = Self(1);
+    /// It was made in [`guard::inference_mode`].
+    pub const INFERENCE: Self = Self(1 << 1);
+    const NUMBER: Self = Self(1 << 2);
+    /// Autograd knows it as a view of another tensor, whose history is its own.
+    pub const VIEW: Self = Self(1 << 3);
+    /// It was computed from tensors that require gradients: it is no leaf.
+    pub const RECORDED: Self = Self(1 << 4);
+    /// The CPU cannot address its memory, so no guard sees what is written there.
+    pub const FOREIGN: Self = Self(1 << 5);
+
+    const NONE: Self = Self(0);
+
+    /// Marks of the memory, which all views of it share.
+    const OF_MEMORY: Self = Self(Self::INFERENCE.0 | Self::FOREIGN.0);
+
+    #[inline]
+    fn of_new(inference: bool) -> Self {
+        if inference { Self::INFERENCE } else { Self::NONE }
+    }
+
+    /// Whether there is a common one.
+    #[inline]
+    #[must_use]
+    pub const fn meet(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Marks {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
 
 /// A geometry does not fit its storage.
 ///
@@ -133,15 +182,15 @@ impl Tensor {
     pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let inference = guard::is_inference_mode();
         let keys = default_keys(storage.device(), inference);
-        Self::with_flags(storage, dtype, geometry, keys, if inference { INFERENCE } else { 0 })
+        Self::with_marks(storage, dtype, geometry, keys, Marks::of_new(inference))
     }
 
-    fn with_flags(
+    fn with_marks(
         storage: Storage,
         dtype: DType,
         geometry: Geometry,
         keys: KeySet,
-        flags: u8,
+        marks: Marks,
     ) -> Result<Self, OutOfStorage> {
         // Meta tensors have a shape and no memory.
         let fits = geometry.end().and_then(|end| bytes(end, dtype)).is_some_and(|needed| {
@@ -153,7 +202,7 @@ impl Tensor {
         let device = storage.device();
         // SAFETY: the geometry begins inside the storage, unless there is no element at all.
         let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
-        Ok(Self::body(storage, dtype, &geometry, device, keys, flags, Start(start)))
+        Ok(Self::body(storage, dtype, &geometry, device, keys, marks, Start(start)))
     }
 
     /// Callers made sure that all elements are inside the storage, and that `start` is where the first one is.
@@ -164,15 +213,16 @@ impl Tensor {
         geometry: &Geometry,
         device: Device,
         keys: KeySet,
-        flags: u8,
+        marks: Marks,
         start: Start,
     ) -> Self {
+        let marks = if start.0.is_none() { marks | Marks::FOREIGN } else { marks };
         let vacant = Shared::<Body>::vacant();
         let body = vacant.place();
         // SAFETY: every field is written before the handle becomes one that drops.
         unsafe {
             (&raw mut (*body).keys).write(keys);
-            (&raw mut (*body).flags).write(AtomicU8::new(flags));
+            (&raw mut (*body).marks).write(AtomicU8::new(marks.0));
             (&raw mut (*body).dtype).write(dtype);
             (&raw mut (*body).device).write(device);
             (&raw mut (*body).geometry).write(geometry.clone());
@@ -193,9 +243,8 @@ impl Tensor {
     #[inline(always)]
     pub(crate) fn over(storage: Storage, dtype: DType, geometry: &Geometry, device: Device) -> Self {
         let inference = guard::is_inference_mode();
-        let flags = if inference { INFERENCE } else { 0 };
         let start = Start(storage.memory());
-        Self::body(storage, dtype, geometry, device, default_keys(device, inference), flags, start)
+        Self::body(storage, dtype, geometry, device, default_keys(device, inference), Marks::of_new(inference), start)
     }
 
     /// A one-dimensional CPU tensor with a copy of these elements.
@@ -224,17 +273,17 @@ impl Tensor {
             Scalar::Float(value) => access::fill(&storage, &[value]),
             Scalar::Complex(value) => access::fill(&storage, &[value]),
         };
-        let inference = if guard::is_inference_mode() { INFERENCE } else { 0 };
-        let keys = default_keys(Device::CPU, inference != 0);
-        let start = Start(storage.memory());
-        Self::body(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, inference | NUMBER, start)
+        let inference = guard::is_inference_mode();
+        let keys = default_keys(Device::CPU, inference);
+        let (marks, start) = (Marks::of_new(inference) | Marks::NUMBER, Start(storage.memory()));
+        Self::body(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, marks, start)
     }
 
     /// Whether this is a plain number, see [`number`](Self::number).
     #[inline]
     #[must_use]
     pub fn is_number(&self) -> bool {
-        self.0.flags.load(Ordering::Relaxed) & NUMBER != 0
+        self.has_any(Marks::NUMBER)
     }
 
     /// Another walk through the same storage.
@@ -245,20 +294,20 @@ impl Tensor {
     #[inline]
     pub fn restride(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let body = &*self.0;
-        let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
+        let marks = self.marks_of_memory();
         if geometry.is_within(&body.geometry) {
             let storage = body.storage.clone();
-            return Ok(Self::body(storage, body.dtype, &geometry, body.device, body.keys, flags, body.start));
+            return Ok(Self::body(storage, body.dtype, &geometry, body.device, body.keys, marks, body.start));
         }
-        Self::with_flags(body.storage.clone(), body.dtype, geometry, body.keys, flags)
+        Self::with_marks(body.storage.clone(), body.dtype, geometry, body.keys, marks)
     }
 
     /// The same array under other keys: how a layer makes tensors of its own kind. History does not come along.
     #[must_use]
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
-        let flags = body.flags.load(Ordering::Relaxed) & INFERENCE;
-        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, flags, body.start)
+        let marks = self.marks_of_memory();
+        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
     }
 
     /// The keys that this tensor adds to a call.
@@ -311,8 +360,18 @@ impl Tensor {
     }
 
     /// Whether nobody else can reach the elements: this is the only handle, over a storage of its own.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let mut t = Tensor::from_slice(&[1.0_f32]);
+    /// assert!(t.is_unique());
+    /// let other = t.restride(t.geometry().clone()).unwrap();
+    /// assert!(!t.is_unique());
+    /// # drop(other);
+    /// ```
     #[inline]
-    fn is_unique(&mut self) -> bool {
+    pub fn is_unique(&mut self) -> bool {
         Shared::is_only(&self.0) && self.0.storage.is_unique()
     }
 
@@ -336,25 +395,50 @@ impl Tensor {
         !self.storage().same(other.storage()) || (same_start() && same_walk()) || overlap::are_disjoint(self, other)
     }
 
+    #[inline]
+    fn marks_of_memory(&self) -> Marks {
+        Marks(self.0.marks.load(Ordering::Relaxed) & Marks::OF_MEMORY.0)
+    }
+
+    /// Whether it carries one of these marks.
+    #[inline]
+    #[must_use]
+    pub fn has_any(&self, marks: Marks) -> bool {
+        Marks(self.0.marks.load(Ordering::Acquire)).meet(marks)
+    }
+
+    /// Sets marks, on all handles at once. For layers, which know what the marks stand for.
+    pub fn mark(&self, marks: Marks) {
+        self.0.marks.fetch_or(marks.0, Ordering::Release);
+    }
+
+    /// Takes marks away.
+    pub fn unmark(&self, marks: Marks) {
+        self.0.marks.fetch_and(!marks.0, Ordering::Release);
+    }
+
     /// Whether autograd records what is computed from this tensor.
     #[must_use]
     pub fn requires_grad(&self) -> bool {
-        self.0.flags.load(Ordering::Acquire) & REQUIRES_GRAD != 0
-    }
-
-    /// Sets [`requires_grad`](Self::requires_grad), on all handles at once.
-    pub fn set_requires_grad(&self, requires_grad: bool) {
-        if requires_grad {
-            self.0.flags.fetch_or(REQUIRES_GRAD, Ordering::Release);
-        } else {
-            self.0.flags.fetch_and(!REQUIRES_GRAD, Ordering::Release);
-        }
+        self.has_any(Marks::REQUIRES_GRAD)
     }
 
     /// Whether the tensor was made in [`guard::inference_mode`]: autograd and view tracking do not know it.
     #[must_use]
     pub fn is_inference(&self) -> bool {
-        self.0.flags.load(Ordering::Relaxed) & INFERENCE != 0
+        self.has_any(Marks::INFERENCE)
+    }
+
+    /// Whether the tensor was not computed from others that require gradients.
+    #[must_use]
+    pub fn is_leaf(&self) -> bool {
+        !self.has_any(Marks::RECORDED)
+    }
+
+    /// Whether autograd knows the tensor as a view of another one.
+    #[must_use]
+    pub fn is_view(&self) -> bool {
+        self.has_any(Marks::VIEW)
     }
 
     /// What a layer remembers about this tensor, under a type of the layer's own.
@@ -426,12 +510,12 @@ mod tests {
     }
 
     #[test]
-    fn clones_share_flags_and_extensions() {
+    fn clones_share_marks_and_extensions() {
         let t = Tensor::from_slice(&[1.0_f64]);
         let other = t.clone();
-        other.set_requires_grad(true);
+        other.mark(Marks::REQUIRES_GRAD);
         assert!(t.requires_grad());
-        t.set_requires_grad(false);
+        t.unmark(Marks::REQUIRES_GRAD);
         assert!(!other.requires_grad());
     }
 }

@@ -160,7 +160,7 @@ fn the_format_asks_for_digits_and_for_everything() {
 #[test]
 fn gradients_are_mentioned() {
     let tensor = Tensor::from([1.0_f32]);
-    tensor.set_requires_grad(true);
+    tensor.mark(crate::Marks::REQUIRES_GRAD);
     assert_eq!(tensor.to_string(), "tensor([1.], requires_grad=true)");
 }
 
