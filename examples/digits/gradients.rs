@@ -16,11 +16,7 @@ pub(crate) fn loss_and_gradients(network: &Network, batch: &Digits) -> Result<(T
     let by_scores = ((scores.softmax_int(1, None)? - &truth)? / batch.count() as f64)?;
     let by_hidden = (by_scores.mm(&output_weight)? * &hidden.gt_scalar(0.0)?)?;
     let sum = |x: &Tensor| x.sum_dim_intlist(Some(&[0]), false);
-    let gradients = vec![
-        by_hidden.t()?.mm(&batch.pictures)?,
-        sum(&by_hidden)?,
-        by_scores.t()?.mm(&hidden)?,
-        sum(&by_scores)?,
-    ];
+    let gradients =
+        vec![by_hidden.t()?.mm(&batch.pictures)?, sum(&by_hidden)?, by_scores.t()?.mm(&hidden)?, sum(&by_scores)?];
     Ok((loss, gradients))
 }

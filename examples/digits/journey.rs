@@ -5,9 +5,11 @@
 
 use std::cell::Cell;
 
-use opdispatch::guard::{self, Guard};
+use opdispatch::guard;
 use opdispatch::prelude::*;
 use opdispatch::{Provenance, TableCell};
+
+use crate::network::Network;
 
 /// Sees what is called.
 #[dispatch_key(layer, above = Autocast)]
@@ -25,9 +27,17 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Prints the calls of this thread while the guard lives.
-pub(crate) fn printed() -> Guard {
-    guard::include(Called | Cast | Recorded)
+/// Prints what the arguments of one call carry, and the way that it goes.
+pub(crate) fn show(network: &Network, pictures: &Tensor) -> Result<()> {
+    let [(_, weight), (_, bias), ..] = network.parameters();
+    println!("\nWhat the dispatcher does with linear(pictures, weight, bias):\n");
+    for (name, argument) in [("pictures", pictures), ("weight", &weight), ("bias", &bias)] {
+        println!("{name:8} carries {}", argument.keys());
+    }
+    println!();
+    let _watching = guard::include(Called | Cast | Recorded);
+    aten::linear(pictures, &weight, Some(&bias))?;
+    Ok(())
 }
 
 #[op_fallback(Called)]
@@ -49,8 +59,7 @@ fn recorded(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 fn pass(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let stop = stop(op, keys).filter(|cell| ![Called, Cast, Recorded].contains(&cell.key));
     if let Some(stop) = &stop {
-        let arguments: Vec<String> =
-            stack.top(op.argument_count()).unwrap_or_default().iter().map(|value| brief(value)).collect();
+        let arguments: Vec<String> = stack.top(op.argument_count()).unwrap_or_default().iter().map(brief).collect();
         let depth = 2 * DEPTH.get();
         println!("{:depth$}{op}({})", "", arguments.join(", "));
         println!("{:depth$}  {} {}", "", stop.key, stop.kernels.join(" or "));

@@ -3,7 +3,7 @@
 use opdispatch::prelude::*;
 
 use crate::data::Digits;
-use crate::picture::{BLACK, GREEN, Picture, RED, WHITE, mixed};
+use crate::picture::{BLACK, GREEN, Picture, RED, mixed};
 
 /// How many there are beside each other.
 const COLUMNS: usize = 6;
@@ -11,6 +11,8 @@ const COLUMNS: usize = 6;
 const SIDE: usize = 8;
 const SQUARE: usize = 14;
 const GAP: usize = 20;
+/// What is not inked is nearly white.
+const PAPER: u8 = 240;
 const TILE: (usize, usize) = (SIDE * SQUARE + GAP, SIDE * SQUARE + 44 + GAP);
 
 /// Draws every picture whose `predicted` digit is not its label.
@@ -27,7 +29,7 @@ pub(crate) fn draw(digits: &Digits, predicted: &Tensor) -> Result<Picture> {
         let (x, y) = (GAP + position % COLUMNS * TILE.0, GAP + position / COLUMNS * TILE.1);
         for (square, &ink) in ink.iter().enumerate() {
             let corner = (x + square % SIDE * SQUARE, y + square / SIDE * SQUARE);
-            picture.rectangle(corner, (SQUARE, SQUARE), [0, 1, 2].map(|part| mixed(WHITE[part], BLACK[part], ink.into())));
+            picture.rectangle(corner, (SQUARE, SQUARE), BLACK.map(|black| mixed(PAPER, black, ink.into())));
         }
         let below = y + SIDE * SQUARE + 8;
         picture.text((x, below), &format!("said {said}"), RED);

@@ -1,5 +1,6 @@
 //! How a network follows its gradients: SGD and Adam, as PyTorch has them, and of nothing but operators.
 
+use opdispatch::guard;
 use opdispatch::prelude::*;
 
 /// Changes parameters so that the loss becomes smaller.
@@ -31,11 +32,13 @@ impl Sgd {
 
 impl Optimiser for Sgd {
     fn step(&mut self, gradients: &[Tensor]) -> Result<()> {
+        let _no_grad = guard::no_grad();
         for ((parameter, velocity), gradient) in self.parameters.iter_mut().zip(&mut self.velocities).zip(gradients) {
             let gradient = aten::add!(gradient, parameter, alpha = self.weight_decay)?;
             velocity.mul__scalar(self.momentum)?;
             velocity.add_(&gradient)?;
-            let step = if self.nesterov { aten::add!(&gradient, velocity, alpha = self.momentum)? } else { velocity.clone() };
+            let step =
+                if self.nesterov { aten::add!(&gradient, velocity, alpha = self.momentum)? } else { velocity.clone() };
             aten::add_!(parameter, &step, alpha = -self.learning_rate)?;
         }
         Ok(())
@@ -68,6 +71,7 @@ impl Adam {
 
 impl Optimiser for Adam {
     fn step(&mut self, gradients: &[Tensor]) -> Result<()> {
+        let _no_grad = guard::no_grad();
         self.steps += 1;
         // The means began at zero, and are that much too small.
         let (mean_so_far, square_so_far) = (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
@@ -108,7 +112,8 @@ mod tests {
 
     #[test]
     fn plain_descent_follows_pytorch() -> Result<()> {
-        let expected = [0.756_481_25, -1.687_037_5, 0.349_228_125, 2.385_493_75, 0.240_269_539_215_547, -1.381_836_898_84];
+        let expected =
+            [0.756_481_25, -1.687_037_5, 0.349_228_125, 2.385_493_75, 0.240_269_539_215_547, -1.381_836_898_84];
         follows_pytorch(|parameters| Sgd::new(parameters, 0.1), expected)
     }
 
@@ -122,7 +127,10 @@ mod tests {
             0.226_147_125_531_967,
             -2.132_893_737_849_966,
         ];
-        follows_pytorch(|parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, ..Sgd::new(parameters, 0.1)? }), expected)
+        follows_pytorch(
+            |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, ..Sgd::new(parameters, 0.1)? }),
+            expected,
+        )
     }
 
     #[test]
@@ -135,9 +143,8 @@ mod tests {
             0.240_884_189_226_555,
             -2.820_599_513_975_877,
         ];
-        let make = |parameters| {
-            Ok(Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true, ..Sgd::new(parameters, 0.1)? })
-        };
+        let make =
+            |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true, ..Sgd::new(parameters, 0.1)? });
         follows_pytorch(make, expected)
     }
 
@@ -177,6 +184,9 @@ mod tests {
             0.202_059_714_432_691,
             -0.949_180_600_126_529,
         ];
-        follows_pytorch(|parameters| Ok(Adam { betas: (0.8, 0.95), eps: 1e-2, ..Adam::new(parameters, 0.05)? }), expected)
+        follows_pytorch(
+            |parameters| Ok(Adam { betas: (0.8, 0.95), eps: 1e-2, ..Adam::new(parameters, 0.05)? }),
+            expected,
+        )
     }
 }

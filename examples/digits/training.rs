@@ -1,6 +1,9 @@
 //! Steps down the slope, and how far they led.
 
+use std::time::{Duration, Instant};
+
 use indicatif::ProgressBar;
+use opdispatch::guard;
 use opdispatch::prelude::*;
 
 use crate::data::Digits;
@@ -11,20 +14,23 @@ use crate::optimiser::Optimiser;
 /// How many pictures a step looks at.
 pub(crate) const BATCH: i64 = 64;
 
-/// Learns from every picture once.
+/// Learns from every picture once, and says how long a step took.
 pub(crate) fn epoch(
     network: &Network,
     optimiser: &mut dyn Optimiser,
     digits: &Digits,
     progress: &ProgressBar,
-) -> Result<()> {
+) -> Result<Duration> {
+    let start = Instant::now();
+    let mut steps = 0;
     for batch in digits.batches(BATCH)? {
         let (loss, gradients) = loss_and_gradients(network, &batch)?;
         optimiser.step(&gradients)?;
         progress.set_message(format!("loss {:.4}", loss.item::<f64>()?));
         progress.inc(1);
+        steps += 1;
     }
-    Ok(())
+    Ok(start.elapsed() / steps.max(1))
 }
 
 /// How well a network does.
@@ -37,6 +43,7 @@ pub(crate) struct Score {
 
 /// How well a network reads these pictures.
 pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
+    let _no_grad = guard::no_grad();
     let scores = network.forward(&digits.pictures)?;
     let correct = predicted(&scores)?.eq(&digits.labels)?;
     Ok(Score {

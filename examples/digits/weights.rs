@@ -1,5 +1,6 @@
 //! What a network has learned, as a safetensors file.
 
+use opdispatch::guard;
 use opdispatch::prelude::*;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -22,6 +23,7 @@ pub(crate) fn save(network: &Network) -> Result<Vec<u8>> {
 
 /// Gives a network the parameters of such a file.
 pub(crate) fn load(network: &Network, file: &[u8]) -> Result<()> {
+    let _no_grad = guard::no_grad();
     let file = SafeTensors::deserialize(file).map_err(Error::kernel)?;
     for (name, mut parameter) in network.parameters() {
         let saved = file.tensor(name).map_err(Error::kernel)?;
