@@ -19,6 +19,29 @@ pub(crate) fn runtime() -> TokenStream {
     quote!(::#name)
 }
 
+/// An absolute path to a layer's crate, or to the facade's module of it.
+pub(crate) fn layer(package: &str, module: &str) -> TokenStream {
+    let name = |found, package: &str| match found {
+        FoundCrate::Itself => Ident::new(&package.replace('-', "_"), Span::call_site()),
+        FoundCrate::Name(name) => Ident::new(&name, Span::call_site()),
+    };
+    if let Ok(found) = crate_name(package) {
+        let name = name(found, package);
+        return quote!(::#name);
+    }
+    let module = Ident::new(module, Span::call_site());
+    match crate_name("opdispatch") {
+        Ok(found) => {
+            let name = name(found, "opdispatch");
+            quote!(::#name::#module)
+        }
+        Err(_) => {
+            let name = Ident::new(&package.replace('-', "_"), Span::call_site());
+            quote!(::#name)
+        }
+    }
+}
+
 /// The crate that is being compiled, for messages; none where a schema could not spell it, such as one that is called `with`.
 pub(crate) fn this_crate() -> Option<String> {
     let name = std::env::var("CARGO_CRATE_NAME").or_else(|_| std::env::var("CARGO_PKG_NAME")).ok()?.replace('-', "_");

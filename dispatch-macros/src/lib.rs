@@ -20,6 +20,7 @@ mod key;
 mod link;
 mod op_def;
 mod op_fallback;
+mod op_grad;
 mod op_impl;
 mod rust_type;
 mod schema_source;
@@ -52,7 +53,8 @@ pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_impl::expand(&quote::quote!(#operator, Meta), &item.into()).into()
 }
 
-/// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel.
+/// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel. After the key:
+/// `aliasing`, for operators alone whose schema has alias annotations on arguments. For all others the key falls through.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_fallback::expand(&attribute.into(), &item.into()).into()
@@ -76,6 +78,33 @@ pub fn dispatch_key(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn link(input: TokenStream) -> TokenStream {
     link::expand(input.into()).into()
+}
+
+/// Gives an operator its derivative: `#[op_grad(path::to::operator)]` over a function that takes, by name, gradients of results (`grad`)
+/// and whatever arguments and results (`result`) it needs saved, and gives the gradients of the operator's tensors.
+#[proc_macro_attribute]
+pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    op_grad::expand(&attribute.into(), &item.into()).into()
+}
+
+/// Says that operators have no derivative, on purpose: `not_differentiable!(path::to::operator, ..)`.
+#[proc_macro]
+pub fn not_differentiable(input: TokenStream) -> TokenStream {
+    op_grad::not_differentiable(&input.into()).into()
+}
+
+/// Not public API: what an operator's own macro hands a derivative to, together with the operator's schema.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __grad(input: TokenStream) -> TokenStream {
+    op_grad::expand_checked(input.into()).into()
+}
+
+/// Not public API: the same for an operator without derivative.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __not_differentiable(input: TokenStream) -> TokenStream {
+    op_grad::expand_statement(input.into()).into()
 }
 
 /// Not public API: what an operator's own macro hands a kernel to, together with the operator's schema.

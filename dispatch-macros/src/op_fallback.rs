@@ -1,8 +1,10 @@
 //! `#[op_fallback]` and `fallthrough!`: what a key does for operators that have no kernel for it.
 
+mod attribute;
+
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::parse::{Parse, ParseStream, Parser};
+use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
@@ -11,6 +13,7 @@ use crate::errors::{Errors, at_end};
 use crate::flags::{ALIASES, key_reference, key_word};
 use crate::function::{Function, signature_lints};
 use crate::op_impl::boxed;
+use attribute::Attribute;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_fallback", item) {
@@ -18,15 +21,15 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         Err(item) => return item,
     };
     let mut errors = Errors::default();
-    let key = if attribute.is_empty() {
+    let attribute = if attribute.is_empty() {
         errors.at(&function.signature.ident, "name the key: `#[op_fallback(Tracer)]`");
         None
     } else {
-        one_key.parse2(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute))).ok()
+        syn::parse2::<Attribute>(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute))).ok()
     };
     function.check_plain("a fallback", false, &mut errors);
-    if let Some(key) = &key {
-        check_runtime_key(key, &mut errors);
+    if let Some(attribute) = &attribute {
+        check_runtime_key(&attribute.key, &mut errors);
     }
     if function.body.is_none() {
         errors.at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
@@ -39,7 +42,8 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
-    let key = key.as_ref().map(key_reference);
+    let key = attribute.as_ref().map(|attribute| key_reference(&attribute.key));
+    let aliasing = attribute.as_ref().and_then(|attribute| attribute.aliasing.as_ref()).map(|_| quote!(.aliasing()));
     let lints = signature_lints();
     quote! {
         #lints
@@ -54,19 +58,11 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
                 &__KEY,
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
-            );
+            )
+            #aliasing;
             #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
         };
     }
-}
-
-fn one_key(input: ParseStream<'_>) -> syn::Result<Expr> {
-    let key = input.parse()?;
-    if !input.is_empty() {
-        let message = "a fallback serves one key; write another `#[op_fallback]` function for another key";
-        return Err(syn::Error::new(input.span(), message));
-    }
-    Ok(key)
 }
 
 /// Notes an alias key: a fallback serves one runtime key.

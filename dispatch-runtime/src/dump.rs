@@ -6,7 +6,7 @@ use crate::explain::active;
 use crate::key::{Key, Slot};
 use crate::operator::Operator;
 use crate::registry::{self, Active, Cell, Kernel};
-use crate::rule::Provenance;
+use crate::resolve::Provenance;
 
 /// One cell of an operator's table.
 ///

@@ -13,7 +13,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::registry::{self, Active, Registered, Registry, Row};
-use crate::rule::{Provenance, resolve};
+use crate::resolve::{Provenance, resolve};
 use crate::table::{Entry, Table};
 use crate::value::Value;
 
@@ -132,7 +132,7 @@ pub(crate) fn none_fits(operator: &Operator, slot: Slot) -> Error {
 /// What fills a cell, and the key that it was registered for unless it is the fallback.
 pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (Provenance, Active<'a>, Option<Target>) {
     let fallback = &registry.fallbacks[slot.position()];
-    let (provenance, target) = resolve(&row.direct(), !fallback.kernels.is_empty(), slot);
+    let (provenance, target) = resolve(&row.direct(), fallback.serves(row.is_aliasing()), slot);
     let active = match (provenance, target) {
         (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => Active::None,
         (Provenance::BackendFallback, _) => fallback.active(),

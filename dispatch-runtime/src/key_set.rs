@@ -117,7 +117,8 @@ impl KeySet {
     }
 
     /// The layers of the set, on no backend.
-    pub(crate) const fn layers(self) -> Self {
+    #[must_use]
+    pub const fn layers(self) -> Self {
         Self(self.0 & LAYER_BITS)
     }
 }

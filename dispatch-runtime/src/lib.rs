@@ -33,7 +33,7 @@
 //! # A registration
 //!
 //! Attributes become static records, collected from all linked crates when the first operator is called. Each operator's table is
-//! made at its own first call. A key without kernel is served by the aliases that cover it, then by its fallback; `rule.rs` has the
+//! made at its own first call. A key without kernel is served by the aliases that cover it, then by its fallback; `resolve.rs` has the
 //! whole rule. [`verify`] says what is wrong before anybody calls.
 
 extern crate self as dispatch_runtime;
@@ -66,6 +66,7 @@ mod record;
 mod registrar;
 mod registration;
 mod registry;
+mod resolve;
 mod rule;
 mod rust_operator;
 mod scalar;
@@ -106,7 +107,8 @@ pub use record::{FallbackRecord, KernelRecord, Record};
 pub use registrar::{Registrar, fallback, fallback_fallthrough};
 pub use registration::{Registration, Scoped, listen};
 pub use registry::assemble;
-pub use rule::Provenance;
+pub use resolve::Provenance;
+pub use rule::RuleRecord;
 pub use rust_operator::Term;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
 pub use shape::{Shape, reduced_dims, reduced_sizes};
@@ -185,6 +187,13 @@ pub use dispatch_macros::op_meta;
 /// fn see_calls(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 ///     println!("{op}{}", stack.args(op));
 ///     op.redispatch_boxed(keys.below(keys::FuncTorchGradWrapper), stack)
+/// }
+///
+/// // Operators that write no argument and return no view pass over this, at no cost.
+/// #[op_fallback(Functionalize, aliasing)]
+/// fn see_writes_and_views(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     println!("{op}{}", stack.args(op));
+///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
 /// }
 /// ```
 #[doc(inline)]

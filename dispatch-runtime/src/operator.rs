@@ -16,6 +16,7 @@ use crate::key_set::KeySet;
 use crate::location::Location;
 use crate::name::Name;
 use crate::registry;
+use crate::rule::Rules;
 use crate::shape::Shape;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
@@ -43,6 +44,7 @@ pub struct Operator {
     unbound: &'static Head,
     definition: Definition,
     schema: OnceLock<Schema>,
+    rules: Rules,
 }
 
 /// What `#[op_def]` says about an operator, in a form that costs nothing at start-up.
@@ -57,6 +59,8 @@ pub struct Definition {
     pub arguments: usize,
     /// Which arguments carry keys: one bit each.
     pub carriers: u64,
+    /// Whether the schema has alias annotations on arguments.
+    pub aliasing: bool,
     /// The device that stands for the keys of tensors where there are none.
     pub device: Option<usize>,
     /// What its results look like.
@@ -94,7 +98,7 @@ impl Operator {
     #[must_use]
     pub const fn new(unbound: &'static Head, definition: Definition) -> Self {
         let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
-        Self { table, unbound, definition, schema: OnceLock::new() }
+        Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
     }
 
     /// The same, where the schema is parsed already.
@@ -271,8 +275,16 @@ impl Operator {
         self.definition.functional.map(|functional| functional())
     }
 
+    pub(crate) const fn is_aliasing(&self) -> bool {
+        self.definition.aliasing
+    }
+
     pub(crate) const fn typed(&self) -> Option<Typed> {
         self.definition.typed
+    }
+
+    pub(crate) const fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     pub(crate) const fn signature(&self) -> &'static str {

@@ -9,6 +9,7 @@ use crate::key::{Key, UserKey};
 use crate::location::Location;
 use crate::operation::Operation;
 use crate::operator::Operator;
+use crate::rule::RuleRecord;
 use crate::rust_operator::Claim;
 use crate::table::Code;
 
@@ -27,6 +28,8 @@ pub enum Record {
     Claim(&'static Claim),
     /// A backend's memory.
     Backend(&'static BackendRecord),
+    /// What a layer knows about an operator.
+    Rule(&'static RuleRecord),
 }
 
 impl Record {
@@ -39,6 +42,7 @@ impl Record {
             Self::Key(record) => std::ptr::from_ref(record).addr(),
             Self::Claim(record) => std::ptr::from_ref(record).addr(),
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
+            Self::Rule(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }
@@ -145,6 +149,7 @@ pub struct FallbackRecord {
     pub(crate) kernel: StaticKernel,
     pub(crate) name: &'static str,
     pub(crate) location: Location,
+    pub(crate) aliasing: bool,
 }
 
 impl FallbackRecord {
@@ -152,13 +157,21 @@ impl FallbackRecord {
     #[doc(hidden)]
     #[must_use]
     pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
-        Self { key, kernel: StaticKernel::Boxed(kernel), name, location }
+        Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false }
     }
 
     /// Nothing to do for any operator.
     #[doc(hidden)]
     #[must_use]
     pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
-        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location }
+        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false }
+    }
+
+    /// The fallback serves only operators whose schema has alias annotations on arguments.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn aliasing(mut self) -> Self {
+        self.aliasing = true;
+        self
     }
 }

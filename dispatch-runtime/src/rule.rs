@@ -1,176 +1,125 @@
-//! Which kernel fills which cell.
+//! What a layer knows about an operator: its derivative, how it is batched, the dtype that it wants.
 //!
-//! [`resolve`] is the one place that knows. Tables, dumps, explanations and errors all ask it. For one operator and one slot, the
-//! first of these that exists:
-//!
-//! 1. a kernel registered for exactly this key;
-//! 2. a kernel registered for an alias that covers it, in this order:
-//!    `CompositeExplicitAutogradNonFunctional`, `CompositeExplicitAutograd`, `CompositeImplicitAutogradNestedTensor`,
-//!    `CompositeImplicitAutograd`, `Autograd`, `FuncTorchBatchedDecomposition`, `Autocast`;
-//! 3. the key's fallback;
-//! 4. nothing.
-//!
-//! One alias is special. An implicit composite is differentiated through its parts, so it serves autograd keys too - but not where
-//! the backend below has a kernel of its own, because that kernel is not made of those parts. For `AutogradOther`, which stands
-//! above many storages, it cannot be known which of the two a call will meet: that is an error at the call, and not a guess.
+//! The runtime knows no kind of rule. A rule is any value of a type of the layer's own, submitted for an operator as a record and found
+//! by that type, so that two layers never meet. Rules are asked for in the middle of calls: each operator has its own, in a list that
+//! only grows, which readers walk without a lock.
 
-use crate::key::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, SLOTS, Slot, Target};
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::sync::OnceLock;
 
-/// The keys for which an operator has kernels.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Direct {
-    slots: SlotSet,
-    aliases: u8,
+use rustc_hash::FxHashMap;
+
+use crate::location::Location;
+use crate::operator::Operator;
+use crate::registry;
+
+/// A rule as a layer's attribute submits it. Not public API beyond being handed to [`register`](crate::register).
+pub struct RuleRecord {
+    pub(crate) operator: fn() -> &'static Operator,
+    rule: &'static (dyn Any + Send + Sync),
+    of: fn() -> &'static str,
+    pub(crate) location: Location,
 }
 
-/// Why a kernel fills a cell. The names are those of PyTorch's dumps.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Provenance {
-    /// It was registered for exactly this key.
-    Kernel,
-    /// It is an explicit composite.
-    DefaultBackendKernel,
-    /// It is a composite for nested tensors.
-    NestedKernel,
-    /// It is an implicit composite.
-    MathKernel,
-    /// None does: an implicit composite and a storage's own kernel both could.
-    AmbiguousAutogradOther,
-    /// It was registered for `Autograd`.
-    AutogradKernel,
-    /// It is a decomposition for batching.
-    BatchedKernel,
-    /// It was registered for `Autocast`.
-    AutocastKernel,
-    /// It is the key's fallback for all operators.
-    BackendFallback,
-    /// None does.
-    Missing,
+impl RuleRecord {
+    /// A rule of the type `T` for one operator.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new<T: Any + Send + Sync>(
+        operator: fn() -> &'static Operator,
+        rule: &'static T,
+        location: Location,
+    ) -> Self {
+        Self { operator, rule, of: type_name::<T>, location }
+    }
+
+    /// What its type is called, for messages.
+    pub(crate) fn of(&self) -> &'static str {
+        (self.of)()
+    }
 }
 
-impl Provenance {
-    /// What a dump prints.
+impl fmt::Debug for RuleRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.of(), self.location)
+    }
+}
+
+impl Operator {
+    /// What the layer that made the type `T` knows about this operator, if it knows anything.
+    ///
+    /// Where two rules of one type were submitted, which [`verify`](crate::verify) reports, it is the first by file and line.
     ///
     /// ```
-    /// assert_eq!(dispatch_runtime::Provenance::MathKernel.name(), "math kernel");
+    /// use dispatch_runtime::prelude::*;
+    /// use dispatch_runtime::{Location, Record, RuleRecord, register};
+    ///
+    /// #[op_def("twice(Tensor self) -> Tensor")]
+    /// pub fn twice(this: &Tensor) -> Result<Tensor>;
+    ///
+    /// /// What a layer that counts operations wants to know.
+    /// struct Cost(fn(&Tensor) -> i64);
+    ///
+    /// // An attribute of the layer's would write this.
+    /// static COST: Cost = Cost(|this| this.geometry().count());
+    /// static RULE: RuleRecord = RuleRecord::new(twice::operator, &COST, Location::new(file!(), line!()));
+    /// static RECORDS: [Record; 1] = [Record::Rule(&RULE)];
+    /// register(&RECORDS);
+    ///
+    /// let cost = twice::operator().rule::<Cost>().unwrap();
+    /// assert_eq!((cost.0)(&Tensor::from_slice(&[1.0_f32, 2.0])), 2);
+    /// assert!(twice::operator().rule::<String>().is_none());
     /// ```
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::DefaultBackendKernel => "default backend kernel",
-            Self::NestedKernel => "nested kernel",
-            Self::MathKernel => "math kernel",
-            Self::AmbiguousAutogradOther => "ambiguous autogradother",
-            Self::AutogradKernel => "autograd kernel",
-            Self::BatchedKernel => "batched kernel",
-            Self::AutocastKernel => "autocast kernel",
-            Self::BackendFallback => "backend fallback",
-            Self::Missing => "missing",
-        }
+    pub fn rule<T: Any>(&self) -> Option<&'static T> {
+        registry::load();
+        let rules = self.rules().iter().filter_map(|record| Some((record.location, record.rule.downcast_ref()?)));
+        rules.min_by_key(|(location, _)| *location).map(|(_, rule)| rule)
     }
 }
 
-/// The kernel for one slot: why, and for which key it was registered unless it is the fallback or missing.
-pub(crate) fn resolve(direct: &Direct, has_fallback: bool, slot: Slot) -> (Provenance, Option<Target>) {
-    let undefined = slot.key().is_none();
-    if !undefined && direct.slots.has(slot) {
-        return (Provenance::Kernel, Some(Target::Slot(slot)));
-    }
-    if direct.aliases != 0 {
-        let serves = |alias: Alias| direct.has_alias(alias) && alias.covers(slot);
-        let serves_no_tensors = |alias: Alias| serves(alias) || undefined && direct.has_alias(alias);
-        let by = |provenance, alias| (provenance, Some(Target::Alias(alias)));
+/// The rules of one operator, in the order in which they came.
+pub(crate) struct Rules(OnceLock<Box<Link>>);
 
-        for explicit in [Alias::CompositeExplicitAutogradNonFunctional, Alias::CompositeExplicitAutograd] {
-            if serves_no_tensors(explicit) {
-                return by(Provenance::DefaultBackendKernel, explicit);
-            }
-        }
-        if serves(Alias::CompositeImplicitAutogradNestedTensor) {
-            return by(Provenance::NestedKernel, Alias::CompositeImplicitAutogradNestedTensor);
-        }
-        if serves_no_tensors(Alias::CompositeImplicitAutograd) {
-            if slot == Slot::autograd_other() && direct.slots.meets(&STORAGES_UNDER_AUTOGRAD_OTHER) {
-                return by(Provenance::AmbiguousAutogradOther, Alias::CompositeImplicitAutograd);
-            }
-            if !direct.serves_backend_below(slot) {
-                return by(Provenance::MathKernel, Alias::CompositeImplicitAutograd);
-            }
-        }
-        for (provenance, alias) in [
-            (Provenance::AutogradKernel, Alias::Autograd),
-            (Provenance::BatchedKernel, Alias::FuncTorchBatchedDecomposition),
-            (Provenance::AutocastKernel, Alias::Autocast),
-        ] {
-            if serves(alias) {
-                return by(provenance, alias);
-            }
-        }
-    }
-    if has_fallback && !undefined { (Provenance::BackendFallback, None) } else { (Provenance::Missing, None) }
+struct Link {
+    record: &'static RuleRecord,
+    rest: Rules,
 }
 
-impl Direct {
-    pub(crate) fn add(&mut self, target: Target) {
-        match target {
-            Target::Slot(slot) => self.slots.insert(slot),
-            Target::Alias(alias) => self.aliases |= 1 << alias as u8,
+impl Rules {
+    pub(crate) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Only the registry adds, one at a time.
+    pub(crate) fn add(&self, record: &'static RuleRecord) {
+        let mut end = self;
+        while let Some(link) = end.0.get() {
+            end = &link.rest;
         }
+        end.0.get_or_init(|| Box::new(Link { record, rest: Self::new() }));
     }
 
-    pub(crate) const fn has_alias(&self, alias: Alias) -> bool {
-        self.aliases & 1 << alias as u8 != 0
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static RuleRecord> {
+        std::iter::successors(self.0.get(), |link| link.rest.0.get()).map(|link| link.record)
     }
 
-    /// Whether the backend that an autograd key stands above has a kernel of its own.
-    fn serves_backend_below(&self, slot: Slot) -> bool {
-        let own_kernel = match slot.key() {
-            Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::on_backend(DENSE, backend)),
-            Some((AUTOGRAD_NESTED_TENSOR, None)) => self.slots.meets(&STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR),
-            _ => false,
-        };
-        own_kernel || self.has_alias(Alias::CompositeExplicitAutograd)
+    /// Each type of which there are several, with all their places in order.
+    pub(crate) fn duplicates(&self) -> Vec<(&'static str, Vec<Location>)> {
+        let mut by_type: FxHashMap<TypeId, (&'static str, Vec<Location>)> = FxHashMap::default();
+        for record in self.iter() {
+            by_type
+                .entry((*record.rule).type_id())
+                .or_insert_with(|| (record.of(), Vec::new()))
+                .1
+                .push(record.location);
+        }
+        let mut duplicates: Vec<_> = by_type.into_values().filter(|(_, locations)| locations.len() > 1).collect();
+        for (_, locations) in &mut duplicates {
+            locations.sort();
+        }
+        duplicates.sort();
+        duplicates
     }
 }
-
-/// One bit per slot.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
-struct SlotSet([u64; SLOTS.div_ceil(64)]);
-
-impl SlotSet {
-    const fn insert(&mut self, slot: Slot) {
-        self.0[slot.position() / 64] |= 1 << (slot.position() % 64);
-    }
-
-    const fn has(&self, slot: Slot) -> bool {
-        self.0[slot.position() / 64] & 1 << (slot.position() % 64) != 0
-    }
-
-    fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
-    }
-
-    /// All storages whose autograd key is `autograd`.
-    const fn storages_under(autograd: Slot) -> Self {
-        let mut slots = Self([0; SLOTS.div_ceil(64)]);
-        let mut layer = 0;
-        while layer < LAYER_END {
-            let mut backend = 0;
-            while backend < BACKEND_END {
-                let slot = Slot::on_backend(layer, backend);
-                if let Some(above) = slot.autograd()
-                    && above.position() == autograd.position()
-                {
-                    slots.insert(slot);
-                }
-                backend += 1;
-            }
-            layer += 1;
-        }
-        slots
-    }
-}
-
-const STORAGES_UNDER_AUTOGRAD_OTHER: SlotSet = SlotSet::storages_under(Slot::autograd_other());
-const STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR: SlotSet = SlotSet::storages_under(Slot::of_layer(AUTOGRAD_NESTED_TENSOR));

@@ -64,6 +64,15 @@ pub enum Finding {
         /// The one that does.
         winner: Name<'static>,
     },
+    /// A layer has two rules for one operator.
+    DuplicateRule {
+        /// The operator.
+        operator: Name<'static>,
+        /// The type of the rules.
+        of: &'static str,
+        /// The rules. The first is the one that is used.
+        rules: Vec<Location>,
+    },
     /// A composite operator also has a kernel for the same alias from elsewhere.
     CatchAllBesideBody {
         /// The operator.
@@ -106,12 +115,19 @@ impl fmt::Display for Finding {
                 f,
                 "`{operator}` claims Rust's `{of:?}`, which `{winner}` has already; remove one `operator = {of:?}`"
             ),
+            Self::DuplicateRule { operator, of, rules } => {
+                write!(f, "`{operator}` has several rules of `{of}`:{}\n  The first is used; keep one.", list(rules))
+            }
             Self::CatchAllBesideBody { operator, kernels } => {
-                let kernels = kernels.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"));
+                let kernels = list(kernels);
                 write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
             }
         }
     }
+}
+
+fn list(locations: &[Location]) -> String {
+    locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
 }
 
 /// Everything that is wrong with the registrations of this program, in a stable order.
@@ -166,6 +182,10 @@ fn examine(row: &Row, findings: &mut Vec<Finding>) {
         0 => findings.push(Finding::Error(row.not_defined())),
         1 => {}
         _ => findings.push(Finding::Error(row.duplicate_definitions())),
+    }
+    for operator in &row.definitions {
+        let duplicates = operator.rules().duplicates().into_iter();
+        findings.extend(duplicates.map(|(of, rules)| Finding::DuplicateRule { operator: row.name, of, rules }));
     }
     for (target, cell) in &row.cells {
         let is_composite = *target == Target::Alias(Alias::CompositeImplicitAutograd);

@@ -257,6 +257,7 @@ fn late_definition(name: Name<'static>) -> Operator {
             location: HERE,
             arguments: 0,
             carriers: 0,
+            aliasing: false,
             device: None,
             shape: None,
             data_dependent: false,

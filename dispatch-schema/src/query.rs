@@ -136,6 +136,20 @@ impl Schema {
         self.arguments.iter().any(Argument::is_written)
     }
 
+    /// Whether any argument has an alias annotation: a call writes to it, or returns what may share its memory.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// let is_aliasing = |schema: &str| Schema::parse(schema).unwrap().is_aliasing();
+    /// assert!(is_aliasing("t(Tensor(a) self) -> Tensor(a)") && is_aliasing("zero_(Tensor(a!) self) -> Tensor(a!)"));
+    /// assert!(!is_aliasing("add(Tensor self, Tensor other) -> Tensor"));
+    /// ```
+    #[must_use]
+    pub fn is_aliasing(&self) -> bool {
+        self.arguments.iter().any(|argument| !argument.ty.aliases().is_empty())
+    }
+
     /// Which returns are views of which arguments: those that share a set with an argument that is not written.
     ///
     /// ```

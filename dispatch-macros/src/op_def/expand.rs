@@ -162,7 +162,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
         Some(device) => quote!(::core::option::Option::Some(#device)),
         None => quote!(::core::option::Option::None),
     };
-    let data_dependent = definition.data_dependent;
+    let (aliasing, data_dependent) = (schema.is_aliasing(), definition.data_dependent);
     let functional = match &definition.form {
         Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
@@ -175,6 +175,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
             arguments: #arguments,
             carriers: #carriers,
+            aliasing: #aliasing,
             device: #device,
             shape: <#name as #runtime::Operation>::SHAPE,
             data_dependent: #data_dependent,

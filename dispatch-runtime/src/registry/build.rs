@@ -5,10 +5,11 @@ use crate::boxed::BoxedKernel;
 use crate::key::{ORDER, SLOTS, Slot, layer_bit};
 use crate::key_set::KeySet;
 use crate::operator::Typed;
-use crate::rule::{Direct, Provenance, resolve};
+use crate::resolve::{Direct, Provenance, resolve};
 use crate::table::{Choice, Code, Entry, Table};
 
-/// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, and most programs have few.
+/// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, unless only one of them is aliasing;
+/// most programs have few.
 pub(super) struct Plan {
     /// By slot: the place in `origins`.
     slots: [u8; SLOTS],
@@ -31,8 +32,9 @@ enum Origin {
 impl Plan {
     pub(super) fn new(row: &Row, direct: &Direct, fallbacks: &[Cell]) -> Self {
         let mut plan = Self { slots: [0; SLOTS], origins: Vec::new() };
+        let is_aliasing = row.is_aliasing();
         for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
-            let (provenance, target) = resolve(direct, !fallbacks[slot.position()].kernels.is_empty(), slot);
+            let (provenance, target) = resolve(direct, fallbacks[slot.position()].serves(is_aliasing), slot);
             let is_layer = slot.key().is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
             let origin = match provenance {
                 Provenance::Missing if is_layer => Origin::Nothing,

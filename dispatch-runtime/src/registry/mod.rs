@@ -21,7 +21,7 @@ use crate::listener::{self, Change};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
-use crate::rule::Direct;
+use crate::resolve::Direct;
 use crate::rust_operator::{self, Claim};
 use crate::table::Table;
 use build::Plan;
@@ -34,8 +34,8 @@ pub(crate) struct Registry {
     by_operator: FxHashMap<usize, usize>,
     /// By slot: what a key does where an operator has no kernel for it.
     pub(crate) fallbacks: Vec<Cell>,
-    /// By the keys for which an operator has kernels; forgotten when a fallback changes.
-    plans: FxHashMap<Direct, Arc<Plan>>,
+    /// By the keys for which an operator has kernels, and whether it is aliasing; forgotten when a fallback changes.
+    plans: FxHashMap<(Direct, bool), Arc<Plan>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
     /// The keys of records that fill no cell, because there is none for them.
@@ -158,6 +158,7 @@ impl Registry {
                 }
                 Record::Kernel(kernel) => self.add_kernel(kernel),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
+                Record::Rule(rule) => (rule.operator)().rules().add(rule),
                 Record::Key(_) => {}
             }
         }
@@ -185,12 +186,12 @@ impl Registry {
 
     fn plan_of(&mut self, operator: &Operator) -> Result<Arc<Plan>> {
         let row = self.row_of(operator)?;
-        let direct = row.direct();
-        if let Some(plan) = self.plans.get(&direct) {
+        let (direct, is_aliasing) = (row.direct(), row.is_aliasing());
+        if let Some(plan) = self.plans.get(&(direct, is_aliasing)) {
             return Ok(plan.clone());
         }
         let plan = Arc::new(Plan::new(row, &direct, &self.fallbacks));
-        self.plans.insert(direct, plan.clone());
+        self.plans.insert((direct, is_aliasing), plan.clone());
         Ok(plan)
     }
 
@@ -234,9 +235,8 @@ impl Registry {
     }
 
     fn add_fallback(&mut self, record: &'static FallbackRecord) {
-        let kernel = Registered::fallback(record.kernel, record.name, record.location);
         match record.key.slot() {
-            Ok(slot) => self.set_fallback(slot, kernel),
+            Ok(slot) => self.set_fallback(slot, Registered::from_fallback(record)),
             Err(_) => self.misplaced.push(*record.key),
         }
     }

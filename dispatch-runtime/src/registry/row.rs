@@ -6,8 +6,8 @@ use crate::key::{Key, Target};
 use crate::location::Location;
 use crate::name::Name;
 use crate::operator::Operator;
-use crate::record::{Condition, KernelRecord, StaticKernel};
-use crate::rule::Direct;
+use crate::record::{Condition, FallbackRecord, KernelRecord};
+use crate::resolve::Direct;
 use crate::table::Code;
 
 /// An operator's definition and kernels. A row without definition has kernels that nobody can call.
@@ -34,6 +34,8 @@ pub(crate) struct Registered {
     overrides: bool,
     pub(crate) condition: Option<Condition>,
     priority: i32,
+    /// Of a fallback: whether it serves only operators whose schema has alias annotations.
+    aliasing: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -77,6 +79,11 @@ impl Row {
     /// The place of a target's cell.
     pub(super) fn position(&self, target: Target) -> Option<usize> {
         self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()
+    }
+
+    /// Whether the operator's schema has alias annotations on arguments.
+    pub(crate) fn is_aliasing(&self) -> bool {
+        self.definition().is_some_and(Operator::is_aliasing)
     }
 
     /// The keys that have kernels.
@@ -123,6 +130,11 @@ impl Row {
 }
 
 impl Cell {
+    /// Whether these fallbacks have something to do for an operator.
+    pub(crate) fn serves(&self, is_aliasing: bool) -> bool {
+        self.kernels.iter().any(|fallback| is_aliasing || !fallback.aliasing)
+    }
+
     /// The newest kernel that was put on top while the program runs; or else the only one; or else, if all are the program's own, the
     /// one that overrides the others, or one of several with conditions. Whatever came first, anything else is a conflict.
     pub(crate) fn active(&self) -> Active<'_> {
@@ -184,24 +196,19 @@ impl Registered {
             overrides: record.overrides,
             condition: record.condition,
             priority: record.priority,
+            aliasing: false,
         }
     }
 
-    pub(super) fn fallback(kernel: StaticKernel, name: &'static str, location: Location) -> Self {
-        Self {
-            kernel: kernel.into(),
-            name,
-            location,
-            source: Source::Program,
-            overrides: false,
-            condition: None,
-            priority: 0,
-        }
+    pub(super) fn from_fallback(record: &'static FallbackRecord) -> Self {
+        let FallbackRecord { kernel, name, location, aliasing, .. } = *record;
+        let fallback = Self::running(kernel.into(), name, location, Source::Program);
+        Self { aliasing, ..fallback }
     }
 
-    /// A kernel that was made while the program runs.
+    /// A kernel that was made while the program runs, or is like one.
     pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
-        Self { kernel, name, location, source, overrides: false, condition: None, priority: 0 }
+        Self { kernel, name, location, source, overrides: false, condition: None, priority: 0, aliasing: false }
     }
 
     /// The same, meant to displace whatever else is there.

@@ -375,6 +375,20 @@ impl Tensor {
         Shared::is_only(&self.0) && self.0.storage.is_unique()
     }
 
+    /// Whether there is no other handle to this tensor.
+    #[inline]
+    #[must_use]
+    pub fn is_only_handle(&mut self) -> bool {
+        Shared::is_only(&self.0)
+    }
+
+    /// A number that no other tensor has while this one lives; all of its handles have it.
+    #[inline]
+    #[must_use]
+    pub fn identity(&self) -> usize {
+        self.0.place().addr()
+    }
+
     /// How many handles there are.
     #[cfg(test)]
     pub(crate) fn handles(&self) -> usize {

@@ -1,0 +1,163 @@
+//! `#[op_grad]` and `not_differentiable!`: what is said about an operator's derivative.
+//!
+//! As with a kernel, the operator's own macro hands its schema over in a second step. A derivative names what it needs: `grad` for the
+//! gradient of a result, an argument or a result by its name for what is to be saved.
+
+mod check;
+mod expand;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{LitStr, Path, Signature, Token, bracketed, parenthesized};
+
+use crate::crate_path;
+use crate::errors::{Errors, at_end};
+use crate::function::{Function, signature_lints};
+use crate::schema_source;
+use crate::written::here;
+
+/// The arguments of the attribute.
+pub(crate) struct Flags {
+    pub(crate) operator: Path,
+    /// Arguments and results that have no gradient.
+    pub(crate) fixed: Vec<Ident>,
+}
+
+const USAGE: &str = "`#[op_grad(path::to::operator)]`";
+
+impl Parse for Flags {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() {
+            return Err(syn::Error::new(Span::call_site(), format!("name the operator: {USAGE}")));
+        }
+        let operator = input.call(Path::parse_mod_style)?;
+        let mut fixed = Vec::new();
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if input.is_empty() {
+                break;
+            }
+            let word: Ident = input.parse()?;
+            if word != "not_differentiable" || !input.peek(syn::token::Paren) {
+                let message = format!("`#[op_grad]` has no option `{word}`; it takes `not_differentiable(argument, ..)`");
+                return Err(syn::Error::new(word.span(), message));
+            }
+            let inside;
+            parenthesized!(inside in input);
+            fixed.extend(Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?);
+        }
+        Ok(Self { operator, fixed })
+    }
+}
+
+pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
+    let function = match Function::parse_under("op_grad", item) {
+        Ok(function) => function,
+        Err(item) => return item,
+    };
+    let mut errors = Errors::default();
+    let flags = match syn::parse2::<Flags>(attribute.clone()) {
+        Ok(flags) => Some(flags),
+        Err(error) => {
+            errors.add(at_end(error, attribute));
+            None
+        }
+    };
+    function.check_plain("a derivative", false, &mut errors);
+    if function.body.is_none() {
+        errors.at(&function.signature, format!("derivative `{}` has no body; write one", function.signature.ident));
+    }
+    let (Some(flags), true) = (flags, errors.is_empty()) else {
+        let function = function.with_body();
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
+    };
+    let (lints, signature) = (signature_lints(), &function.signature);
+    let call_back = hand_over(&flags.operator, &Ident::new("__grad", Span::call_site()), &quote!([#attribute] [#signature]));
+    quote!(#lints #function #call_back)
+}
+
+/// `not_differentiable!(operator, ..)`.
+pub(crate) fn not_differentiable(input: &TokenStream) -> TokenStream {
+    let operators = match Punctuated::<Path, Token![,]>::parse_terminated.parse2(input.clone()) {
+        Ok(operators) if operators.is_empty() => {
+            let error = syn::Error::new(Span::call_site(), "name operators: `not_differentiable!(path::to::operator)`");
+            return error.to_compile_error();
+        }
+        Ok(operators) => operators,
+        Err(error) => return at_end(error, input).to_compile_error(),
+    };
+    let macro_name = Ident::new("__not_differentiable", Span::call_site());
+    operators.iter().map(|operator| hand_over(operator, &macro_name, &quote!([#operator]))).collect()
+}
+
+/// Lets an operator's macro call one of ours, with its schema in front.
+fn hand_over(operator: &Path, to: &Ident, what: &TokenStream) -> TokenStream {
+    let layer = crate_path::layer("dispatch-autograd", "autograd");
+    let call_back = quote!({ @kernel #layer::__private::#to, #what });
+    if operator.get_ident().is_some() {
+        return quote!(#operator! #call_back);
+    }
+    // A macro that is not there has no suggestion; an import that is not there has one.
+    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
+    let alias = Ident::new("__operator", here(end));
+    quote! {
+        const _: () = {
+            use #operator as #alias;
+            #alias! #call_back
+        };
+    }
+}
+
+/// What the operator's macro hands back for a derivative.
+struct Checked {
+    schema: LitStr,
+    flags: Flags,
+    signature: Signature,
+}
+
+impl Parse for Checked {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let schema = input.parse()?;
+        let (flags, signature);
+        bracketed!(flags in input);
+        bracketed!(signature in input);
+        Ok(Self { schema, flags: flags.parse()?, signature: signature.parse()? })
+    }
+}
+
+/// The second step of `#[op_grad]`.
+pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
+    let Checked { schema, flags, signature } = match syn::parse2(input) {
+        Ok(checked) => checked,
+        Err(error) => return error.to_compile_error(),
+    };
+    let schema = match schema_source::handed_over(&schema) {
+        Ok(schema) => schema,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut errors = Errors::default();
+    match check::check(&schema, &flags, &signature, &mut errors) {
+        Some(derivative) if errors.is_empty() => expand::derivative(&schema, &flags.operator, &signature.ident, &derivative),
+        _ => errors.to_token_stream(),
+    }
+}
+
+/// The second step of `not_differentiable!`.
+pub(crate) fn expand_statement(input: TokenStream) -> TokenStream {
+    fn parts(input: ParseStream<'_>) -> syn::Result<(LitStr, Path)> {
+        let schema = input.parse()?;
+        let operator;
+        bracketed!(operator in input);
+        Ok((schema, operator.parse()?))
+    }
+    let (schema, operator) = match parts.parse2(input) {
+        Ok(parts) => parts,
+        Err(error) => return error.to_compile_error(),
+    };
+    match schema_source::handed_over(&schema) {
+        Ok(schema) => expand::statement(&schema, &operator),
+        Err(error) => error.to_compile_error(),
+    }
+}

@@ -1,0 +1,315 @@
+//! What a derivative expands to: a rule of the layer, and a kernel at Autograd that records.
+
+use dispatch_schema::{Schema, TypeKind};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::Path;
+
+use super::check::{Derivative, Taken};
+use crate::crate_path;
+use crate::rust_type::{RustType, returned};
+
+/// Absolute paths to the runtime and to the layer.
+struct Paths {
+    runtime: TokenStream,
+    layer: TokenStream,
+}
+
+impl Paths {
+    fn new() -> Self {
+        let layer = crate_path::layer("dispatch-autograd", "autograd");
+        Self { runtime: crate_path::runtime(), layer: quote!(#layer::__private) }
+    }
+}
+
+pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative) -> TokenStream {
+    let paths = Paths::new();
+    let Paths { layer, .. } = &paths;
+    let (inputs, results) = (&derivative.inputs, &derivative.results);
+    // Arguments are saved before the call, and results after.
+    let is_argument = |taken: &&Taken| matches!(taken, Taken::Argument { .. });
+    let is_result = |taken: &&Taken| matches!(taken, Taken::Result { .. });
+    let saved = derivative.parameters.iter().filter(is_argument).chain(derivative.parameters.iter().filter(is_result));
+    let sources = saved.map(|taken| match taken {
+        Taken::Argument { at, outline: false } => quote!(#layer::Source::Argument(#at)),
+        Taken::Argument { at, outline: true } => quote!(#layer::Source::OutlineOf(#at)),
+        Taken::Result { at, outline: false } => quote!(#layer::Source::Result(#at)),
+        Taken::Result { at, outline: true } => quote!(#layer::Source::OutlineOfResult(#at)),
+        Taken::Gradient { .. } | Taken::Gradients | Taken::Needs => TokenStream::new(),
+    });
+    let run = run(schema, name, derivative, &paths);
+    let rule = rule(
+        operator,
+        &quote!(inputs: &[#(#inputs),*], results: &[#(#results),*], saved: &[#(#sources),*], run: ::core::option::Option::Some(__run)),
+        &paths,
+    );
+    let kernel = (!writes(schema)).then(|| kernel(schema, operator, name, derivative, &paths));
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
+        const _: () = {
+            #run
+            #rule
+            #kernel
+        };
+    }
+}
+
+/// The statement that an operator has no derivative.
+pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
+    let paths = Paths::new();
+    let rule =
+        rule(operator, &quote!(inputs: &[], results: &[], saved: &[], run: ::core::option::Option::None), &paths);
+    let takes_tensors = schema.arguments.iter().any(|argument| argument.ty.is_tensor_like());
+    let kernel = (takes_tensors && !writes(schema)).then(|| {
+        let name = Ident::new("not_differentiable", Span::call_site());
+        passing(schema, operator, &name, &paths)
+    });
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
+        const _: () = {
+            #rule
+            #kernel
+        };
+    }
+}
+
+/// An operator that writes is recorded by the layer's fallback, which knows how.
+fn writes(schema: &Schema) -> bool {
+    schema.arguments.iter().any(|argument| argument.is_written())
+}
+
+fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
+    let Paths { runtime, layer } = paths;
+    quote! {
+        static __DERIVATIVE: #layer::Derivative = #layer::Derivative {
+            operator: <#operator as #runtime::Operation>::operator,
+            #fields
+        };
+        static __RULE: #runtime::RuleRecord = #runtime::RuleRecord::new(
+            <#operator as #runtime::Operation>::operator,
+            &__DERIVATIVE,
+            #runtime::Location::new(::core::file!(), ::core::line!()),
+        );
+        #runtime::__submit! { #runtime::__private::Record::Rule(&__RULE) }
+    }
+}
+
+/// Calls the function with what it asks for, and takes what it gives.
+fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
+    let Paths { runtime, layer } = paths;
+    let arguments = derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. })).count();
+    let saved_count =
+        derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. } | Taken::Result { .. })).count();
+    let saved: Vec<Ident> = (0..saved_count).map(|i| format_ident!("__saved{i}")).collect();
+    let (mut next_argument, mut next_result) = (0..arguments, arguments..saved_count);
+    let mut before = TokenStream::new();
+    let mut given = Vec::new();
+    for (i, taken) in derivative.parameters.iter().enumerate() {
+        let local = format_ident!("__given{i}");
+        let take = |at: Option<usize>, outline: bool, ty: TokenStream| {
+            let saved = at.map(|at| &saved[at]);
+            if outline { quote!(#layer::outline(#saved)?) } else { quote!(#layer::value::<#ty>(#saved)?) }
+        };
+        given.push(match taken {
+            Taken::Gradient { result, optional: false } => {
+                before.extend(quote!(let #local = __backwards.gradient(#result)?;));
+                quote!(&#local)
+            }
+            Taken::Gradient { result, optional: true } => {
+                before.extend(quote!(let #local = __backwards.gradient_if_any(#result);));
+                quote!(#local.as_ref())
+            }
+            Taken::Gradients => {
+                before.extend(quote!(let #local = __backwards.gradients();));
+                quote!(&#local)
+            }
+            Taken::Needs => {
+                before.extend(quote!(let #local = __backwards.needs();));
+                quote!(&#local)
+            }
+            Taken::Argument { at, outline } => {
+                let ty = RustType::of_argument(&schema.arguments[*at]).map(|ty| ty.shared().tokens(runtime));
+                take(next_argument.next(), *outline, quote!(#ty))
+            }
+            Taken::Result { outline, at } => {
+                let list = schema.returns.get(*at).is_some_and(|ret| matches!(ret.ty.kind, TypeKind::List(..)));
+                let ty = if list { quote!(&[#runtime::Tensor]) } else { quote!(&#runtime::Tensor) };
+                take(next_result.next(), *outline, ty)
+            }
+        });
+    }
+    let gradients: Vec<Ident> = (0..derivative.inputs.len()).map(|i| format_ident!("__gradient{i}")).collect();
+    let pattern = match &gradients[..] {
+        [one] => quote!(#one),
+        several => quote!((#(#several),*)),
+    };
+    let question = derivative.returns_result.then(|| quote!(?));
+    quote! {
+        fn __run(
+            __backwards: &mut #layer::Backwards<'_>,
+            __saved: &mut [#layer::Unpacked],
+        ) -> #runtime::Result<()> {
+            let [#(#saved),*] = __saved else { return #layer::lost() };
+            #before
+            let #pattern = #name(#(#given),*) #question;
+            #(__backwards.give(#gradients)?;)*
+            ::core::result::Result::Ok(())
+        }
+    }
+}
+
+/// The signature of a kernel, and what it hands on.
+struct Call {
+    arguments: Vec<Ident>,
+    types: Vec<TokenStream>,
+    output: TokenStream,
+}
+
+impl Call {
+    fn new(schema: &Schema, runtime: &TokenStream) -> Self {
+        let types: Vec<TokenStream> =
+            schema.arguments.iter().filter_map(RustType::of_argument).map(|ty| ty.tokens(runtime)).collect();
+        let arguments = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
+        Self { arguments, types, output: RustType::of_returns(schema).tokens(runtime) }
+    }
+}
+
+/// Names for the results, and how to take an output apart and put it together again.
+fn results(schema: &Schema) -> (Vec<Ident>, TokenStream) {
+    let names: Vec<Ident> = returned(schema).map(|(i, _)| format_ident!("__result{i}")).collect();
+    let whole = match &names[..] {
+        [one] => quote!(#one),
+        several => quote!((#(#several),*)),
+    };
+    (names, whole)
+}
+
+fn mutable(schema: &Schema) -> TokenStream {
+    let names: Vec<Ident> = returned(schema).map(|(i, _)| format_ident!("__result{i}")).collect();
+    match &names[..] {
+        [one] => quote!(mut #one),
+        several => quote!((#(mut #several),*)),
+    }
+}
+
+/// The kernel that records.
+fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
+    let Paths { runtime, layer } = paths;
+    let Call { arguments, types, output } = Call::new(schema, runtime);
+    let inputs: Vec<&Ident> = derivative.inputs.iter().map(|&i| &arguments[i]).collect();
+    let saves = derivative.parameters.iter().filter_map(|taken| match taken {
+        Taken::Argument { at, outline } => {
+            let argument = &arguments[*at];
+            Some(if *outline { quote!(__recording.save_outline(#argument);) } else { quote!(__recording.save(&#argument)?;) })
+        }
+        _ => None,
+    });
+    let (names, whole) = results(schema);
+    let pattern = mutable(schema);
+    let tensors: Vec<(&Ident, bool)> = returned(schema)
+        .zip(&names)
+        .filter(|((_, ty), _)| ty.is_tensor_like())
+        .map(|((_, ty), name)| (name, matches!(ty.kind, TypeKind::List(..))))
+        .collect();
+    let owned = tensors.iter().map(|(name, is_list)| {
+        if *is_list { quote!(#name.iter_mut().try_for_each(#layer::own)?;) } else { quote!(#layer::own(&mut #name)?;) }
+    });
+    let ties: Vec<TokenStream> = schema
+        .views()
+        .into_iter()
+        .map(|view| {
+            let (result, source) = (format_ident!("__result{}", view.ret), &arguments[view.argument]);
+            let is_list = matches!(schema.returns[view.ret].ty.kind, TypeKind::List(..));
+            let tie = if is_list { quote!(tie_all) } else { quote!(tie) };
+            quote!(#layer::#tie(&#result, #layer::Inputs::first(&#source));)
+        })
+        .collect();
+    let finish = match &tensors[..] {
+        [(list, true)] => {
+            let differentiable = derivative.results[0];
+            quote! {
+                let mut __results: ::std::vec::Vec<(&mut #runtime::Tensor, bool)> =
+                    #list.iter_mut().map(|__tensor| (__tensor, #differentiable)).collect();
+                __recording.finish(&mut __results)?;
+            }
+        }
+        several => {
+            let pairs = several.iter().zip(&derivative.results).map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
+            quote!(__recording.finish(&mut [#(#pairs),*])?;)
+        }
+    };
+    let straight = if ties.is_empty() {
+        quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
+    } else {
+        quote! {
+            let #whole = <#operator>::redispatch(__on, #(#arguments),*)?;
+            #(#ties)*
+            return ::core::result::Result::Ok(#whole);
+        }
+    };
+    let record = record(name, operator, runtime);
+    quote! {
+        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+            let __on = #layer::below(__keys);
+            if !(false #(|| #layer::Inputs::may_require_grad(&#inputs))*) {
+                #straight
+            }
+            __recorded(#(#arguments,)* __on)
+        }
+
+        #[cold]
+        #[inline(never)]
+        fn __recorded(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
+            let ::core::option::Option::Some(mut __recording) =
+                #layer::Recording::start(&__DERIVATIVE, &[#(&#inputs),*])?
+            else {
+                #straight
+            };
+            #(#saves)*
+            let #pattern = {
+                let __computing = #layer::computing();
+                <#operator>::redispatch(__on, #(#arguments),*)?
+            };
+            #(#owned)*
+            #(#ties)*
+            #finish
+            ::core::result::Result::Ok(#whole)
+        }
+
+        #record
+    }
+}
+
+/// The kernel of an operator without derivative: nothing inside of it is recorded either.
+fn passing(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> TokenStream {
+    let Paths { runtime, layer } = paths;
+    let Call { arguments, types, output } = Call::new(schema, runtime);
+    let tensors = schema.arguments.iter().zip(&arguments).filter(|(argument, _)| argument.ty.is_tensor_like());
+    let tensors = tensors.map(|(_, name)| name);
+    let record = record(name, operator, runtime);
+    quote! {
+        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+            let __on = #layer::below(__keys);
+            if !(false #(|| #layer::Inputs::may_require_grad(&#tensors))*) {
+                return <#operator>::redispatch(__on, #(#arguments),*);
+            }
+            let __computing = #layer::computing();
+            <#operator>::redispatch(__on, #(#arguments),*)
+        }
+
+        #record
+    }
+}
+
+fn record(name: &Ident, operator: &Path, runtime: &TokenStream) -> TokenStream {
+    quote! {
+        static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::Autograd];
+        static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(
+            __kernel,
+            &__KEYS,
+            ::core::stringify!(#name),
+            #runtime::Location::new(::core::file!(), ::core::line!()),
+        );
+        #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+    }
+}

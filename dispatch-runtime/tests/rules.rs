@@ -1,0 +1,122 @@
+//! Rules: what a layer knows about an operator, found by the layer's own type, whenever and however it was submitted.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Finding, Location, Record, RuleRecord, register, verify};
+
+#[derive(Debug, PartialEq)]
+struct Derivative(&'static str);
+
+#[derive(Debug, PartialEq)]
+struct Policy(u8);
+
+#[op_def("known(Tensor self) -> Tensor")]
+fn known(this: &Tensor) -> Result<Tensor>;
+
+#[op_def("late(Tensor self) -> Tensor")]
+fn late(this: &Tensor) -> Result<Tensor>;
+
+#[op_def("contested(Tensor self) -> Tensor")]
+fn contested(this: &Tensor) -> Result<Tensor>;
+
+#[op_def("busy(Tensor self) -> Tensor")]
+fn busy(this: &Tensor) -> Result<Tensor>;
+
+/// As a layer's attribute submits them.
+macro_rules! rule {
+    ($operator:ident, $ty:ty = $rule:expr, $location:expr) => {
+        const _: () = {
+            static RULE: $ty = $rule;
+            static __RULE: RuleRecord = RuleRecord::new($operator::operator, &RULE, $location);
+            dispatch_runtime::__submit! { Record::Rule(&__RULE) }
+        };
+    };
+}
+
+rule!(known, Derivative = Derivative("of known"), Location::caller());
+rule!(known, Policy = Policy(3), Location::caller());
+
+// The first by place is in the middle: whichever end collecting begins at, it does not come first.
+rule!(contested, Derivative = Derivative("second"), Location::new("b.rs", 1));
+rule!(contested, Derivative = Derivative("first"), Location::new("a.rs", 20));
+rule!(contested, Derivative = Derivative("third"), Location::new("b.rs", 2));
+
+fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule: T, location: Location) {
+    let rule: &'static T = Box::leak(Box::new(rule));
+    let record: &'static RuleRecord = Box::leak(Box::new(RuleRecord::new(operator, rule, location)));
+    register(vec![Record::Rule(record)].leak());
+}
+
+#[test]
+fn a_rule_is_found_by_its_type_and_operator_alone() {
+    assert_eq!(known::operator().rule(), Some(&Derivative("of known")));
+    assert_eq!(known::operator().rule(), Some(&Policy(3)));
+    assert_eq!(known::operator().rule::<&str>(), None);
+    assert_eq!(busy::operator().rule::<Derivative>(), None);
+}
+
+#[test]
+fn a_rule_that_is_registered_late_is_found_from_then_on() {
+    assert_eq!(late::operator().rule::<Policy>(), None);
+    register_rule(late::operator, Policy(7), Location::caller());
+    assert_eq!(late::operator().rule(), Some(&Policy(7)));
+}
+
+#[test]
+fn of_two_rules_the_first_by_place_is_used_and_both_are_found_by_verify() {
+    assert_eq!(contested::operator().rule(), Some(&Derivative("first")));
+    let findings: Vec<Finding> =
+        verify().into_iter().filter(|finding| matches!(finding, Finding::DuplicateRule { .. })).collect();
+    let [Finding::DuplicateRule { operator, of, rules }] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!((operator.to_string().as_str(), *of), ("rules::contested", std::any::type_name::<Derivative>()));
+    assert_eq!(*rules, [("a.rs", 20), ("b.rs", 1), ("b.rs", 2)].map(|(file, line)| Location::new(file, line)));
+    let text = findings[0].to_string();
+    assert!(text.contains("rules::contested") && text.contains("\n  a.rs:20\n  b.rs:1\n  b.rs:2\n"), "{text}");
+}
+
+#[test]
+fn registering_a_rule_again_changes_nothing() {
+    static RULE: Policy = Policy(1);
+    static RECORD: RuleRecord = RuleRecord::new(again::operator, &RULE, Location::new("again.rs", 1));
+    static RECORDS: [Record; 2] = [Record::Rule(&RECORD), Record::Rule(&RECORD)];
+
+    #[op_def("again(Tensor self) -> Tensor")]
+    fn again(this: &Tensor) -> Result<Tensor>;
+
+    register(&RECORDS);
+    register(&RECORDS);
+    assert_eq!(again::operator().rule(), Some(&Policy(1)));
+    assert!(!verify().iter().any(|finding| finding.to_string().contains("again.rs")));
+}
+
+#[test]
+fn rules_that_arrive_from_several_threads_are_all_found_while_others_look() {
+    struct Numbered<const N: usize>;
+
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut seen = false;
+            while !done.load(Ordering::Relaxed) {
+                let found = busy::operator().rule::<Numbered<0>>().is_some();
+                assert!(found || !seen, "a rule that was there is gone");
+                seen = found;
+            }
+        });
+        let writers = [
+            scope.spawn(|| register_rule(busy::operator, Numbered::<0>, Location::caller())),
+            scope.spawn(|| register_rule(busy::operator, Numbered::<1>, Location::caller())),
+            scope.spawn(|| register_rule(busy::operator, Numbered::<2>, Location::caller())),
+        ];
+        let joined = writers.map(thread::ScopedJoinHandle::join);
+        done.store(true, Ordering::Relaxed);
+        assert!(joined.iter().all(Result::is_ok));
+    });
+    let operator = busy::operator();
+    assert!(operator.rule::<Numbered<0>>().is_some());
+    assert!(operator.rule::<Numbered<1>>().is_some());
+    assert!(operator.rule::<Numbered<2>>().is_some());
+}

@@ -1,0 +1,339 @@
+//! Going back through the graph.
+//!
+//! A first walk counts, for every node that can be reached, how many edges lead to it. Then nodes run, the latest first, each as soon
+//! as all of its gradients have arrived and were added up. Neither walk recurses, and a node's saved tensors are freed as soon as it ran.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+
+use aten::prelude::*;
+use dispatch_runtime::guard::{self, Guard, ThreadState};
+use dispatch_runtime::{Error, KeySet, Result, Tensor, keys};
+use smallvec::{SmallVec, smallvec};
+
+use crate::anomaly;
+use crate::error::GradientError;
+use crate::function::Function;
+use crate::leaf::{self, plus};
+use crate::node::{Edge, Gradients, Node};
+
+/// What a backward is to do.
+pub(crate) struct Task<'a> {
+    pub(crate) roots: Vec<(Edge, Tensor)>,
+    pub(crate) retain_graph: bool,
+    pub(crate) create_graph: bool,
+    /// The tensors whose gradients are wanted; none where leaves are to gather theirs.
+    pub(crate) inputs: Option<&'a [Edge]>,
+}
+
+/// A node that waits for its gradients.
+struct Waiting {
+    node: Arc<Node>,
+    /// How many edges have not brought theirs yet.
+    missing: usize,
+    gradients: SmallVec<[Option<Tensor>; 1]>,
+    /// Whether anything that is wanted is behind it, or it itself is.
+    wanted: bool,
+}
+
+/// A leaf that waits for its gradient.
+struct Sink {
+    leaf: Tensor,
+    missing: usize,
+    gradient: Option<Tensor>,
+    wanted: bool,
+}
+
+/// The latest first.
+struct Ready {
+    sequence: u64,
+    node: usize,
+}
+
+struct Run<'a> {
+    task: &'a Task<'a>,
+    nodes: Vec<Waiting>,
+    of_node: HashMap<*const Node, usize>,
+    sinks: Vec<Sink>,
+    of_leaf: HashMap<usize, usize>,
+    ready: BinaryHeap<Ready>,
+    captured: Vec<Option<Tensor>>,
+    caller: KeySet,
+}
+
+/// Runs it, and gives the gradients of the inputs, if any are named.
+pub(crate) fn run(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
+    let mut run = Run {
+        task,
+        nodes: Vec::new(),
+        of_node: HashMap::new(),
+        sinks: Vec::new(),
+        of_leaf: HashMap::new(),
+        ready: BinaryHeap::new(),
+        captured: vec![None; task.inputs.map_or(0, <[Edge]>::len)],
+        caller: guard::included(),
+    };
+    run.explore();
+    if task.inputs.is_some() {
+        run.find_wanted();
+    }
+    let _mode = if task.create_graph { guard::enable_grad() } else { guard::no_grad() };
+    for (edge, seed) in &task.roots {
+        run.arrive(edge, Some(seed.clone()))?;
+    }
+    while let Some(Ready { node, .. }) = run.ready.pop() {
+        run.step(node)?;
+    }
+    Ok(run.captured)
+}
+
+impl Run<'_> {
+    /// Finds every node and leaf behind the roots, and counts the edges to each.
+    fn explore(&mut self) {
+        let roots: Vec<Edge> = self.task.roots.iter().map(|(edge, _)| edge.clone()).collect();
+        for root in &roots {
+            self.count(root);
+        }
+        let mut next = 0;
+        while let Some(waiting) = self.nodes.get(next) {
+            let node = waiting.node.clone();
+            for edge in node.edges().iter().flatten() {
+                self.count(edge);
+            }
+            next += 1;
+        }
+    }
+
+    fn count(&mut self, edge: &Edge) {
+        match edge {
+            Edge::Node(node, _) => {
+                let at = *self.of_node.entry(Arc::as_ptr(node)).or_insert_with(|| {
+                    let gradients = smallvec![None; node.results().len()];
+                    self.nodes.push(Waiting { node: node.clone(), missing: 0, gradients, wanted: true });
+                    self.nodes.len() - 1
+                });
+                self.nodes[at].missing += 1;
+            }
+            Edge::Leaf(leaf) => {
+                let at = *self.of_leaf.entry(leaf.identity()).or_insert_with(|| {
+                    self.sinks.push(Sink { leaf: leaf.clone(), missing: 0, gradient: None, wanted: true });
+                    self.sinks.len() - 1
+                });
+                self.sinks[at].missing += 1;
+            }
+        }
+    }
+
+    /// Finds out which nodes lead to an input.
+    fn find_wanted(&mut self) {
+        let inputs = self.task.inputs.unwrap_or_default();
+        let is_input = |node: &Arc<Node>| {
+            inputs.iter().any(|input| matches!(input, Edge::Node(other, _) if Arc::ptr_eq(other, node)))
+        };
+        for sink in &mut self.sinks {
+            sink.wanted = inputs.iter().any(|input| matches!(input, Edge::Leaf(leaf) if leaf.same(&sink.leaf)));
+        }
+        // Who comes after all that lead to it knows last, so the order is that of arrival, read from its end.
+        let mut missing: Vec<usize> = self.nodes.iter().map(|waiting| waiting.missing).collect();
+        let (mut order, mut stack) = (Vec::new(), Vec::new());
+        for (edge, _) in &self.task.roots {
+            if let Edge::Node(node, _) = edge {
+                let at = self.of_node[&Arc::as_ptr(node)];
+                missing[at] -= 1;
+                if missing[at] == 0 {
+                    stack.push(at);
+                }
+            }
+        }
+        while let Some(at) = stack.pop() {
+            order.push(at);
+            let node = self.nodes[at].node.clone();
+            for edge in node.edges().iter().flatten() {
+                if let Edge::Node(next, _) = edge {
+                    let next = self.of_node[&Arc::as_ptr(next)];
+                    missing[next] -= 1;
+                    if missing[next] == 0 {
+                        stack.push(next);
+                    }
+                }
+            }
+        }
+        for at in order.into_iter().rev() {
+            let node = self.nodes[at].node.clone();
+            let leads_on = node.edges().iter().flatten().any(|edge| self.is_wanted(edge));
+            self.nodes[at].wanted = leads_on || is_input(&node);
+        }
+    }
+
+    fn is_wanted(&self, edge: &Edge) -> bool {
+        match edge {
+            Edge::Node(node, _) => self.nodes[self.of_node[&Arc::as_ptr(node)]].wanted,
+            Edge::Leaf(leaf) => self.sinks[self.of_leaf[&leaf.identity()]].wanted,
+        }
+    }
+
+    /// Adds a gradient, if any, to what waits at the end of an edge.
+    fn arrive(&mut self, edge: &Edge, gradient: Option<Tensor>) -> Result<()> {
+        match edge {
+            Edge::Node(node, result) => {
+                let at = self.of_node[&Arc::as_ptr(node)];
+                let waiting = &mut self.nodes[at];
+                if let Some(gradient) = gradient {
+                    add(&mut waiting.gradients[*result as usize], gradient)?;
+                }
+                waiting.missing -= 1;
+                if waiting.missing == 0 {
+                    self.ready.push(Ready { sequence: node.sequence(), node: at });
+                }
+            }
+            Edge::Leaf(leaf) => {
+                let at = self.of_leaf[&leaf.identity()];
+                let sink = &mut self.sinks[at];
+                if let Some(gradient) = gradient {
+                    add(&mut sink.gradient, gradient)?;
+                }
+                sink.missing -= 1;
+                if sink.missing == 0 {
+                    self.finish_leaf(at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_leaf(&mut self, at: usize) -> Result<()> {
+        let sink = &mut self.sinks[at];
+        let (Some(mut gradient), true) = (sink.gradient.take(), sink.wanted) else { return Ok(()) };
+        let leaf = sink.leaf.clone();
+        leaf::run_hooks(&leaf, &mut gradient)?;
+        match self.task.inputs {
+            Some(inputs) => {
+                for (input, captured) in inputs.iter().zip(&mut self.captured) {
+                    if matches!(input, Edge::Leaf(input) if input.same(&leaf)) {
+                        *captured = Some(gradient.clone());
+                    }
+                }
+                Ok(())
+            }
+            None => leaf::accumulate(&leaf, gradient),
+        }
+    }
+
+    /// Runs one node, whose gradients are all there.
+    fn step(&mut self, at: usize) -> Result<()> {
+        let node = self.nodes[at].node.clone();
+        let mut gradients = std::mem::take(&mut self.nodes[at].gradients);
+        let wanted = self.nodes[at].wanted;
+        let mut out: Gradients = smallvec![None; node.edges().len()];
+        if wanted && gradients.iter().any(Option::is_some) {
+            let _state = enter(node.state(), self.caller, self.task.create_graph);
+            if let Some(hooks) = node.hooks() {
+                hooks.before(&mut gradients)?;
+            }
+            self.capture(&node, &gradients);
+            let needs: SmallVec<[bool; 4]> =
+                node.edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.is_wanted(edge))).collect();
+            if needs.contains(&true) {
+                out = self.run_node(&node, &mut gradients, &needs)?;
+            }
+        }
+        if !self.task.retain_graph {
+            node.function().release();
+        }
+        drop(gradients);
+        for (edge, gradient) in node.edges().iter().zip(out) {
+            if let Some(edge) = edge {
+                self.arrive(edge, gradient)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_node(&self, node: &Arc<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+        let result = Function::run(node, gradients, needs).and_then(|mut out| {
+            if let Some(hooks) = node.hooks() {
+                hooks.after(&mut out)?;
+            }
+            for ((gradient, edge), need) in out.iter_mut().zip(node.edges()).zip(needs) {
+                *gradient = match (gradient.take(), edge) {
+                    (Some(gradient), Some(edge)) if *need => Some(edge.fit(gradient, node)?),
+                    _ => None,
+                };
+            }
+            if anomaly::is_watching() {
+                check_for_nan(node, &out)?;
+            }
+            Ok(out)
+        });
+        result.map_err(|error| located(error, node))
+    }
+
+    fn capture(&mut self, node: &Arc<Node>, gradients: &[Option<Tensor>]) {
+        for (input, captured) in self.task.inputs.unwrap_or_default().iter().zip(&mut self.captured) {
+            if let Edge::Node(input, result) = input
+                && Arc::ptr_eq(input, node)
+            {
+                captured.clone_from(&gradients[*result as usize]);
+            }
+        }
+    }
+}
+
+/// Takes on the state of the forward, with what the caller of backward adds to it. Casts were recorded and go back as such, so there is
+/// nothing for autocast to do.
+fn enter(forward: ThreadState, caller: KeySet, create_graph: bool) -> [Guard; 4] {
+    let state = forward.enter();
+    let mode = if create_graph { guard::enable_grad() } else { guard::no_grad() };
+    [guard::exclude(KeySet::layers_of(keys::Autocast)), guard::include(caller.layers()), mode, state]
+}
+
+/// Adds a gradient to what there is.
+fn add(sum: &mut Option<Tensor>, gradient: Tensor) -> Result<()> {
+    *sum = Some(match sum.take() {
+        Some(sum) => plus(sum, &gradient)?,
+        None => gradient,
+    });
+    Ok(())
+}
+
+fn check_for_nan(node: &Node, gradients: &[Option<Tensor>]) -> Result<()> {
+    let _quietly = guard::no_grad();
+    for (position, gradient) in gradients.iter().enumerate() {
+        if let Some(gradient) = gradient
+            && aten::isnan(gradient)?.any()?.item::<bool>()?
+        {
+            return Err(GradientError::NaN { operator: node.name(), position }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Says in which derivative something went wrong, and, in anomaly mode, where the call was made.
+#[cold]
+fn located(error: Error, node: &Node) -> Error {
+    match node.site() {
+        Some(site) => Error::kernel(format!("{error}\n  in the derivative of `{}`, {site}", node.name())),
+        None => error,
+    }
+}
+
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.sequence, other.node).cmp(&(other.sequence, self.node))
+    }
+}
+
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ready {}

@@ -1,0 +1,3 @@
+//! The derivatives of PyTorch's operators.
+
+mod first;

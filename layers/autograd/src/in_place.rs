@@ -1,0 +1,79 @@
+//! Calls that write to a tensor which somebody may differentiate by, or whose views or base somebody may.
+
+use std::sync::Arc;
+
+use dispatch_runtime::{Operator, Result, Tensor, guard};
+
+use crate::error::GradientError;
+use crate::history::{self, Origin};
+use crate::node::{Edge, Node};
+use crate::record::computing;
+use crate::views::Writing;
+
+/// Refuses to write to a tensor where the gradient could not follow.
+pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Result<()> {
+    let (operator, argument) = (operator.name().to_string(), argument.to_owned());
+    if tensor.is_view()
+        && let Some(view) = history::peek(tensor, |state| state.view.clone()).flatten()
+    {
+        let because = match view.origin {
+            Origin::Plain => None,
+            Origin::OneOfMany => Some("is one of several that one call gave"),
+            Origin::Unrecorded => Some("was made while nothing was recorded"),
+            Origin::Reinterpreted => Some("shows its memory as another dtype"),
+        };
+        if let Some(because) = because {
+            return Err(GradientError::ViewWritten { operator, argument, because }.into());
+        }
+        if view.base.requires_grad() && view.base.is_leaf() {
+            return Err(GradientError::ViewOfLeafWritten { operator, argument }.into());
+        }
+    }
+    if tensor.requires_grad() && tensor.is_leaf() {
+        return Err(GradientError::LeafWritten { operator, argument }.into());
+    }
+    Ok(())
+}
+
+/// Makes a tensor that a recorded call wrote to the result of that call; `before` is where its gradient went.
+pub(crate) fn rebase(tensor: &Tensor, call: Arc<Node>) -> Result<()> {
+    let view = history::peek(tensor, |state| state.view.clone()).flatten();
+    match view {
+        Some(view) => {
+            let before = history::edge(&view.base)?;
+            history::rewrite(&view.base, Writing::node(&view.base, tensor, call, before));
+        }
+        None => history::rewrite(tensor, call),
+    }
+    Ok(())
+}
+
+/// A copy of a tensor as it is before it is written to, with its history.
+pub(crate) fn before(tensor: &Tensor, edge: Option<&Edge>) -> Result<Tensor> {
+    let copy = {
+        let _unseen = computing();
+        aten::clone(tensor, None)?
+    };
+    match edge {
+        Some(edge @ Edge::Node(..)) => history::set(&copy, edge.clone()),
+        // A leaf is not written to while anything is recorded.
+        Some(Edge::Leaf(_)) | None => {}
+    }
+    Ok(copy)
+}
+
+/// Counts writes that no guard saw.
+pub(crate) fn count_version(tensor: &Tensor, before: u64) {
+    if tensor.storage().version() == before {
+        tensor.storage().bump_version();
+    }
+}
+
+/// Refuses to write to a tensor that counts no versions.
+pub(crate) fn check_inference(tensor: &Tensor, operator: &Operator, argument: &str) -> Result<()> {
+    if tensor.is_inference() && !guard::is_inference_mode() {
+        let (operator, argument) = (operator.name().to_string(), argument.to_owned());
+        return Err(GradientError::InferenceWritten { operator, argument }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! The graph: a node for each recorded call, and an edge to wherever its gradients go.
+//!
+//! A node belongs to the tensors that it gave and to the nodes behind it, so a graph lives exactly as long as somebody can still go
+//! back through it. Chains of a million nodes are dropped without recursion: what a node held is buried, and the outermost
+//! burial digs on until nothing is left.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use aten::prelude::*;
+use dispatch_runtime::guard::ThreadState;
+use dispatch_runtime::{Result, Tensor};
+use smallvec::SmallVec;
+
+use crate::anomaly::Site;
+use crate::function::Function;
+use crate::hooks::Hooks;
+use crate::outline::Outline;
+
+/// A recorded call, and how to go back through it.
+pub struct Node {
+    function: Function,
+    edges: Edges,
+    results: SmallVec<[Outline; 1]>,
+    /// Later nodes have larger numbers, so going back in their order goes back in time.
+    sequence: u64,
+    state: ThreadState,
+    site: Option<Site>,
+    hooks: OnceLock<Box<Hooks>>,
+}
+
+/// Where a gradient goes.
+#[derive(Clone)]
+pub(crate) enum Edge {
+    /// To a node, as the gradient of one of its results.
+    Node(Arc<Node>, u32),
+    /// To a leaf.
+    Leaf(Tensor),
+}
+
+/// One for each tensor that a call can be differentiated by; none where it does not require gradients.
+pub(crate) type Edges = SmallVec<[Option<Edge>; 2]>;
+
+/// Gradients of a call's tensors, in order.
+pub(crate) type Gradients = SmallVec<[Option<Tensor>; 2]>;
+
+thread_local! {
+    static SEQUENCE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    static BURIED: RefCell<Option<Vec<Remains>>> = const { RefCell::new(None) };
+}
+
+type Remains = (Edges, Function);
+
+impl Node {
+    pub(crate) fn new(
+        function: Function,
+        edges: Edges,
+        results: SmallVec<[Outline; 1]>,
+        state: ThreadState,
+    ) -> Arc<Self> {
+        let sequence = SEQUENCE.get();
+        SEQUENCE.set(sequence + 1);
+        Arc::new(Self { function, edges, results, sequence, state, site: Site::here(), hooks: OnceLock::new() })
+    }
+
+    /// What was called: an operator's name, or that of a function of somebody's own.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.function.name()
+    }
+
+    /// The nodes that its gradients go to; none in place of leaves and of tensors that do not require gradients.
+    pub fn next(&self) -> impl Iterator<Item = Option<&Arc<Self>>> {
+        self.edges.iter().map(|edge| match edge {
+            Some(Edge::Node(node, _)) => Some(node),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
+    }
+
+    pub(crate) fn edges(&self) -> &[Option<Edge>] {
+        &self.edges
+    }
+
+    pub(crate) fn results(&self) -> &[Outline] {
+        &self.results
+    }
+
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    pub(crate) fn state(&self) -> ThreadState {
+        self.state
+    }
+
+    pub(crate) fn site(&self) -> Option<&Site> {
+        self.site.as_ref()
+    }
+
+    pub(crate) fn hooks(&self) -> Option<&Hooks> {
+        self.hooks.get().map(|hooks| &**hooks)
+    }
+
+    pub(crate) fn hooks_or_new(&self) -> &Hooks {
+        self.hooks.get_or_init(Box::default)
+    }
+}
+
+impl Edge {
+    /// What the gradients that come along here look like.
+    pub(crate) fn outline(&self) -> Outline {
+        match self {
+            Self::Node(node, result) => node.results[*result as usize].clone(),
+            Self::Leaf(tensor) => Outline::of(tensor),
+        }
+    }
+
+    /// Makes a gradient one of what this edge leads to: of its sizes, dtype and kind of number.
+    pub(crate) fn fit(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
+        match self {
+            Self::Node(node, result) => {
+                let outline = &node.results[*result as usize];
+                fit(gradient, outline.sizes(), outline.dtype(), &|| from.name())
+            }
+            Self::Leaf(tensor) => fit(gradient, tensor.sizes(), tensor.dtype(), &|| from.name()),
+        }
+    }
+}
+
+/// Sums a gradient over what was broadcast, and gives it the dtype.
+pub(crate) fn fit(
+    mut gradient: Tensor,
+    sizes: &[i64],
+    dtype: dispatch_runtime::DType,
+    from: &dyn Fn() -> String,
+) -> Result<Tensor> {
+    if gradient.sizes() != sizes {
+        gradient = sum_to(&gradient, sizes).ok_or_else(|| crate::GradientError::WrongGradient {
+            from: format!("the derivative of `{}`", from()),
+            found: gradient.sizes().to_vec(),
+            expected: sizes.to_vec(),
+        })??;
+    }
+    if gradient.dtype() != dtype {
+        if gradient.dtype().is_complex() && !dtype.is_complex() {
+            gradient = crate::complex::real(&gradient)?;
+        }
+        gradient = gradient.to(dtype)?;
+    }
+    Ok(gradient)
+}
+
+/// The sum over the dimensions along which `sizes` was broadcast to this; none where it was not.
+fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
+    let found = tensor.sizes();
+    let new = found.len().checked_sub(sizes.len())?;
+    let mut dims: SmallVec<[i64; 5]> = (0..i64::try_from(new).ok()?).collect();
+    for (i, (&found, &size)) in found[new..].iter().zip(sizes).enumerate() {
+        match (found, size) {
+            (found, size) if found == size => {}
+            (_, 1) => dims.push(i64::try_from(new + i).ok()?),
+            _ => return None,
+        }
+    }
+    Some(aten::sum_dim_intlist(tensor, Some(&dims), true, None).and_then(|sum| if new == 0 { Ok(sum) } else { sum.view(sizes) }))
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        bury((std::mem::take(&mut self.edges), self.function.take()));
+    }
+}
+
+/// Drops what a node held, here or, where a drop brought us here, as soon as that one is done.
+fn bury(remains: Remains) {
+    let mine = BURIED.try_with(|buried| match &mut *buried.borrow_mut() {
+        Some(waiting) => {
+            waiting.push(remains);
+            None
+        }
+        none => {
+            *none = Some(Vec::new());
+            Some(remains)
+        }
+    });
+    // While a thread ends there is no list any more, and its few last nodes go as deep as they are.
+    let Ok(Some(remains)) = mine else { return };
+    let mut next = Some(remains);
+    while let Some(remains) = next {
+        drop(remains);
+        next = BURIED.with_borrow_mut(|buried| buried.as_mut().and_then(Vec::pop));
+    }
+    BURIED.with_borrow_mut(|buried| *buried = None);
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Node({})", self.name())
+    }
+}

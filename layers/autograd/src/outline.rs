@@ -1,0 +1,79 @@
+//! What is known of a tensor without its elements.
+
+use aten::prelude::*;
+use dispatch_runtime::{DType, Device, Dims, Result, Tensor};
+
+/// Sizes, dtype and device of a tensor. A derivative that only needs these keeps no memory alive for them.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use dispatch_autograd::Outline;
+/// use dispatch_runtime::Tensor;
+///
+/// let outline = Outline::of(&Tensor::from_slice(&[1.0_f32, 2.0]));
+/// assert_eq!(outline.sizes(), [2]);
+/// assert_eq!(&*outline.zeros().unwrap().read::<f32>().unwrap(), [0.0, 0.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Outline {
+    sizes: Dims,
+    dtype: DType,
+    device: Device,
+}
+
+impl Outline {
+    /// That of a tensor.
+    #[must_use]
+    pub fn of(tensor: &Tensor) -> Self {
+        Self { sizes: Dims::from_slice(tensor.sizes()), dtype: tensor.dtype(), device: tensor.device() }
+    }
+
+    /// How many elements there are in each dimension.
+    #[must_use]
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    /// How many dimensions there are.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn count(&self) -> i64 {
+        self.sizes.iter().product()
+    }
+
+    /// The type of the elements.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Where the memory is.
+    #[must_use]
+    pub const fn device(&self) -> Device {
+        self.device
+    }
+
+    /// A tensor like it, of zeros.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no memory for it.
+    pub fn zeros(&self) -> Result<Tensor> {
+        Tensor::zeros(&self.sizes, (self.dtype, self.device))
+    }
+
+    /// Whether gradients of it make sense.
+    pub(crate) fn is_differentiable(&self) -> bool {
+        is_differentiable(self.dtype)
+    }
+}
+
+/// Whether numbers of this type vary continuously.
+pub(crate) fn is_differentiable(dtype: DType) -> bool {
+    dtype.is_floating() || dtype.is_complex()
+}

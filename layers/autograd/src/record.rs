@@ -1,0 +1,272 @@
+//! The forward: what a kernel at autograd does when something requires gradients.
+
+use dispatch_runtime::guard::{self, Guard, ThreadState};
+use dispatch_runtime::{Argument, KeySet, Result, Tensor, Value, keys};
+use smallvec::SmallVec;
+
+use crate::derivative::{Derivative, Source};
+use crate::function::{Backward, Function, Kept, Saved, SavedTensor};
+use crate::history::{self, Origin};
+use crate::node::{Edge, Edges, Node};
+use crate::outline::{self, Outline};
+use crate::views;
+
+/// A call that is being recorded. Not public API: kernels that `#[op_grad]` makes use it.
+#[doc(hidden)]
+pub struct Recording {
+    rule: &'static Derivative,
+    edges: Edges,
+    saved: Saved,
+}
+
+/// A result of a call: the tensor, and whether the derivative is of it.
+#[doc(hidden)]
+pub type Result_<'a> = (&'a mut Tensor, bool);
+
+/// Arguments that gradients may be asked for.
+#[doc(hidden)]
+pub trait Inputs {
+    /// Whether gradients may have to be followed.
+    fn may_require_grad(&self) -> bool;
+
+    /// Adds where the gradient of each goes.
+    fn edges(&self, edges: &mut Edges_) -> Result<()>;
+
+    /// The first tensor: of what a view is a view.
+    fn first(&self) -> Option<&Tensor>;
+}
+
+/// Where the gradients of a call go.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Edges_(Edges);
+
+impl Inputs for &Tensor {
+    #[inline(always)]
+    fn may_require_grad(&self) -> bool {
+        history::may_require_grad(self)
+    }
+
+    fn edges(&self, edges: &mut Edges_) -> Result<()> {
+        edges.0.push(history::edge(self)?);
+        Ok(())
+    }
+
+    fn first(&self) -> Option<&Tensor> {
+        Some(self)
+    }
+}
+
+impl Inputs for Option<&Tensor> {
+    #[inline(always)]
+    fn may_require_grad(&self) -> bool {
+        self.is_some_and(history::may_require_grad)
+    }
+
+    fn edges(&self, edges: &mut Edges_) -> Result<()> {
+        edges.0.push(match self {
+            Some(tensor) => history::edge(tensor)?,
+            None => None,
+        });
+        Ok(())
+    }
+
+    fn first(&self) -> Option<&Tensor> {
+        *self
+    }
+}
+
+impl Inputs for &[Tensor] {
+    #[inline]
+    fn may_require_grad(&self) -> bool {
+        self.iter().any(history::may_require_grad)
+    }
+
+    fn edges(&self, edges: &mut Edges_) -> Result<()> {
+        self.iter().try_for_each(|tensor| tensor.edges(edges))
+    }
+
+    fn first(&self) -> Option<&Tensor> {
+        <[Tensor]>::first(self)
+    }
+}
+
+impl Inputs for &[Option<Tensor>] {
+    #[inline]
+    fn may_require_grad(&self) -> bool {
+        self.iter().flatten().any(history::may_require_grad)
+    }
+
+    fn edges(&self, edges: &mut Edges_) -> Result<()> {
+        self.iter().try_for_each(|tensor| tensor.as_ref().edges(edges))
+    }
+
+    fn first(&self) -> Option<&Tensor> {
+        self.iter().flatten().next()
+    }
+}
+
+impl Recording {
+    /// Starts to record a call, if anything requires gradients.
+    pub fn start(rule: &'static Derivative, inputs: &[&dyn Inputs]) -> Result<Option<Self>> {
+        if !guard::is_grad_enabled() {
+            return Ok(None);
+        }
+        let mut edges = Edges_::default();
+        inputs.iter().try_for_each(|input| input.edges(&mut edges))?;
+        Ok(Self::with_edges(rule, edges.0))
+    }
+
+    pub(crate) fn with_edges(rule: &'static Derivative, edges: Edges) -> Option<Self> {
+        edges.iter().any(Option::is_some).then(|| Self { rule, edges, saved: Saved::new() })
+    }
+
+    /// Saves an argument. To be called in the order in which the derivative takes them.
+    pub fn save<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
+        self.save_value(argument.to_value())
+    }
+
+    pub(crate) fn save_value(&mut self, value: Value) -> Result<()> {
+        let (rule, position) = (self.rule, self.saved.len());
+        let name = || (rule.operator().name().to_string(), rule.saved_name(position));
+        self.saved.push(Kept::argument(value, name)?);
+        Ok(())
+    }
+
+    /// Saves what a tensor looks like.
+    pub fn save_outline(&mut self, tensor: &Tensor) {
+        self.saved.push(Kept::Outline(Box::new(Outline::of(tensor))));
+    }
+
+    /// Makes results those of the call.
+    pub fn finish(self, results: &mut [Result_<'_>]) -> Result<()> {
+        self.into_node(results, |node, results| {
+            for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
+                if *differentiable && outline::is_differentiable(tensor.dtype()) {
+                    history::set(tensor, Edge::Node(node.clone(), i));
+                }
+            }
+        })
+    }
+
+    pub(crate) fn into_node(
+        mut self,
+        results: &mut [Result_<'_>],
+        link: impl FnOnce(&std::sync::Arc<Node>, &mut [Result_<'_>]),
+    ) -> Result<()> {
+        for source in &self.rule.saved[self.saved.len()..] {
+            match *source {
+                // A result's position counts results, and a list of tensors is the only one.
+                Source::Result(_) if self.rule.results.len() == 1 && results.len() != 1 => {
+                    let saved = results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
+                    self.saved.push(Kept::Tensors(saved.collect::<Result<_>>()?));
+                }
+                Source::Result(i) => {
+                    let number = u32::try_from(i).unwrap_or(u32::MAX);
+                    self.saved.push(Kept::Tensor(SavedTensor::of_result(results[i].0, number)?));
+                }
+                Source::OutlineOfResult(i) => self.save_outline(&*results[i].0),
+                Source::Argument(_) | Source::OutlineOf(_) => {}
+            }
+        }
+        let outlines: SmallVec<[Outline; 1]> = results.iter().map(|(tensor, _)| Outline::of(tensor)).collect();
+        let node = Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines, ThreadState::capture());
+        link(&node, results);
+        Ok(())
+    }
+}
+
+/// Sees to it that a result is a tensor of its own: a kernel may have given an argument back.
+#[doc(hidden)]
+pub fn own(result: &mut Tensor) -> Result<()> {
+    if !result.is_only_handle() {
+        *result = history::bare(result)?;
+    }
+    Ok(())
+}
+
+/// Ties a view to what it was made of.
+#[doc(hidden)]
+pub fn tie(view: &Tensor, source: Option<&Tensor>) {
+    if let Some(source) = source {
+        views::tie(view, source, Origin::Plain);
+    }
+}
+
+/// The same for one of several.
+#[doc(hidden)]
+pub fn tie_all(views: &[Tensor], source: Option<&Tensor>) {
+    if let Some(source) = source {
+        views.iter().for_each(|view| views::tie(view, source, Origin::OneOfMany));
+    }
+}
+
+/// The keys with which a kernel at autograd hands a call on.
+#[doc(hidden)]
+#[inline(always)]
+#[must_use]
+pub fn below(keys: KeySet) -> KeySet {
+    keys.below(keys::ADInplaceOrView)
+}
+
+/// Held while a recorded call is computed: what its kernel calls is not recorded again.
+#[doc(hidden)]
+pub fn computing() -> Guard {
+    guard::below_ad_inplace_or_view()
+}
+
+/// Records a computation of somebody's own: from now on, gradients of `outputs` go through `backward` to `inputs`. The outputs are
+/// handed through and should be fresh, as what [`no_grad`](guard::no_grad) gives.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::{Backward, Differentiable, record};
+/// use dispatch_runtime::{Result, Tensor, guard};
+///
+/// struct Straight;
+///
+/// impl Backward for Straight {
+///     fn name(&self) -> String {
+///         "straight-through rounding".to_owned()
+///     }
+///     fn backward(&self, gradients: &[Option<Tensor>], _needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+///         Ok(gradients.to_vec())
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
+/// let rounded = guard::no_grad().during(|| x.round())?;
+/// let [rounded] = record(&[&x], [rounded], Straight)?;
+/// rounded.sum()?.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Where an input is a view whose base cannot be followed.
+pub fn record<const N: usize>(
+    inputs: &[&Tensor],
+    mut outputs: [Tensor; N],
+    backward: impl Backward,
+) -> Result<[Tensor; N]> {
+    if !guard::is_grad_enabled() {
+        return Ok(outputs);
+    }
+    let edges: Edges = inputs.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
+    if edges.iter().all(Option::is_none) {
+        return Ok(outputs);
+    }
+    outputs.iter_mut().try_for_each(own)?;
+    let outlines = outputs.iter().map(Outline::of).collect();
+    let node = Node::new(Function::Own(Box::new(backward)), edges, outlines, ThreadState::capture());
+    for (output, i) in outputs.iter().zip(0..) {
+        if outline::is_differentiable(output.dtype()) {
+            history::set(output, Edge::Node(node.clone(), i));
+        }
+    }
+    Ok(outputs)
+}

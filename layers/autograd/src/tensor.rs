@@ -1,0 +1,180 @@
+//! What a tensor can do once it may have gradients.
+
+use std::sync::Arc;
+
+use dispatch_runtime::{Marks, Result, Tensor};
+
+use crate::differentiation::Differentiation;
+use crate::error::GradientError;
+use crate::history;
+use crate::hooks::{self, HookHandle};
+use crate::node::{Edge, Node};
+use crate::outline;
+
+/// Tensors that gradients are computed of and by.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::Differentiable;
+/// use dispatch_runtime::Tensor;
+///
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let x = Tensor::from([1.0, 2.0, 3.0]).requires_grad_(true)?;
+/// (&x * &x)?.sum()?.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [2.0, 4.0, 6.0]);
+/// x.zero_grad();
+/// assert!(x.grad().is_none());
+/// # Ok(())
+/// # }
+/// ```
+pub trait Differentiable: Sized {
+    /// Says whether what is computed from this leaf is recorded, on all handles at once, and gives it back.
+    ///
+    /// # Errors
+    ///
+    /// Where the dtype has no gradients, and where a computed tensor is told not to require them.
+    fn requires_grad_(self, requires_grad: bool) -> Result<Self>;
+
+    /// Computes the gradients of this tensor, which has one element, by all leaves that it was computed from, and adds each to the leaf's own.
+    ///
+    /// [`Differentiation`] has more to choose from.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing requires gradients, the tensor has several elements, a saved tensor was written to or freed, or a derivative fails.
+    fn backward(&self) -> Result<()>;
+
+    /// The gradient that was gathered, if any.
+    fn grad(&self) -> Option<Tensor>;
+
+    /// Replaces the gradient that was gathered.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of other sizes, another dtype or another device.
+    fn set_grad(&self, gradient: Option<Tensor>) -> Result<()>;
+
+    /// Forgets the gradient that was gathered.
+    fn zero_grad(&self);
+
+    /// The node that computed this tensor; none for a leaf.
+    fn grad_fn(&self) -> Option<Arc<Node>>;
+
+    /// Keeps the gradient of a computed tensor too, when it is gone through.
+    ///
+    /// # Errors
+    ///
+    /// Where the tensor does not require gradients.
+    fn retain_grad(&self) -> Result<()>;
+
+    /// Calls `hook` with the gradient of this tensor as soon as it is complete. What the hook gives takes its place.
+    ///
+    /// # Errors
+    ///
+    /// Where the tensor does not require gradients.
+    fn register_hook(
+        &self,
+        hook: impl Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync + 'static,
+    ) -> Result<HookHandle>;
+
+    /// Calls `hook` with this leaf whenever a gradient was added to its own.
+    ///
+    /// # Errors
+    ///
+    /// Where this is no leaf that requires gradients.
+    fn register_post_accumulate_hook(
+        &self,
+        hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<HookHandle>;
+}
+
+impl Differentiable for Tensor {
+    fn requires_grad_(self, requires_grad: bool) -> Result<Self> {
+        if requires_grad {
+            if !outline::is_differentiable(self.dtype()) {
+                return Err(GradientError::NotContinuous { dtype: self.dtype() }.into());
+            }
+            self.mark(Marks::REQUIRES_GRAD);
+        } else if history::edge(&self)?.is_some() && !self.is_leaf() {
+            return Err(GradientError::NotALeaf.into());
+        } else {
+            self.unmark(Marks::REQUIRES_GRAD);
+        }
+        Ok(self)
+    }
+
+    fn backward(&self) -> Result<()> {
+        Differentiation::of(&[self]).backward()
+    }
+
+    fn grad(&self) -> Option<Tensor> {
+        history::peek(self, |state| state.gradient()).flatten()
+    }
+
+    fn set_grad(&self, gradient: Option<Tensor>) -> Result<()> {
+        if let Some(gradient) = &gradient
+            && (gradient.sizes() != self.sizes() || gradient.dtype() != self.dtype() || gradient.device() != self.device())
+        {
+            return Err(GradientError::WrongGradient {
+                from: "`set_grad`".to_owned(),
+                found: gradient.sizes().to_vec(),
+                expected: self.sizes().to_vec(),
+            }
+            .into());
+        }
+        drop(history::update(self, |state| std::mem::replace(&mut state.gradient, gradient)));
+        Ok(())
+    }
+
+    fn zero_grad(&self) {
+        if let Some(before) = history::peek_mut(self, |state| state.gradient.take()) {
+            drop(before);
+        }
+    }
+
+    fn grad_fn(&self) -> Option<Arc<Node>> {
+        match history::edge(self) {
+            Ok(Some(Edge::Node(node, _))) => Some(node),
+            _ => None,
+        }
+    }
+
+    fn retain_grad(&self) -> Result<()> {
+        let edge = edge(self)?;
+        if matches!(edge, Edge::Leaf(_)) {
+            return Ok(());
+        }
+        let retained = history::update(self, |state| state.retained.get_or_insert_default().clone());
+        // It stays as long as the node does.
+        let _stays = hooks::on_tensor(
+            edge,
+            Arc::new(move |gradient| {
+                *retained.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(gradient.clone());
+                Ok(None)
+            }),
+        );
+        Ok(())
+    }
+
+    fn register_hook(
+        &self,
+        hook: impl Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync + 'static,
+    ) -> Result<HookHandle> {
+        Ok(hooks::on_tensor(edge(self)?, Arc::new(hook)))
+    }
+
+    fn register_post_accumulate_hook(
+        &self,
+        hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<HookHandle> {
+        match edge(self)? {
+            Edge::Leaf(leaf) => Ok(hooks::after_accumulation(&leaf, hook)),
+            Edge::Node(..) => Err(GradientError::NotALeaf.into()),
+        }
+    }
+}
+
+fn edge(tensor: &Tensor) -> Result<Edge> {
+    history::edge(tensor)?.ok_or_else(|| GradientError::NoGraph { position: 0 }.into())
+}

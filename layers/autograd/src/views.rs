@@ -1,0 +1,193 @@
+//! Views: tensors that share memory, and therefore history.
+//!
+//! A view is tied to its base, the tensor at the bottom that is no view itself. As a tensor's geometry never changes, the two
+//! geometries say everything about how gradients go from one to the other: no operator that makes views needs to be known.
+
+use std::sync::Arc;
+
+use aten::prelude::*;
+use dispatch_runtime::guard::{self, ThreadState};
+use dispatch_runtime::{DType, Device, Geometry, Marks, Result, Tensor};
+use smallvec::smallvec;
+
+use crate::function::{Backward, Function};
+use crate::history::{self, Origin, View};
+use crate::node::{Edge, Node};
+use crate::outline::Outline;
+
+/// Ties a view to the tensor that it was made of.
+pub(crate) fn tie(view: &Tensor, source: &Tensor, origin: Origin) {
+    if view.same(source) || !view.storage().same(source.storage()) || source.is_inference() {
+        return;
+    }
+    let origin = match origin {
+        _ if view.dtype() != source.dtype() => Origin::Reinterpreted,
+        Origin::Plain if !guard::is_grad_enabled() => Origin::Unrecorded,
+        origin => origin,
+    };
+    let below = history::peek(source, |state| state.view.clone()).flatten();
+    let (base, origin) = match below {
+        Some(below) if below.origin != Origin::Plain => (below.base, below.origin),
+        Some(below) => (below.base, origin),
+        None => (source.clone(), origin),
+    };
+    let generation = history::generation(&base);
+    history::update(view, |state| state.view = Some(View { base, generation, origin }));
+    view.mark(Marks::VIEW);
+}
+
+/// Derives the edge of a view anew where its base was written to since.
+pub(crate) fn refresh(view: &Tensor) -> Result<()> {
+    let Some(tied) = history::peek(view, |state| state.view.clone()).flatten() else { return Ok(()) };
+    let generation = history::generation(&tied.base);
+    if generation == tied.generation {
+        return Ok(());
+    }
+    let node = match history::edge(&tied.base)? {
+        Some(edge) => {
+            let reading = Reading { base: Place::of(&tied.base), view: Place::of(view) };
+            let results = smallvec![Outline::of(view)];
+            Some(Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], results, ThreadState::capture()))
+        }
+        None => None,
+    };
+    let recorded = node.is_some();
+    let before = history::update(view, |state| {
+        if let Some(view) = &mut state.view {
+            view.generation = generation;
+        }
+        std::mem::replace(&mut state.node, node.map(|node| (node, 0)))
+    });
+    drop(before);
+    if recorded {
+        view.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
+    }
+    Ok(())
+}
+
+/// Where a tensor's elements are in its storage.
+pub(crate) struct Place {
+    geometry: Geometry,
+    dtype: DType,
+    device: Device,
+}
+
+impl Place {
+    pub(crate) fn of(tensor: &Tensor) -> Self {
+        Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
+    }
+
+    /// How many elements there are from the first to the last, those between included.
+    fn extent(&self) -> i64 {
+        if self.geometry.count() == 0 { 0 } else { self.geometry.end().unwrap_or(0) - self.geometry.offset() }
+    }
+
+    /// Whether no element is shown twice, as far as strides tell: each dimension steps over all that the finer ones reach.
+    fn shows_each_once(&self) -> bool {
+        let steps = self.geometry.strides().iter().zip(self.geometry.sizes()).filter(|(_, size)| **size > 1);
+        let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();
+        steps.sort_unstable();
+        let mut reach = 0;
+        steps.into_iter().all(|(stride, size)| {
+            let over = stride > reach;
+            reach += stride * (size - 1);
+            over
+        })
+    }
+
+    /// A tensor of zeros that lies as the one of this place does, at the beginning of a storage of its own.
+    pub(crate) fn zeros(&self) -> Result<Tensor> {
+        let all = Tensor::zeros(&[self.extent()], (self.dtype, self.device))?;
+        aten::as_strided(&all, self.geometry.sizes(), self.geometry.strides(), Some(0))
+    }
+
+    /// The part of `whole`, a tensor that lies as the one of this place does, that `view` shows.
+    pub(crate) fn part(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
+        let offset = view.geometry.offset() - self.geometry.offset() + whole.geometry().offset();
+        aten::as_strided(whole, view.geometry.sizes(), view.geometry.strides(), Some(offset))
+    }
+}
+
+/// From the gradient of a view to that of its base.
+struct Reading {
+    base: Place,
+    view: Place,
+}
+
+impl Backward for Reading {
+    fn name(&self) -> String {
+        "aten::as_strided".to_owned()
+    }
+
+    fn backward(&self, gradients: &[Option<Tensor>], _: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        let [Some(gradient)] = gradients else { return Ok(vec![None]) };
+        Ok(vec![Some(scattered(&self.base, &self.view, gradient)?)])
+    }
+}
+
+/// The gradient of a base, given that of a view: each element gathers the gradients of all places that show it.
+pub(crate) fn scattered(base: &Place, view: &Place, gradient: &Tensor) -> Result<Tensor> {
+    let whole = base.zeros()?;
+    if view.shows_each_once() {
+        aten::copy_(&mut base.part(&whole, view)?, gradient, false)?;
+        return Ok(whole);
+    }
+    let extent = base.extent();
+    let places = Tensor::arange(0..extent, base.device)?;
+    let offset = view.geometry.offset() - base.geometry.offset();
+    let shown = aten::as_strided(&places, view.geometry.sizes(), view.geometry.strides(), Some(offset))?;
+    let flat = aten::as_strided(&whole, &[extent], &[1], Some(0))?;
+    let sum = aten::index_add(&flat, 0, &shown.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
+    aten::as_strided(&sum, base.geometry.sizes(), base.geometry.strides(), Some(0))
+}
+
+/// The graph behind a base after one of its views was written to: gradients of what the view shows go through the written call,
+/// all others straight back.
+pub(crate) struct Writing {
+    base: Place,
+    view: Place,
+    call: Arc<Node>,
+}
+
+impl Writing {
+    pub(crate) fn node(base: &Tensor, view: &Tensor, call: Arc<Node>, before: Option<Edge>) -> Arc<Node> {
+        let mut edges: crate::node::Edges = call.edges().iter().cloned().collect();
+        if let Some(first) = edges.first_mut() {
+            *first = before;
+        }
+        let state = call.state();
+        let writing = Self { base: Place::of(base), view: Place::of(view), call };
+        Node::new(Function::Own(Box::new(writing)), edges, smallvec![Outline::of(base)], state)
+    }
+}
+
+impl Backward for Writing {
+    fn name(&self) -> String {
+        self.call.name()
+    }
+
+    fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        let [Some(gradient)] = gradients else { return Ok(vec![None; needs.len()]) };
+        let mut whole = self.base.zeros()?;
+        aten::copy_(&mut whole, gradient, false)?;
+        let shown = aten::clone(&self.base.part(&whole, &self.view)?, None)?;
+        let mut inner = Function::run(&self.call, &mut [Some(shown)], needs)?;
+        if let (Some(first), Some(true)) = (inner.first_mut(), needs.first()) {
+            let mut part = self.base.part(&whole, &self.view)?;
+            match first.take() {
+                Some(gradient) => {
+                    let gradient = crate::node::fit(gradient, part.sizes(), part.dtype(), &|| self.call.name())?;
+                    aten::copy_(&mut part, &gradient, false)?;
+                }
+                None => aten::zero_(&mut part)?,
+            }
+            drop(part);
+            *first = Some(whole);
+        }
+        Ok(inner.into_vec())
+    }
+
+    fn release(&self) {
+        self.call.function().release();
+    }
+}
