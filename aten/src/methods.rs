@@ -1733,6 +1733,9 @@ pub trait Methods {
     /// `nonzero_static`, into a tensor of the caller's.
     fn nonzero_static_out(&self, size: i64, out: &mut Tensor) -> Result<()>;
 
+    /// `norm_scalaropt_dim_dtype`, into a tensor of the caller's.
+    fn norm_dtype_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType, out: &mut Tensor) -> Result<()>;
+
     /// `norm_scalaropt_dim`, into a tensor of the caller's.
     fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
@@ -1744,6 +1747,15 @@ pub trait Methods {
 
     /// The norms over these dimensions.
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// The norms over these dimensions, computed in this dtype.
+    fn norm_scalaropt_dim_dtype(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType) -> Result<Tensor>;
+
+    /// The norm of all elements, computed in this dtype.
+    fn norm_scalaropt_dtype(&self, p: Option<Scalar>, dtype: DType) -> Result<Tensor>;
+
+    /// `norm_scalaropt_dtype`, into a tensor of the caller's.
+    fn norm_scalaropt_dtype_out(&self, p: Option<Scalar>, dtype: DType, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the normal distribution, in place.
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()>;
@@ -4950,6 +4962,10 @@ impl Methods for Tensor {
         crate::nonzero_static_out!(self, size = size, out = out)
     }
 
+    fn norm_dtype_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType, out: &mut Tensor) -> Result<()> {
+        crate::norm_dtype_out(self, p, dim, keepdim, dtype, out)
+    }
+
     fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::norm_out(self, p, dim, keepdim, out)
     }
@@ -4964,6 +4980,18 @@ impl Methods for Tensor {
 
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::norm_scalaropt_dim(self, p, dim, keepdim)
+    }
+
+    fn norm_scalaropt_dim_dtype(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType) -> Result<Tensor> {
+        crate::norm_scalaropt_dim_dtype(self, p, dim, keepdim, dtype)
+    }
+
+    fn norm_scalaropt_dtype(&self, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
+        crate::norm_scalaropt_dtype(self, p, dtype)
+    }
+
+    fn norm_scalaropt_dtype_out(&self, p: Option<Scalar>, dtype: DType, out: &mut Tensor) -> Result<()> {
+        crate::norm_scalaropt_dtype_out(self, p, dtype, out)
     }
 
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()> {

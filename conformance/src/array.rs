@@ -35,6 +35,11 @@ impl Array {
         Self { dtype, sizes: sizes.to_vec(), strides, offset: 0, elements }
     }
 
+    /// Contiguous elements in double precision.
+    pub(crate) fn floats(sizes: &[i64], elements: &[f64]) -> Self {
+        Self::new(DType::F64, sizes, elements.iter().map(|&element| Scalar::Float(element)).collect())
+    }
+
     /// How many elements memory must hold, so that every element has a place.
     ///
     /// ```

@@ -16,7 +16,7 @@ use crate::ties;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
 /// The elements of these results are arbitrary or random.
-const ARBITRARY: [&str; 17] = [
+pub(crate) const ARBITRARY: [&str; 17] = [
     "empty",
     "empty_like",
     "empty_strided",
@@ -41,6 +41,10 @@ pub(crate) struct Case {
     pub(crate) device: Device,
     pub(crate) arguments: Vec<Datum>,
     pub(crate) expected: Vec<Datum>,
+    /// As [`Call`] has them.
+    pub(crate) gradients: Vec<Option<Vec<f64>>>,
+    /// For each argument, whether a number was given for a tensor.
+    pub(crate) numbers: Vec<bool>,
     after: Option<Vec<Option<Datum>>>,
     double: OnceCell<Option<Read>>,
 }
@@ -69,6 +73,8 @@ impl Case {
             device,
             arguments,
             expected,
+            gradients: call.gradients.clone(),
+            numbers: (0..schema.arguments.len()).map(|i| decode::is_number(call, schema, i)).collect(),
             after: decode::arguments_after(call, schema)?,
             double: OnceCell::new(),
         })
@@ -76,7 +82,17 @@ impl Case {
 
     /// A call of a twin, whose outcome follows from the recorded one.
     pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
-        Self { operator, device: self.device, arguments, expected, after: None, double: OnceCell::new() }
+        let (gradients, numbers) = (Vec::new(), Vec::new());
+        Self {
+            operator,
+            device: self.device,
+            arguments,
+            expected,
+            gradients,
+            numbers,
+            after: None,
+            double: OnceCell::new(),
+        }
     }
 
     /// The same call with arguments that are equal and lie otherwise in memory.

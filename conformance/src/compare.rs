@@ -206,13 +206,8 @@ fn arrays(extent: Extent, actual: &Array, expected: &Array) -> Result<(), Differ
         return Err(Difference::Sizes { actual: actual.sizes.clone(), expected: expected.sizes.clone() });
     }
     if matches!(extent, Extent::All | Extent::Values) {
-        let tolerance = Tolerance::of(expected.dtype);
-        let pairs = actual.elements.iter().zip(&expected.elements).enumerate();
-        let mut wrong = pairs.filter(|(_, (actual, expected))| !tolerance.allows(**actual, **expected));
-        if let Some((first, (&actual, &wanted))) = wrong.next() {
-            let of = expected.elements.len();
-            return Err(Difference::Elements { first, actual, expected: wanted, count: 1 + wrong.count(), of });
-        }
+        let found = differing(Tolerance::of(expected.dtype), &actual.elements, &expected.elements);
+        found.map_or(Ok(()), Err)?;
         same_length(actual.elements.len(), expected.elements.len())?;
     }
     if matches!(extent, Extent::All | Extent::Geometry) && actual.strides != expected.strides {
@@ -223,6 +218,15 @@ fn arrays(extent: Extent, actual: &Array, expected: &Array) -> Result<(), Differ
         });
     }
     Ok(())
+}
+
+/// The first elements that differ by more than may be, if there are any.
+pub(crate) fn differing(tolerance: Tolerance, actual: &[Scalar], expected: &[Scalar]) -> Option<Difference> {
+    let pairs = actual.iter().zip(expected).enumerate();
+    let mut wrong = pairs.filter(|(_, (actual, expected))| !tolerance.allows(**actual, **expected));
+    let (first, (&actual, &wanted)) = wrong.next()?;
+    let (count, of) = (1 + wrong.count(), expected.len());
+    Some(Difference::Elements { first, actual, expected: wanted, count, of })
 }
 
 fn plain(actual: &Value, expected: &Value) -> Result<(), Difference> {

@@ -108,10 +108,19 @@ impl Datum {
 
     /// The same in double precision: floating arrays, and dtypes that ask for floating results.
     pub(crate) fn in_double(&self) -> Self {
+        self.in_dtypes(double)
+    }
+
+    /// As gradients were recorded: what is single becomes double, and all else stays.
+    pub(crate) fn widened(&self) -> Self {
+        self.in_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
+    }
+
+    fn in_dtypes(&self, change: impl Fn(DType) -> DType) -> Self {
         if let Self::Plain(Value::DType(dtype)) = self {
-            return Self::Plain(double(*dtype).into());
+            return Self::Plain(change(*dtype).into());
         }
-        self.map(|array| array.cast(double(array.dtype)))
+        self.map(|array| array.cast(change(array.dtype)))
     }
 }
 

@@ -38,17 +38,20 @@ pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
         }
     });
     let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
-    let is_number = |i: usize, argument: &Argument| {
-        let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
-        argument.ty.required().kind == TypeKind::Tensor && json.and_then(number).is_some()
-    };
-    for (i, argument) in schema.arguments.iter().enumerate() {
-        if is_number(i, argument) {
+    for i in 0..arguments.len() {
+        if is_number(call, schema, i) {
             let dtype = wrapped_dtype(&arguments, i);
             arguments[i] = arguments[i].map(|array| array.cast(dtype));
         }
     }
     Ok(arguments)
+}
+
+/// Whether a number was given for the tensor that this argument is.
+pub(crate) fn is_number(call: &Call, schema: &Schema, i: usize) -> bool {
+    let argument = &schema.arguments[i];
+    let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
+    argument.ty.required().kind == TypeKind::Tensor && json.and_then(number).is_some()
 }
 
 /// The dtype for a number that was given for a tensor: it must not decide the dtype of the result where tensors of its kind do.

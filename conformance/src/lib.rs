@@ -24,6 +24,7 @@ mod datum;
 mod decode;
 mod derive;
 mod error;
+mod gradients;
 mod meta;
 mod recording;
 mod report;

@@ -36,9 +36,10 @@ pub struct Call {
     pub arguments_after: Option<Vec<Json>>,
     /// The arguments by name after the call, where the operator writes any.
     pub named_after: Map<String, Json>,
-    /// The gradients of the floating arguments, in their order, where they were recorded. The cotangent is the cosine of 1, 2, and
-    /// so on, for each result; all is in double precision.
-    pub gradients: Vec<Vec<f64>>,
+    /// The gradients of the `f32` and `f64` tensors among the arguments, in their order, where they were recorded; none for a tensor
+    /// that has no part in the results. The cotangent is the cosine of 1, 2, and so on, for each result that PyTorch differentiates; all
+    /// is in double precision.
+    pub gradients: Vec<Option<Vec<f64>>>,
 }
 
 impl Call {
@@ -60,11 +61,17 @@ impl Call {
         let (named, named_after) = (map("kwargs"), map("kwargs_after"));
         let arguments_after = if let Some(Json::Array(after)) = json.remove("args_after") { Some(after) } else { None };
         let gradients = if let Some(Json::Array(all)) = json.remove("grad_f64") { all } else { Vec::new() };
-        // A gradient with numbers that JSON has no words for is none that can be compared.
-        let numbers = |one: &Json| one.as_array().and_then(|one| one.iter().map(Json::as_f64).collect());
-        let gradients = gradients.iter().map(numbers).collect::<Option<_>>().unwrap_or_default();
+        let gradients = gradients.iter().map(gradient).collect::<Result<_>>()?;
         Ok(Self { operator, number: 0, arguments, named, returned, arguments_after, named_after, gradients })
     }
+}
+
+/// A recorded gradient. JSON has no word for some numbers, so these are texts.
+fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
+    let number = |number: &Json| number.as_f64().or_else(|| number.as_str()?.parse().ok());
+    let numbers = |list: &Json| list.as_array()?.iter().map(number).collect::<Option<_>>();
+    let lacking = || Error::Lacks { what: "numbers in `grad_f64`" };
+    if json.is_null() { Ok(None) } else { numbers(json).map(Some).ok_or_else(lacking) }
 }
 
 /// The recorded calls, in the order of the recording.

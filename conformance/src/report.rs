@@ -28,12 +28,25 @@ pub enum Check {
     Mistakes,
     /// Calls of core operators without a recording, held to what is recorded of others.
     Twins,
+    /// The gradients of the call in double precision, held to the recorded ones.
+    Gradients,
+    /// The gradients of the twin that writes its first argument, through a base and through a view, held to those of the call.
+    InPlaceGradients,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Values, Self::Meta, Self::InPlace, Self::Out, Self::Layouts, Self::Mistakes, Self::Twins];
+    pub const ALL: [Self; 9] = [
+        Self::Values,
+        Self::Meta,
+        Self::InPlace,
+        Self::Out,
+        Self::Layouts,
+        Self::Mistakes,
+        Self::Twins,
+        Self::Gradients,
+        Self::InPlaceGradients,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -44,6 +57,8 @@ impl Check {
             Self::Layouts => "layouts",
             Self::Mistakes => "mistakes",
             Self::Twins => "twins",
+            Self::Gradients => "gradients",
+            Self::InPlaceGradients => "in-place-gradients",
         }
     }
 }
@@ -346,10 +361,13 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rows.iter().map(|row| row.operator.len()).max().unwrap_or(0).max("operator".len());
         write!(f, "{:width$}  {:15}", "operator", "state")?;
-        Check::ALL.iter().try_for_each(|check| write!(f, "  {check:>9}"))?;
+        let column = |check: &Check| check.name().len().max(9);
+        Check::ALL.iter().try_for_each(|check| write!(f, "  {check:>0$}", column(check)))?;
         for row in &self.rows {
             write!(f, "\n{:width$}  {:15}", row.operator, row.state())?;
-            Check::ALL.iter().try_for_each(|check| write!(f, "  {:>9}", cell(row.tallies.get(check))))?;
+            Check::ALL
+                .iter()
+                .try_for_each(|check| write!(f, "  {:>1$}", cell(row.tallies.get(check)), column(check)))?;
         }
         let states = [State::Passed, State::Failed, State::NotImplemented, State::Unchecked];
         let [passed, failed, missing, unchecked] = states.map(|state| self.count(state));

@@ -7,6 +7,7 @@ use dispatch_runtime::{Device, Operator};
 use crate::case::Case;
 use crate::derive::{self, Twins};
 use crate::error::Result;
+use crate::gradients;
 use crate::meta;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
@@ -174,6 +175,8 @@ fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
         Check::Meta => vec![meta::check(case)],
         Check::InPlace => twins.in_place.map_or_else(Vec::new, |twin| derive::in_place(case, twin)),
         Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
+        Check::Gradients => gradients::recorded(case).into_iter().collect(),
+        Check::InPlaceGradients => twins.in_place.map_or_else(Vec::new, |twin| gradients::in_place(case, twin)),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
         // What has a recording needs none.

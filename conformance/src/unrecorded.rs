@@ -38,7 +38,7 @@ pub(super) struct Sibling<'a> {
     schema: &'a Schema,
     arguments: Vec<Datum>,
     results: Vec<Datum>,
-    gradients: Vec<Vec<f64>>,
+    gradients: Vec<Option<Vec<f64>>>,
 }
 
 impl Sibling<'_> {

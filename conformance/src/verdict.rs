@@ -1,7 +1,9 @@
 //! What one check of one call found.
 
+use std::error::Error as _;
 use std::fmt;
 
+use dispatch_autograd::GradientError;
 use dispatch_runtime::{ErrorKind, Operator, Value};
 
 use crate::compare::Difference;
@@ -65,6 +67,13 @@ pub enum Failure {
         /// How it differs.
         difference: Difference,
     },
+    /// A gradient is not what it should be.
+    Gradient {
+        /// By which tensor.
+        of: String,
+        /// How it differs.
+        difference: Difference,
+    },
     /// An argument that the schema says is only read was written to.
     Touched {
         /// Which.
@@ -116,6 +125,7 @@ impl fmt::Display for Failure {
             Self::Results { actual, expected } => write!(f, "returned {actual} values, expected {expected}"),
             Self::Result { index, difference } => write!(f, "result {index} {difference}"),
             Self::Argument { argument, difference } => write!(f, "afterwards `{argument}` {difference}"),
+            Self::Gradient { of, difference } => write!(f, "the gradient of `{of}` {difference}"),
             Self::Touched { argument } => write!(f, "wrote to `{argument}`, which its schema only reads"),
             Self::NotShared { index, argument } => {
                 write!(f, "result {index} does not share the memory of `{argument}`")
@@ -174,18 +184,29 @@ impl From<Result<(), Failure>> for Verdict {
 
 /// Calls an operator. A panic stops this call and no other.
 pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, Stop> {
-    let call = std::panic::AssertUnwindSafe(|| operator.call(arguments));
-    match std::panic::catch_unwind(call) {
-        Ok(Ok(results)) if results.len() == operator.schema().returns.len() => Ok(results),
-        Ok(Ok(results)) => {
-            Err(Stop::Failed(Failure::Results { actual: results.len(), expected: operator.schema().returns.len() }))
-        }
-        Ok(Err(error)) if matches!(error.kind(), ErrorKind::NoKernel(_)) => {
-            Err(Stop::NotImplemented(error.to_string()))
-        }
+    let results = attempt(|| operator.call(arguments))?;
+    let expected = operator.schema().returns.len();
+    if results.len() == expected {
+        Ok(results)
+    } else {
+        Err(Stop::Failed(Failure::Results { actual: results.len(), expected }))
+    }
+}
+
+/// Does what may fail, panic, or turn out not to be there.
+pub(crate) fn attempt<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> Result<T, Stop> {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(what)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) if is_missing(&error) => Err(Stop::NotImplemented(error.to_string())),
         Ok(Err(error)) => Err(Stop::Failed(Failure::Refused(error))),
         Err(panic) => Err(Stop::Failed(Failure::Panicked { message: said(&*panic) })),
     }
+}
+
+/// Whether there is no kernel, or no derivative.
+fn is_missing(error: &dispatch_runtime::Error) -> bool {
+    let cause = error.source().and_then(|source| source.downcast_ref());
+    matches!(error.kind(), ErrorKind::NoKernel(_)) || matches!(cause, Some(GradientError::NoDerivative { .. }))
 }
 
 fn said(panic: &(dyn std::any::Any + Send)) -> String {

@@ -163,7 +163,7 @@ fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     });
     let cotangent = Datum::Array(Array::new(DType::F64, &result.sizes, elements.collect()));
     let gradient = |position: usize, argument: &str| -> Option<Datum> {
-        let elements = sibling.gradients.get(position)?.iter().map(|&x| Scalar::Float(x)).collect();
+        let elements = sibling.gradients.get(position)?.as_ref()?.iter().map(|&x| Scalar::Float(x)).collect();
         Some(Datum::Array(Array::new(DType::F64, &double.array(argument)?.sizes, elements)))
     };
     let (names, argument): (&[&'static str], &str) = match name {

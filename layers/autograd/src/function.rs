@@ -97,7 +97,8 @@ impl Function {
                     Ok(out)
                 } else {
                     let (found, expected) = (out.len(), needs.len());
-                    Err(GradientError::GradientCount { operator: rule.operator().name().to_string(), found, expected }.into())
+                    Err(GradientError::GradientCount { operator: rule.operator().name().to_string(), found, expected }
+                        .into())
                 }
             }
             Self::Own(function) => {
@@ -157,7 +158,8 @@ impl Kept {
                 Self::Tensors(saved.collect::<Result<_>>()?)
             }
             Value::OptionalTensors(tensors) => {
-                let saved = tensors.into_iter().map(|tensor| tensor.map(|tensor| SavedTensor::new(tensor, &name)).transpose());
+                let saved =
+                    tensors.into_iter().map(|tensor| tensor.map(|tensor| SavedTensor::new(tensor, &name)).transpose());
                 Self::OptionalTensors(saved.collect::<Result<_>>()?)
             }
             value => Self::Value(value),

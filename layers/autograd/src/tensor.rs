@@ -114,7 +114,9 @@ impl Differentiable for Tensor {
 
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()> {
         if let Some(gradient) = &gradient
-            && (gradient.sizes() != self.sizes() || gradient.dtype() != self.dtype() || gradient.device() != self.device())
+            && (gradient.sizes() != self.sizes()
+                || gradient.dtype() != self.dtype()
+                || gradient.device() != self.device())
         {
             return Err(GradientError::WrongGradient {
                 from: "`set_grad`".to_owned(),

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
-use crate::{Gradient, Outline, op_grad};
+use crate::{Gradient, Outline, not_differentiable, op_grad};
 
 #[op_grad(aten::add)]
 fn add(grad: &Tensor, alpha: Scalar) -> (impl Gradient, impl Gradient) {
@@ -36,7 +36,19 @@ fn view(grad: &Tensor, this: &Outline) -> Result<Tensor> {
     grad.reshape(this.sizes())
 }
 
+not_differentiable!(aten::detach);
+
 #[op_grad(aten::copy_, not_differentiable(this))]
 fn copy_(grad: &Tensor) -> Result<Tensor> {
     Ok(grad.clone())
+}
+
+#[op_grad(aten::clone)]
+fn clone(grad: &Tensor) -> Result<Tensor> {
+    Ok(grad.clone())
+}
+
+#[op_grad(aten::as_strided)]
+fn as_strided(grad: &Tensor, this: &Outline, result: &Outline) -> Result<Tensor> {
+    crate::views::scattered(this, result, grad)
 }

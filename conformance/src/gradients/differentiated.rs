@@ -1,0 +1,111 @@
+//! A call in double precision, and the way back through it.
+
+use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_runtime::{DType, Operator, Scalar, Tensor, Value};
+
+use crate::array::Array;
+use crate::case::Case;
+use crate::compare::{Difference, Tolerance, differing};
+use crate::datum::{Datum, tensors, to_values};
+use crate::error::Result;
+use crate::tensors::{to_array, to_tensor};
+use crate::verdict::{Failure, Stop, attempt, invoke};
+
+/// What a call is made with.
+pub(super) struct Inputs {
+    pub(super) values: Vec<Value>,
+    pub(super) leaves: Vec<Leaf>,
+}
+
+/// A tensor whose gradient is asked for.
+pub(super) struct Leaf {
+    pub(super) name: String,
+    pub(super) tensor: Tensor,
+}
+
+impl Inputs {
+    /// The arguments of a call. The leaves are the recorded tensors that could be differentiated by, whether or not the operator can.
+    pub(super) fn of(case: &Case) -> Result<Self, Stop> {
+        let widened: Vec<Datum> = case.arguments.iter().map(Datum::widened).collect();
+        let values = to_values(&widened, case.device)?;
+        let mut leaves = Vec::new();
+        for (i, (datum, value)) in case.arguments.iter().zip(&values).enumerate() {
+            let name = &case.operator.schema().arguments[i].name;
+            let is_list = !matches!(datum, Datum::Array(_));
+            for (position, (array, tensor)) in datum.arrays().into_iter().zip(tensors(value)).enumerate() {
+                if is_leaf(case, i, array.dtype) {
+                    let name = if is_list { format!("{name}[{position}]") } else { name.clone() };
+                    let tensor = attempt(|| tensor.clone().requires_grad_(true))?;
+                    leaves.push(Leaf { name, tensor });
+                }
+            }
+        }
+        Ok(Self { values, leaves })
+    }
+
+    /// Makes the call, and gives those of its results that can be differentiated.
+    pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, Stop> {
+        Ok(differentiable(&invoke(operator, self.values.clone())?))
+    }
+
+    /// The gradients by the leaves, of these tensors with these cotangents.
+    pub(super) fn gradients(&self, of: &[Tensor], seeds: &[Array]) -> Result<Vec<Option<Array>>, Stop> {
+        let seeds = seeds.iter().map(|seed| to_tensor(seed, of[0].device())).collect::<Result<Vec<_>>>()?;
+        let (of, seeds): (Vec<&Tensor>, Vec<&Tensor>) = (of.iter().collect(), seeds.iter().collect());
+        let leaves: Vec<&Tensor> = self.leaves.iter().map(|leaf| &leaf.tensor).collect();
+        if of.is_empty() || leaves.is_empty() {
+            return Ok(vec![None; leaves.len()]);
+        }
+        let gradients = attempt(|| Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&leaves))?;
+        Ok(gradients.iter().map(|gradient| gradient.as_ref().map(to_array).transpose()).collect::<Result<_>>()?)
+    }
+
+    /// Whether the gradients by the leaves are these.
+    pub(super) fn compare(&self, actual: &[Option<Array>], expected: &[Option<Vec<f64>>]) -> Result<(), Stop> {
+        let mut all = self.leaves.iter().zip(actual.iter().zip(expected));
+        all.try_for_each(|(leaf, (actual, expected))| compare(&leaf.name, actual.as_ref(), expected.as_deref()))
+            .map_err(Stop::Failed)
+    }
+}
+
+/// Whether the argument at this position is one of the tensors that gradients were recorded for.
+pub(super) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64) && case.numbers.get(position) != Some(&true)
+}
+
+/// The tensors among these that gradients can be asked of.
+fn differentiable(results: &[Value]) -> Vec<Tensor> {
+    let all = results.iter().flat_map(tensors);
+    all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
+}
+
+/// The cosine of 1, 2, and so on.
+pub(super) fn cosines(tensor: &Tensor) -> Array {
+    let count = tensor.sizes().iter().product();
+    let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());
+    Array::floats(tensor.sizes(), &elements.collect::<Vec<f64>>())
+}
+
+/// Whether a gradient is this one. None is as good as zeros.
+fn compare(of: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result<(), Failure> {
+    let elements: Vec<f64> = match (actual, expected) {
+        (_, Some(expected)) => expected.to_vec(),
+        (Some(actual), None) => vec![0.0; actual.elements.len()],
+        (None, None) => return Ok(()),
+    };
+    let largest = elements.iter().filter(|x| x.is_finite()).fold(0.0_f64, |most, x| most.max(x.abs()));
+    let tolerance = Tolerance { relative: 1e-6, absolute: 1e-9 * largest };
+    let expected: Vec<Scalar> = elements.into_iter().map(Scalar::Float).collect();
+    let zeros = vec![Scalar::Float(0.0); expected.len()];
+    let found = actual.map_or(&zeros, |actual| &actual.elements);
+    let failure = |difference| Failure::Gradient { of: of.to_owned(), difference };
+    if found.len() != expected.len() {
+        return Err(failure(Difference::Length { actual: found.len(), expected: expected.len() }));
+    }
+    differing(tolerance, found, &expected).map_or(Ok(()), |difference| Err(failure(difference)))
+}
+
+/// The number in a gradient's element.
+pub(super) fn floats(array: &Array) -> Vec<f64> {
+    array.elements.iter().map(|element| element.to_f64().unwrap_or(f64::NAN)).collect()
+}
