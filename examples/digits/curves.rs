@@ -2,13 +2,7 @@
 
 use crate::font;
 use crate::picture::{BLACK, BLUE, Colour, GREY, Picture, RED, as_f64};
-use crate::training::Score;
-
-/// How well the network did after an epoch.
-pub(crate) struct Epoch {
-    pub(crate) training: Score,
-    pub(crate) test: Score,
-}
+use crate::training::{Epoch, Score};
 
 const PANEL: (usize, usize) = (560, 400);
 /// Where the curves are in their panel.

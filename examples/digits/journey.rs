@@ -1,15 +1,14 @@
-//! What becomes of one call on its way down.
+//! What becomes of a call on its way down.
 //!
-//! Three layers of this program's own stand between those of the framework: one above autocast, one above autograd, one above the
-//! backends. Each sees the calls that come by, says where they go next, and lets them go on.
+//! Three layers of this program's own stand between those of the framework: above autocast, above autograd, above the backends. Each sees
+//! the calls that come by, notes where they go next, and lets them go on.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::fmt::Write;
 
 use opdispatch::guard;
 use opdispatch::prelude::*;
 use opdispatch::{Provenance, TableCell};
-
-use crate::network::Network;
 
 /// Sees what is called.
 #[dispatch_key(layer, above = Autocast)]
@@ -23,21 +22,24 @@ static Cast: Key;
 #[dispatch_key(layer, above = Backends)]
 static Recorded: Key;
 
-thread_local! {
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
+/// What was noted on this thread, and the calls that have not returned yet, the innermost last.
+#[derive(Default)]
+struct Notes {
+    text: String,
+    open: Vec<String>,
 }
 
-/// Prints what the arguments of one call carry, and the way that it goes.
-pub(crate) fn show(network: &Network, pictures: &Tensor) -> Result<()> {
-    let [(_, weight), (_, bias), ..] = network.parameters();
-    println!("\nWhat the dispatcher does with linear(pictures, weight, bias):\n");
-    for (name, argument) in [("pictures", pictures), ("weight", &weight), ("bias", &bias)] {
-        println!("{name:8} carries {}", argument.keys());
-    }
-    println!();
+thread_local! {
+    static NOTES: RefCell<Notes> = RefCell::default();
+}
+
+/// All calls of operators in `run`: a line with the call, and below it one for each key that it goes to, with the kernel there. What a
+/// kernel calls comes below it, further to the right.
+pub(crate) fn of(run: impl FnOnce() -> Result<()>) -> Result<String> {
     let _watching = guard::include(Called | Cast | Recorded);
-    aten::linear(pictures, &weight, Some(&bias))?;
-    Ok(())
+    let result = run();
+    let notes = NOTES.take();
+    result.map(|()| notes.text)
 }
 
 #[op_fallback(Called)]
@@ -55,19 +57,27 @@ fn recorded(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     pass(op, keys.below(Recorded), stack)
 }
 
-/// Prints where a call goes next, unless that is to another of these layers.
+/// Notes where a call goes next, unless that is to another of these layers.
 fn pass(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    let stop = stop(op, keys).filter(|cell| ![Called, Cast, Recorded].contains(&cell.key));
-    if let Some(stop) = &stop {
-        let arguments: Vec<String> = stack.top(op.argument_count()).unwrap_or_default().iter().map(brief).collect();
-        let depth = 2 * DEPTH.get();
-        println!("{:depth$}{op}({})", "", arguments.join(", "));
-        println!("{:depth$}  {} {}", "", stop.key, stop.kernels.join(" or "));
-    }
-    let deeper = usize::from(stop.is_some());
-    DEPTH.set(DEPTH.get() + deeper);
+    let Some(stop) = stop(op, keys).filter(|cell| ![Called, Cast, Recorded].contains(&cell.key)) else {
+        return op.redispatch_boxed(keys, stack);
+    };
+    let arguments: Vec<String> = stack.top(op.argument_count()).unwrap_or_default().iter().map(brief).collect();
+    let call = format!("{op}({})", arguments.join(", "));
+    // A layer that hands on what it got makes no new call.
+    let is_new = NOTES.with_borrow_mut(|notes| {
+        let is_new = notes.open.last() != Some(&call);
+        if is_new {
+            _ = writeln!(notes.text, "{:1$}{call}", "", 4 * notes.open.len());
+            notes.open.push(call);
+        }
+        _ = writeln!(notes.text, "{:3$}{} {}", "", stop.key, stop.kernels.join(" or "), 4 * notes.open.len() - 2);
+        is_new
+    });
     let result = op.redispatch_boxed(keys, stack);
-    DEPTH.set(DEPTH.get() - deeper);
+    if is_new {
+        NOTES.with_borrow_mut(|notes| notes.open.pop());
+    }
     result
 }
 
@@ -84,9 +94,35 @@ fn stop(op: &Operator, mut keys: KeySet) -> Option<TableCell> {
     }
 }
 
+/// An argument in few words.
 fn brief(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => format!("{}{:?}", tensor.dtype(), tensor.sizes()),
         other => format!("{other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_followed_through_the_layers_to_the_backend() -> Result<()> {
+        let x = Tensor::ones(&[2, 3], ())?.requires_grad_(true)?;
+        let journey = of(|| x.mul(&x).map(drop))?;
+        let stops: Vec<&str> = journey.lines().map(|line| line.split('`').next().unwrap_or(line)).collect();
+        let expected = ["aten::mul.Tensor(float32[2, 3], float32[2, 3])", "  AutogradCPU ", "  CPU "];
+        assert_eq!(stops, expected, "{journey}");
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_noted_outside_and_notes_begin_anew() -> Result<()> {
+        let x = Tensor::ones(&[2], ())?;
+        assert!(of(|| x.relu().map(drop))?.contains("relu"));
+        assert!(of(|| x.mm(&x).map(drop)).is_err());
+        x.exp()?;
+        assert_eq!(of(|| Ok(()))?, "");
+        Ok(())
     }
 }

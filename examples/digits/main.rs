@@ -4,8 +4,8 @@
 
 mod curves;
 mod data;
+mod derivatives;
 mod font;
-mod gradients;
 mod journey;
 mod mistakes;
 mod network;
@@ -18,12 +18,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use opdispatch::autocast;
 use opdispatch::prelude::*;
 
-use curves::Epoch;
 use data::Digits;
 use network::Network;
 use optimiser::{Adam, Optimiser, Sgd};
+use training::Epoch;
 
 const SEED: u64 = 0;
 const EPOCHS: u32 = 30;
@@ -43,7 +44,7 @@ fn main() -> Result<()> {
 
     let epochs = learn(&network, &mut *optimiser, &training, &test)?;
 
-    let predicted = training::predicted(&network.forward(&test.pictures)?)?;
+    let predicted = training::predicted(&network, &test.pictures)?;
     let curves = write(&folder, "curves.png", &curves::draw(&epochs).png()?)?;
     let mistakes = write(&folder, "mistakes.png", &mistakes::draw(&test, &predicted)?.png()?)?;
     let weights = write(&folder, "weights.safetensors", &weights::save(&network)?)?;
@@ -57,7 +58,7 @@ fn main() -> Result<()> {
     }
     println!("          loaded back into a fresh network: {:.2} %, as before", 100.0 * after.accuracy);
 
-    journey::show(&network, &test.pictures)
+    explain(&network, &test.pictures.i(..training::BATCH)?)
 }
 
 /// Trains and says how it goes.
@@ -94,6 +95,21 @@ fn optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
         }
         other => Err(format!("there is no optimiser `{other}` here: say `adam` or `sgd`").into()),
     }
+}
+
+/// Shows what the dispatcher does with one call.
+fn explain(network: &Network, pictures: &Tensor) -> Result<()> {
+    let [(_, weight), (_, bias), ..] = network.parameters();
+    println!("\nThe journey of linear(pictures, weight, bias):\n");
+    for (name, argument) in [("pictures", pictures), ("weight", &weight), ("bias", &bias)] {
+        println!("{name:8} carries {}", argument.keys());
+    }
+    let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
+    let call = || aten::linear(pictures, &weight, Some(&bias)).map(drop);
+    call()?;
+    let journey = journey::of(call)?;
+    print!("\n{journey}");
+    Ok(())
 }
 
 /// Writes a file into the folder, which is made where it is missing.

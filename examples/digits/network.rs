@@ -46,11 +46,12 @@ impl Linear {
     fn new(from: i64, to: i64) -> Result<Self> {
         #[expect(clippy::cast_precision_loss, reason = "sizes of layers are small")]
         let bound = (from as f64).sqrt().recip();
-        let mut linear = Self { weight: Tensor::empty(&[to, from], ())?, bias: Tensor::empty(&[to], ())? };
-        for parameter in [&mut linear.weight, &mut linear.bias] {
+        let random = |sizes: &[i64]| {
+            let mut parameter = Tensor::empty(sizes, ())?;
             parameter.uniform_(-bound, bound)?;
-        }
-        Ok(linear)
+            parameter.requires_grad_(true)
+        };
+        Ok(Self { weight: random(&[to, from])?, bias: random(&[to])? })
     }
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {

@@ -5,8 +5,8 @@ use opdispatch::prelude::*;
 
 /// Changes parameters so that the loss becomes smaller.
 pub(crate) trait Optimiser {
-    /// Takes one step, given the gradient of each parameter.
-    fn step(&mut self, gradients: &[Tensor]) -> Result<()>;
+    /// Takes one step with every parameter that has a gradient.
+    fn step(&mut self) -> Result<()>;
 }
 
 /// Stochastic gradient descent: a ball that rolls down the slope.
@@ -31,10 +31,11 @@ impl Sgd {
 }
 
 impl Optimiser for Sgd {
-    fn step(&mut self, gradients: &[Tensor]) -> Result<()> {
+    fn step(&mut self) -> Result<()> {
         let _no_grad = guard::no_grad();
-        for ((parameter, velocity), gradient) in self.parameters.iter_mut().zip(&mut self.velocities).zip(gradients) {
-            let gradient = aten::add!(gradient, parameter, alpha = self.weight_decay)?;
+        for (parameter, velocity) in self.parameters.iter_mut().zip(&mut self.velocities) {
+            let Some(gradient) = parameter.grad() else { continue };
+            let gradient = aten::add!(&gradient, parameter, alpha = self.weight_decay)?;
             velocity.mul__scalar(self.momentum)?;
             velocity.add_(&gradient)?;
             let step =
@@ -70,17 +71,18 @@ impl Adam {
 }
 
 impl Optimiser for Adam {
-    fn step(&mut self, gradients: &[Tensor]) -> Result<()> {
+    fn step(&mut self) -> Result<()> {
         let _no_grad = guard::no_grad();
         self.steps += 1;
         // The means began at zero, and are that much too small.
         let (mean_so_far, square_so_far) = (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
         let means = self.means.iter_mut().zip(&mut self.squares);
-        for ((parameter, (mean, square)), gradient) in self.parameters.iter_mut().zip(means).zip(gradients) {
+        for (parameter, (mean, square)) in self.parameters.iter_mut().zip(means) {
+            let Some(gradient) = parameter.grad() else { continue };
             parameter.mul__scalar(1.0 - self.learning_rate * self.weight_decay)?;
-            mean.lerp__scalar(gradient, 1.0 - self.betas.0)?;
+            mean.lerp__scalar(&gradient, 1.0 - self.betas.0)?;
             square.mul__scalar(self.betas.1)?;
-            aten::addcmul_!(square, gradient, gradient, value = 1.0 - self.betas.1)?;
+            aten::addcmul_!(square, &gradient, &gradient, value = 1.0 - self.betas.1)?;
             let spread = ((square.sqrt()? / square_so_far.sqrt())? + self.eps)?;
             aten::addcdiv_!(parameter, mean, &spread, value = -self.learning_rate / mean_so_far)?;
         }
@@ -101,8 +103,9 @@ mod tests {
         let (p, q) = (Tensor::from([[1.0, -2.0], [0.5, 3.0]]), Tensor::from([0.25, -0.75]));
         let mut optimiser = make(vec![p.clone(), q.clone()])?;
         for k in 0..4 {
-            let gradients = [((&p * 0.5)? + 0.1 * f64::from(k))?, ((&q * p.i(0)?)? - 0.2)?];
-            optimiser.step(&gradients)?;
+            p.set_grad(Some(((&p * 0.5)? + 0.1 * f64::from(k))?))?;
+            q.set_grad(Some(((&q * p.i(0)?)? - 0.2)?))?;
+            optimiser.step()?;
         }
         let found = [p.to_vec::<f64>()?, q.to_vec::<f64>()?].concat();
         let close = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-14);

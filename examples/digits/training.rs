@@ -7,7 +7,6 @@ use opdispatch::guard;
 use opdispatch::prelude::*;
 
 use crate::data::Digits;
-use crate::gradients::loss_and_gradients;
 use crate::network::Network;
 use crate::optimiser::Optimiser;
 
@@ -24,8 +23,10 @@ pub(crate) fn epoch(
     let start = Instant::now();
     let mut steps = 0;
     for batch in digits.batches(BATCH)? {
-        let (loss, gradients) = loss_and_gradients(network, &batch)?;
-        optimiser.step(&gradients)?;
+        let loss = aten::cross_entropy_loss!(&network.forward(&batch.pictures)?, &batch.labels)?;
+        loss.backward()?;
+        optimiser.step()?;
+        network.parameters().iter().for_each(|(_, parameter)| parameter.zero_grad());
         progress.set_message(format!("loss {:.4}", loss.item::<f64>()?));
         progress.inc(1);
         steps += 1;
@@ -41,18 +42,25 @@ pub(crate) struct Score {
     pub(crate) accuracy: f64,
 }
 
+/// How well a network did after an epoch: with what it learned from, and with what it never saw.
+pub(crate) struct Epoch {
+    pub(crate) training: Score,
+    pub(crate) test: Score,
+}
+
 /// How well a network reads these pictures.
 pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
     let _no_grad = guard::no_grad();
     let scores = network.forward(&digits.pictures)?;
-    let correct = predicted(&scores)?.eq(&digits.labels)?;
+    let correct = scores.argmax(Some(1), false)?.eq(&digits.labels)?;
     Ok(Score {
         loss: aten::cross_entropy_loss!(&scores, &digits.labels)?.item()?,
         accuracy: correct.to(DType::F64)?.mean()?.item()?,
     })
 }
 
-/// The digit with the highest score.
-pub(crate) fn predicted(scores: &Tensor) -> Result<Tensor> {
-    scores.argmax(Some(1), false)
+/// The digit that a network reads in each of these pictures: the one with the highest score.
+pub(crate) fn predicted(network: &Network, pictures: &Tensor) -> Result<Tensor> {
+    let _no_grad = guard::no_grad();
+    network.forward(pictures)?.argmax(Some(1), false)
 }
