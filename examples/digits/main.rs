@@ -4,7 +4,6 @@
 
 mod curves;
 mod data;
-mod derivatives;
 mod font;
 mod journey;
 mod mistakes;
@@ -106,6 +105,7 @@ fn explain(network: &Network, pictures: &Tensor) -> Result<()> {
     }
     let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
     let call = || aten::linear(pictures, &weight, Some(&bias)).map(drop);
+    // Autocast keeps the weights that it has cast: this is what every call after the first does.
     call()?;
     let journey = journey::of(call)?;
     print!("\n{journey}");
