@@ -150,9 +150,9 @@ fn is_list(ty: &Type) -> bool {
     matches!(ty.required().kind, TypeKind::List(..))
 }
 
-/// Whether a saved tensor is wanted as an outline only.
+/// Whether only the outline of a saved tensor is wanted, or of each in a list.
 fn saved(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
-    let outline = ty.text() == "&Outline" && want == "&Tensor";
+    let outline = matches!((ty.text(), want), ("&Outline", "&Tensor") | ("&[Outline]", "&[Tensor]"));
     (outline || expect(parameter, ty, &[want], errors)).then_some(outline)
 }
 

@@ -98,20 +98,21 @@ fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
 fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
     let arguments = derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. })).count();
-    let saved_count = derivative
-        .parameters
-        .iter()
-        .filter(|taken| matches!(taken, Taken::Argument { .. } | Taken::Result { .. }))
-        .count();
+    let saved_count =
+        derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. } | Taken::Result { .. })).count();
     let saved: Vec<Ident> = (0..saved_count).map(|i| format_ident!("__saved{i}")).collect();
     let (mut next_argument, mut next_result) = (0..arguments, arguments..saved_count);
     let mut before = TokenStream::new();
     let mut given = Vec::new();
     for (i, taken) in derivative.parameters.iter().enumerate() {
         let local = format_ident!("__given{i}");
-        let take = |at: Option<usize>, outline: bool, ty: TokenStream| {
+        let take = |at: Option<usize>, outline: bool, list: bool, ty: TokenStream| {
             let saved = at.map(|at| &saved[at]);
-            if outline { quote!(#layer::outline(#saved)?) } else { quote!(#layer::value::<#ty>(#saved)?) }
+            match (outline, list) {
+                (true, false) => quote!(#layer::outline(#saved)?),
+                (true, true) => quote!(#layer::outlines(#saved)?),
+                (false, _) => quote!(#layer::value::<#ty>(#saved)?),
+            }
         };
         given.push(match taken {
             Taken::Gradient { result, optional: false } => {
@@ -132,12 +133,12 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
             }
             Taken::Argument { at, outline } => {
                 let ty = RustType::of_argument(&schema.arguments[*at]).map(|ty| ty.shared().tokens(runtime));
-                take(next_argument.next(), *outline, quote!(#ty))
+                take(next_argument.next(), *outline, is_list(schema, *at), quote!(#ty))
             }
             Taken::Result { outline, at } => {
                 let list = schema.returns.get(*at).is_some_and(|ret| matches!(ret.ty.kind, TypeKind::List(..)));
                 let ty = if list { quote!(&[#runtime::Tensor]) } else { quote!(&#runtime::Tensor) };
-                take(next_result.next(), *outline, ty)
+                take(next_result.next(), *outline, list, ty)
             }
         });
     }
@@ -195,6 +196,10 @@ fn mutable(schema: &Schema) -> TokenStream {
     }
 }
 
+fn is_list(schema: &Schema, argument: usize) -> bool {
+    matches!(schema.arguments[argument].ty.kind, TypeKind::List(..))
+}
+
 /// The kernel that records.
 fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
@@ -203,10 +208,10 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     let saves = derivative.parameters.iter().filter_map(|taken| match taken {
         Taken::Argument { at, outline } => {
             let argument = &arguments[*at];
-            Some(if *outline {
-                quote!(__recording.save_outline(#argument);)
-            } else {
-                quote!(__recording.save(&#argument)?;)
+            Some(match (*outline, is_list(schema, *at)) {
+                (true, false) => quote!(__recording.save_outline(#argument);),
+                (true, true) => quote!(__recording.save_outlines(#argument);),
+                (false, _) => quote!(__recording.save(&#argument)?;),
             })
         }
         _ => None,
@@ -241,10 +246,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             }
         }
         several => {
-            let pairs = several
-                .iter()
-                .zip(&derivative.results)
-                .map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
+            let pairs = several.iter().zip(&derivative.results).map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
             quote!(__recording.finish(&mut [#(#pairs),*])?;)
         }
     };

@@ -75,13 +75,11 @@ impl Derivative {
         needs: &[bool],
         out: &mut Gradients,
     ) -> Result<()> {
-        match self.run {
-            Some(run) => run(&mut Backwards { results, gradients, needs, out }, saved),
-            None => {
-                out.resize(needs.len(), None);
-                Ok(())
-            }
+        if let Some(run) = self.run {
+            return run(&mut Backwards { results, gradients, needs, out }, saved);
         }
+        out.resize(needs.len(), None);
+        Ok(())
     }
 }
 
@@ -143,7 +141,9 @@ impl Gradient for Option<Tensor> {
 
 impl Gradient for Vec<Tensor> {
     fn give(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
-        self.into_iter().for_each(|gradient| to(Some(gradient)));
+        for gradient in self {
+            to(Some(gradient));
+        }
         Ok(())
     }
 }

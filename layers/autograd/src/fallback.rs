@@ -16,7 +16,7 @@ use crate::views;
 
 macro_rules! at_every_backend {
     ($($name:ident $key:ident)*) => {$(
-        #[op_fallback($key)]
+        #[op_fallback($key, marked(REQUIRES_GRAD, VIEW))]
         fn $name(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
             autograd(operator, keys, stack)
         }
@@ -128,11 +128,11 @@ fn in_place_call(
     for source in rule.saved {
         match *source {
             Source::Argument(i) => recording.save_value(as_before(&arguments[i], &tensor, &edges, rule, i)?)?,
-            Source::OutlineOf(i) => {
-                if let Value::Tensor(tensor) = &arguments[i] {
-                    recording.save_outline(tensor);
-                }
-            }
+            Source::OutlineOf(i) => match &arguments[i] {
+                Value::Tensor(tensor) => recording.save_outline(tensor),
+                Value::Tensors(tensors) => recording.save_outlines(tensors),
+                _ => {}
+            },
             Source::Result(_) | Source::OutlineOfResult(_) => {}
         }
     }

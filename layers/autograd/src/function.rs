@@ -49,6 +49,7 @@ pub(crate) enum Kept {
     /// As a `Tensor?[]`, where some may be missing.
     OptionalTensors(Vec<Option<SavedTensor>>),
     Outline(Box<Outline>),
+    Outlines(Box<[Outline]>),
 }
 
 /// A tensor as it was when it was saved.
@@ -65,6 +66,8 @@ pub enum Unpacked {
     Value(Value),
     /// A tensor's outline.
     Outline(Box<Outline>),
+    /// Those of several.
+    Outlines(Box<[Outline]>),
 }
 
 impl Function {
@@ -170,7 +173,7 @@ impl Kept {
         match self {
             Self::Tensor(_) => true,
             Self::Tensors(tensors) | Self::OptionalTensors(tensors) => !tensors.is_empty(),
-            Self::Value(_) | Self::Outline(_) => false,
+            Self::Value(_) | Self::Outline(_) | Self::Outlines(_) => false,
         }
     }
 
@@ -187,6 +190,7 @@ impl Kept {
                 Value::OptionalTensors(Box::new(tensors.collect::<Result<_>>()?))
             }
             Self::Outline(outline) => return Ok(Unpacked::Outline(outline.clone())),
+            Self::Outlines(outlines) => return Ok(Unpacked::Outlines(outlines.clone())),
         }))
     }
 }
@@ -205,6 +209,11 @@ impl SavedTensor {
     pub(crate) fn of_result(tensor: &Tensor, result: u32) -> Result<Self> {
         let version = tensor.storage().version();
         Ok(Self { tensor: history::bare(tensor)?, version, result: Some(result) })
+    }
+
+    /// Whether it was written to since.
+    pub(crate) fn is_modified(&self) -> bool {
+        self.tensor.storage().version() != self.version
     }
 
     fn unpack(&self, node: &Arc<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
@@ -236,9 +245,9 @@ impl SavedTensor {
 pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
     let value = match saved {
         Unpacked::Value(value) => T::from_value(value),
-        Unpacked::Outline(_) => None,
+        Unpacked::Outline(_) | Unpacked::Outlines(_) => None,
     };
-    value.ok_or_else(|| Error::kernel("a saved value is of another kind than it was saved as"))
+    value.ok_or_else(another_kind)
 }
 
 /// A saved outline.
@@ -246,8 +255,21 @@ pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
 pub fn outline(saved: &mut Unpacked) -> Result<&Outline> {
     match saved {
         Unpacked::Outline(outline) => Ok(outline),
-        Unpacked::Value(_) => Err(Error::kernel("a saved value is of another kind than it was saved as")),
+        _ => Err(another_kind()),
     }
+}
+
+/// The saved outlines of a list.
+#[doc(hidden)]
+pub fn outlines(saved: &mut Unpacked) -> Result<&[Outline]> {
+    match saved {
+        Unpacked::Outlines(outlines) => Ok(outlines),
+        _ => Err(another_kind()),
+    }
+}
+
+fn another_kind() -> Error {
+    Error::kernel("a saved value is of another kind than it was saved as")
 }
 
 /// Fewer or more values than were saved.

@@ -72,6 +72,16 @@ impl Outline {
     pub fn zeros(&self) -> Result<Tensor> {
         Tensor::zeros(self.sizes(), (self.dtype, self.device))
     }
+
+    /// The same storage, shown otherwise.
+    pub(crate) fn with(&self, geometry: Geometry) -> Self {
+        Self { geometry, ..*self }
+    }
+
+    /// A tensor like it, without memory for its elements: each shows the same zero. For operators that only ask for sizes.
+    pub(crate) fn stand_in(&self) -> Result<Tensor> {
+        Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
+    }
 }
 
 /// Whether numbers of this type vary continuously.

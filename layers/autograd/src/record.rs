@@ -23,7 +23,7 @@ pub struct Recording {
 
 /// A result of a call: the tensor, and whether the derivative is of it.
 #[doc(hidden)]
-pub type ResultOf<'a> = (&'a mut Tensor, bool);
+pub(crate) type ResultOf<'a> = (&'a mut Tensor, bool);
 
 /// Arguments that gradients may be asked for.
 #[doc(hidden)]
@@ -140,6 +140,25 @@ impl Recording {
         self.saved.push(Kept::Outline(Box::new(Outline::of(tensor))));
     }
 
+    /// Saves what each of some tensors looks like.
+    pub fn save_outlines(&mut self, tensors: &[Tensor]) {
+        self.saved.push(Kept::Outlines(tensors.iter().map(Outline::of).collect()));
+    }
+
+    /// Some operators write to optional arguments, and their schemas do not say so: batch normalisation to its running statistics. What
+    /// the call itself has overwritten is no argument of its derivative.
+    fn forget_written(&mut self) {
+        let arguments = &self.rule.operator().schema().arguments;
+        for (kept, source) in self.saved.iter_mut().zip(self.rule.saved) {
+            if let (Kept::Tensor(saved), Source::Argument(at)) = (&*kept, *source)
+                && saved.is_modified()
+                && arguments[at].ty.accepts_none()
+            {
+                *kept = Kept::Value(Value::None);
+            }
+        }
+    }
+
     /// Makes results those of the call.
     pub fn finish(self, results: &mut [ResultOf<'_>]) -> Result<()> {
         let node = self.into_node(results)?;
@@ -152,6 +171,7 @@ impl Recording {
     }
 
     pub(crate) fn into_node(mut self, results: &mut [ResultOf<'_>]) -> Result<Arc<Node>> {
+        self.forget_written();
         for source in &self.rule.saved[self.saved.len()..] {
             match *source {
                 // A result's position counts results, and a list of tensors is the only one.

@@ -109,7 +109,7 @@ impl Differentiable for Tensor {
     }
 
     fn grad(&self) -> Option<Tensor> {
-        history::peek(self, |state| state.gradient()).flatten()
+        history::peek(self, history::State::gradient).flatten()
     }
 
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()> {

@@ -66,9 +66,34 @@ pub(crate) fn refresh(view: &Tensor) -> Result<()> {
 }
 
 impl Outline {
+    fn start(&self) -> i64 {
+        self.geometry().offset()
+    }
+
+    /// Behind the last element.
+    fn end(&self) -> i64 {
+        if self.geometry().count() == 0 { self.start() } else { self.geometry().end().unwrap_or(0) }
+    }
+
     /// How many elements there are from the first to the last, those between included.
     fn extent(&self) -> i64 {
-        if self.geometry().count() == 0 { 0 } else { self.geometry().end().unwrap_or(0) - self.geometry().offset() }
+        self.end() - self.start()
+    }
+
+    /// What is at this place in a piece of the storage that begins at `start`.
+    fn within(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start() - start))
+    }
+
+    /// The same, with an element that is shown several times divided among these.
+    fn shares(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        if self.shows_each_once() {
+            return self.within(piece, start);
+        }
+        let places = self.within(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
+        let one = Tensor::ones(&[], (self.dtype(), self.device()))?.expand(places.sizes())?;
+        let shown = aten::index_add(&piece.zeros_like()?, 0, &places, &one, 1.into())?;
+        self.within(&(piece / shown)?, start)
     }
 
     /// Whether no element is shown twice, as far as strides tell: each dimension steps over all that the finer ones reach.
@@ -84,13 +109,13 @@ impl Outline {
         })
     }
 
-    /// A tensor of zeros that lies as the one of this outline does, at the beginning of a storage of its own.
+    /// A tensor of zeros that lies as the one of this place does, at the beginning of a storage of its own.
     pub(crate) fn zeros_as_it_lies(&self) -> Result<Tensor> {
         let all = Tensor::zeros(&[self.extent()], (self.dtype(), self.device()))?;
         aten::as_strided(&all, self.geometry().sizes(), self.geometry().strides(), Some(0))
     }
 
-    /// The part of `whole`, a tensor that lies as the one of this outline does, that `view` shows.
+    /// The part of `whole`, a tensor that lies as the one of this place does, that `view` shows.
     pub(crate) fn part(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
         let offset = view.geometry().offset() - self.geometry().offset() + whole.geometry().offset();
         aten::as_strided(whole, view.geometry().sizes(), view.geometry().strides(), Some(offset))
@@ -114,20 +139,18 @@ impl Backward for Reading {
     }
 }
 
-/// The gradient of a base, given that of a view: each element gathers the gradients of all places that show it.
+/// The gradient of a base, given that of a view of its storage: each element gathers the gradients of all places that show it. Places
+/// of a base that are the same element share what that has gathered.
 pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
-    let whole = base.zeros_as_it_lies()?;
+    let (start, end) = (base.start().min(view.start()), base.end().max(view.end()));
+    let memory = Tensor::zeros(&[end - start], (base.dtype(), base.device()))?;
     if view.shows_each_once() {
-        aten::copy_(&mut base.part(&whole, view)?, gradient, false)?;
-        return Ok(whole);
+        aten::copy_(&mut view.within(&memory, start)?, gradient, false)?;
+        return base.shares(&memory, start);
     }
-    let extent = base.extent();
-    let places = Tensor::arange(0..extent, base.device())?;
-    let offset = view.geometry().offset() - base.geometry().offset();
-    let shown = aten::as_strided(&places, view.geometry().sizes(), view.geometry().strides(), Some(offset))?;
-    let flat = aten::as_strided(&whole, &[extent], &[1], Some(0))?;
-    let sum = aten::index_add(&flat, 0, &shown.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
-    aten::as_strided(&sum, base.geometry().sizes(), base.geometry().strides(), Some(0))
+    let places = view.within(&Tensor::arange(0..end - start, base.device())?, start)?;
+    let gathered = aten::index_add(&memory, 0, &places.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
+    base.shares(&gathered, start)
 }
 
 /// The graph behind a base after one of its views was written to: gradients of what the view shows go through the written call,
