@@ -569,6 +569,18 @@ pub trait Methods {
     /// `col2im`, into a tensor of the caller's.
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
+    /// The complex conjugate; a real tensor is its own.
+    fn conj(&self) -> Result<Tensor>;
+
+    /// The complex conjugate, in memory of its own
+    fn conj_physical(&self) -> Result<Tensor>;
+
+    /// `conj_physical`, in place.
+    fn conj_physical_(&mut self) -> Result<()>;
+
+    /// `conj_physical`, into a tensor of the caller's.
+    fn conj_physical_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The tensor with a border of one number.
     fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -1117,6 +1129,9 @@ pub trait Methods {
 
     /// `im2col`, into a tensor of the caller's.
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The imaginary part of a complex tensor.
+    fn imag(&self) -> Result<Tensor>;
 
     /// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
     fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor>;
@@ -1907,6 +1922,9 @@ pub trait Methods {
     /// The elements in one dimension.
     fn ravel(&self) -> Result<Tensor>;
 
+    /// The real part; a real tensor is its own.
+    fn real(&self) -> Result<Tensor>;
+
     /// `1 / self`
     fn reciprocal(&self) -> Result<Tensor>;
 
@@ -2641,6 +2659,12 @@ pub trait Methods {
 
     /// `view` in the sizes of another tensor.
     fn view_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// Pairs of real numbers, in the last dimension, as complex ones.
+    fn view_as_complex(&self) -> Result<Tensor>;
+
+    /// Complex numbers as pairs of real ones: a last dimension more, of two elements.
+    fn view_as_real(&self) -> Result<Tensor>;
 
     /// `view` in memory of its own.
     fn view_copy(&self, size: &[i64]) -> Result<Tensor>;
@@ -3410,6 +3434,22 @@ impl Methods for Tensor {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
     }
 
+    fn conj(&self) -> Result<Tensor> {
+        crate::conj(self)
+    }
+
+    fn conj_physical(&self) -> Result<Tensor> {
+        crate::conj_physical(self)
+    }
+
+    fn conj_physical_(&mut self) -> Result<()> {
+        crate::conj_physical_(self)
+    }
+
+    fn conj_physical_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::conj_physical_out(self, out)
+    }
+
     fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor> {
         crate::constant_pad_nd(self, pad, value.into())
     }
@@ -4140,6 +4180,10 @@ impl Methods for Tensor {
 
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::im2col_out(self, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn imag(&self) -> Result<Tensor> {
+        crate::imag(self)
     }
 
     fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor> {
@@ -5194,6 +5238,10 @@ impl Methods for Tensor {
         crate::ravel(self)
     }
 
+    fn real(&self) -> Result<Tensor> {
+        crate::real(self)
+    }
+
     fn reciprocal(&self) -> Result<Tensor> {
         crate::reciprocal(self)
     }
@@ -6172,6 +6220,14 @@ impl Methods for Tensor {
 
     fn view_as(&self, other: &Tensor) -> Result<Tensor> {
         crate::view_as(self, other)
+    }
+
+    fn view_as_complex(&self) -> Result<Tensor> {
+        crate::view_as_complex(self)
+    }
+
+    fn view_as_real(&self) -> Result<Tensor> {
+        crate::view_as_real(self)
     }
 
     fn view_copy(&self, size: &[i64]) -> Result<Tensor> {

@@ -63,6 +63,9 @@ fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
         (&[at], Some(rule), _) | (&[at], None, Some(rule)) if written_is_returned(schema, at) => {
             in_place_call(operator, rule, at, keys, stack)
         }
+        (&[_, ..], Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
+            call_that_writes_beside(operator, rule, &written, keys, stack)
+        }
         (_, Some(_), _) if written.is_empty() => {
             // Its own kernel records; what comes here was registered at run time or has none on this key.
             operator.redispatch_boxed(on, stack)
@@ -125,17 +128,7 @@ fn in_place_call(
         // Only what the derivative says nothing about requires gradients: what was written has none any more.
         return overwritten(operator, &tensor, keys, stack);
     };
-    for source in rule.saved {
-        match *source {
-            Source::Argument(i) => recording.save_value(as_before(&arguments[i], &tensor, &edges, rule, i)?)?,
-            Source::OutlineOf(i) => match &arguments[i] {
-                Value::Tensor(tensor) => recording.save_outline(tensor),
-                Value::Tensors(tensors) => recording.save_outlines(tensors),
-                _ => {}
-            },
-            Source::Result(_) | Source::OutlineOfResult(_) => {}
-        }
-    }
+    save(&mut recording, rule, arguments, |i| as_before(&arguments[i], &tensor, &edges, rule, i))?;
     let version = tensor.storage().version();
     {
         let _computing = computing();
@@ -150,6 +143,66 @@ fn in_place_call(
     in_place::count_version(&tensor, version);
     let node = recording.into_node(&mut [(&mut now, true)])?;
     in_place::rebase(&tensor, node, rule.inputs.iter().position(|&input| input == at))
+}
+
+/// A call that gives tensors of their own, and writes to others beside: to running statistics. These are saved as they were before.
+fn call_that_writes_beside(
+    operator: &Operator,
+    rule: &'static Derivative,
+    written: &[usize],
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    let schema = operator.schema();
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
+    let mut versions = Vec::new();
+    for &at in written {
+        each_tensor(&arguments[at], &mut |tensor| {
+            in_place::check_inference(tensor, operator, &schema.arguments[at].name)?;
+            in_place::check(tensor, operator, &schema.arguments[at].name)?;
+            versions.push((tensor.clone(), tensor.storage().version()));
+            Ok(())
+        })?;
+    }
+    let mut recording = Recording::with_edges(rule, edges(rule, &arguments)?);
+    if let Some(recording) = &mut recording {
+        save(recording, rule, &arguments, |i| match &arguments[i] {
+            Value::Tensor(tensor) if written.contains(&i) => Ok(Value::Tensor(in_place::before(tensor, None)?)),
+            value => Ok(value.clone()),
+        })?;
+    }
+    {
+        let _computing = computing();
+        operator.redispatch_boxed(below(keys), stack)?;
+    }
+    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
+    let (Some(recording), Some(results)) = (recording, stack.top_mut(schema.returns.len())) else { return Ok(()) };
+    let results =
+        results.iter_mut().filter_map(|result| if let Value::Tensor(tensor) = result { Some(tensor) } else { None });
+    let mut results: Vec<_> = results.zip(rule.results.iter().copied()).collect();
+    results.iter_mut().try_for_each(|(tensor, _)| own(tensor))?;
+    recording.finish(&mut results)
+}
+
+/// Saves what a derivative needs of the arguments.
+fn save(
+    recording: &mut Recording,
+    rule: &Derivative,
+    arguments: &[Value],
+    value: impl Fn(usize) -> Result<Value>,
+) -> Result<()> {
+    for source in rule.saved {
+        match *source {
+            Source::Argument(i) => recording.save_value(value(i)?)?,
+            Source::OutlineOf(i) => match &arguments[i] {
+                Value::Tensor(tensor) => recording.save_outline(tensor),
+                Value::Tensors(tensors) => recording.save_outlines(tensors),
+                _ => {}
+            },
+            Source::Result(_) | Source::OutlineOfResult(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// The tensor that the written argument is bound to after the call.

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::{conj, real};
-use crate::{Gradient, not_differentiable, op_grad};
+use crate::{Gradient, op_grad};
 
 #[op_grad(aten::div)]
 fn div(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
@@ -71,5 +71,3 @@ fn of_exponent(grad: &Tensor, this: &Tensor, exponent: &Tensor, result: &Tensor)
     let slope = (result * this.to(result.dtype())?.log()?)?;
     (grad * conj(&slope)?)?.masked_fill_scalar(&flat, 0)
 }
-
-not_differentiable!(aten::floor_divide, aten::floor_divide_);

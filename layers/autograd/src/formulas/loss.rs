@@ -5,7 +5,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use super::unknown;
-use crate::{Gradient, Outline, op_grad};
+use crate::{Gradient, op_grad};
 
 /// A gradient of all elements' losses, as a mean has it.
 fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {

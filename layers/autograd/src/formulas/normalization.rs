@@ -92,6 +92,53 @@ fn batch_norm_without_statistics(
     Ok(wanted(all, mask))
 }
 
+#[op_grad(aten::_native_batch_norm_legit, not_differentiable(running_mean, running_var, result1, result2))]
+fn batch_norm_that_writes(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    running_mean: &Tensor,
+    running_var: &Tensor,
+    training: bool,
+    eps: f64,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    let mask = mask(needs);
+    let (mean, var) = (Some(running_mean), Some(running_var));
+    let (batch_mean, batch_invstd) = (Some(result1), Some(result2));
+    let all = aten::native_batch_norm_backward(
+        grad,
+        input,
+        weight,
+        mean,
+        var,
+        batch_mean,
+        batch_invstd,
+        training,
+        eps,
+        &mask,
+    )?;
+    Ok(wanted(all, mask))
+}
+
+#[op_grad(aten::_batch_norm_with_update, not_differentiable(running_mean, running_var, result1, result2, result3))]
+fn batch_norm_with_update(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    eps: f64,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    let mask = mask(needs);
+    let (mean, invstd) = (Some(result1), Some(result2));
+    let all = aten::native_batch_norm_backward(grad, input, weight, None, None, mean, invstd, true, eps, &mask)?;
+    Ok(wanted(all, mask))
+}
+
 /// The mean and the reciprocal deviation of each group have gradients of their own.
 #[op_grad(aten::native_group_norm)]
 fn group_norm(
