@@ -104,6 +104,8 @@ fn brief(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use opdispatch::autocast;
+
     use super::*;
 
     #[test]
@@ -113,6 +115,20 @@ mod tests {
         let stops: Vec<&str> = journey.lines().map(|line| line.split('`').next().unwrap_or(line)).collect();
         let expected = ["aten::mul.Tensor(float32[2, 3], float32[2, 3])", "  AutogradCPU ", "  CPU "];
         assert_eq!(stops, expected, "{journey}");
+        Ok(())
+    }
+
+    #[test]
+    fn autocast_comes_first_and_hands_on_what_it_has_cast() -> Result<()> {
+        let x = Tensor::ones(&[2, 2], ())?;
+        let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
+        let journey = of(|| x.mm(&x).map(drop))?;
+        let lines: Vec<&str> = journey.lines().collect();
+        assert_eq!(lines[0], "aten::mm(float32[2, 2], float32[2, 2])", "{journey}");
+        assert!(lines[1].starts_with("  AutocastCPU "), "{journey}");
+        let cast = lines.iter().position(|&line| line == "    aten::mm(bfloat16[2, 2], bfloat16[2, 2])");
+        assert!(cast.is_some_and(|at| lines[at + 1].starts_with("      AutogradCPU ")), "{journey}");
+        assert!(lines.last().is_some_and(|line| line.starts_with("      CPU ")), "{journey}");
         Ok(())
     }
 
