@@ -25,6 +25,8 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! |---|---|---|
 //! | `aten` | PyTorch's operators, `opdispatch::aten`, and methods for them | with `cpu` |
 //! | `cpu` | their kernels for the CPU, linked without a `use` | default |
+//! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
+//! | `autocast` | the layer that computes in fewer bits where that gains, [`autocast`] | default |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
@@ -49,6 +51,10 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 
 #[cfg(feature = "aten")]
 pub use aten::{self, Options, default_device};
+#[cfg(feature = "autograd")]
+pub use dispatch_autograd as autograd;
+#[cfg(feature = "autocast")]
+pub use dispatch_autocast::{self as autocast, autocast};
 pub use dispatch_runtime::*;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};
@@ -62,6 +68,8 @@ pub use kernels_cpu::pool::{num_threads, set_num_threads};
 pub mod prelude {
     #[cfg(feature = "aten")]
     pub use aten::{self, prelude::*};
+    #[cfg(feature = "autograd")]
+    pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
     pub use dispatch_runtime::prelude::*;
 }
 

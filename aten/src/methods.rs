@@ -569,6 +569,18 @@ pub trait Methods {
     /// `col2im`, into a tensor of the caller's.
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
+    /// The complex conjugate; a real tensor is its own.
+    fn conj(&self) -> Result<Tensor>;
+
+    /// The complex conjugate, in memory of its own
+    fn conj_physical(&self) -> Result<Tensor>;
+
+    /// `conj_physical`, in place.
+    fn conj_physical_(&mut self) -> Result<()>;
+
+    /// `conj_physical`, into a tensor of the caller's.
+    fn conj_physical_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The tensor with a border of one number.
     fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -1117,6 +1129,9 @@ pub trait Methods {
 
     /// `im2col`, into a tensor of the caller's.
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The imaginary part of a complex tensor.
+    fn imag(&self) -> Result<Tensor>;
 
     /// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
     fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor>;
@@ -1733,6 +1748,9 @@ pub trait Methods {
     /// `nonzero_static`, into a tensor of the caller's.
     fn nonzero_static_out(&self, size: i64, out: &mut Tensor) -> Result<()>;
 
+    /// `norm_scalaropt_dim_dtype`, into a tensor of the caller's.
+    fn norm_dtype_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType, out: &mut Tensor) -> Result<()>;
+
     /// `norm_scalaropt_dim`, into a tensor of the caller's.
     fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
@@ -1744,6 +1762,15 @@ pub trait Methods {
 
     /// The norms over these dimensions.
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// The norms over these dimensions, computed in this dtype.
+    fn norm_scalaropt_dim_dtype(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType) -> Result<Tensor>;
+
+    /// The norm of all elements, computed in this dtype.
+    fn norm_scalaropt_dtype(&self, p: Option<Scalar>, dtype: DType) -> Result<Tensor>;
+
+    /// `norm_scalaropt_dtype`, into a tensor of the caller's.
+    fn norm_scalaropt_dtype_out(&self, p: Option<Scalar>, dtype: DType, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the normal distribution, in place.
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()>;
@@ -1894,6 +1921,9 @@ pub trait Methods {
 
     /// The elements in one dimension.
     fn ravel(&self) -> Result<Tensor>;
+
+    /// The real part; a real tensor is its own.
+    fn real(&self) -> Result<Tensor>;
 
     /// `1 / self`
     fn reciprocal(&self) -> Result<Tensor>;
@@ -2629,6 +2659,12 @@ pub trait Methods {
 
     /// `view` in the sizes of another tensor.
     fn view_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// Pairs of real numbers, in the last dimension, as complex ones.
+    fn view_as_complex(&self) -> Result<Tensor>;
+
+    /// Complex numbers as pairs of real ones: a last dimension more, of two elements.
+    fn view_as_real(&self) -> Result<Tensor>;
 
     /// `view` in memory of its own.
     fn view_copy(&self, size: &[i64]) -> Result<Tensor>;
@@ -3398,6 +3434,22 @@ impl Methods for Tensor {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
     }
 
+    fn conj(&self) -> Result<Tensor> {
+        crate::conj(self)
+    }
+
+    fn conj_physical(&self) -> Result<Tensor> {
+        crate::conj_physical(self)
+    }
+
+    fn conj_physical_(&mut self) -> Result<()> {
+        crate::conj_physical_(self)
+    }
+
+    fn conj_physical_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::conj_physical_out(self, out)
+    }
+
     fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor> {
         crate::constant_pad_nd(self, pad, value.into())
     }
@@ -4128,6 +4180,10 @@ impl Methods for Tensor {
 
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::im2col_out(self, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn imag(&self) -> Result<Tensor> {
+        crate::imag(self)
     }
 
     fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor> {
@@ -4950,6 +5006,10 @@ impl Methods for Tensor {
         crate::nonzero_static_out!(self, size = size, out = out)
     }
 
+    fn norm_dtype_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType, out: &mut Tensor) -> Result<()> {
+        crate::norm_dtype_out(self, p, dim, keepdim, dtype, out)
+    }
+
     fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::norm_out(self, p, dim, keepdim, out)
     }
@@ -4964,6 +5024,18 @@ impl Methods for Tensor {
 
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::norm_scalaropt_dim(self, p, dim, keepdim)
+    }
+
+    fn norm_scalaropt_dim_dtype(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType) -> Result<Tensor> {
+        crate::norm_scalaropt_dim_dtype(self, p, dim, keepdim, dtype)
+    }
+
+    fn norm_scalaropt_dtype(&self, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
+        crate::norm_scalaropt_dtype(self, p, dtype)
+    }
+
+    fn norm_scalaropt_dtype_out(&self, p: Option<Scalar>, dtype: DType, out: &mut Tensor) -> Result<()> {
+        crate::norm_scalaropt_dtype_out(self, p, dtype, out)
     }
 
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()> {
@@ -5164,6 +5236,10 @@ impl Methods for Tensor {
 
     fn ravel(&self) -> Result<Tensor> {
         crate::ravel(self)
+    }
+
+    fn real(&self) -> Result<Tensor> {
+        crate::real(self)
     }
 
     fn reciprocal(&self) -> Result<Tensor> {
@@ -6144,6 +6220,14 @@ impl Methods for Tensor {
 
     fn view_as(&self, other: &Tensor) -> Result<Tensor> {
         crate::view_as(self, other)
+    }
+
+    fn view_as_complex(&self) -> Result<Tensor> {
+        crate::view_as_complex(self)
+    }
+
+    fn view_as_real(&self) -> Result<Tensor> {
+        crate::view_as_real(self)
     }
 
     fn view_copy(&self, size: &[i64]) -> Result<Tensor> {

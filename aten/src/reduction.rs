@@ -325,6 +325,27 @@ pub fn norm_scalar(this: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(this, p, None, false, None)
 }
 
+/// The norms over these dimensions, computed in this dtype.
+#[op_def(
+    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
+    out = "dtype_out"
+)]
+pub fn norm_scalaropt_dim_dtype(
+    this: &Tensor,
+    p: Option<Scalar>,
+    dim: &[i64],
+    keepdim: bool,
+    dtype: DType,
+) -> Result<Tensor> {
+    linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, Some(dtype))
+}
+
+/// The norm of all elements, computed in this dtype.
+#[op_def("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", out = "ScalarOpt_dtype_out")]
+pub fn norm_scalaropt_dtype(this: &Tensor, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
+    linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), None, false, Some(dtype))
+}
+
 /// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
 #[op_def(
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",

@@ -54,7 +54,11 @@ pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel. After the key:
-/// `aliasing`, for operators alone whose schema has alias annotations on arguments. For all others the key falls through.
+/// `aliasing`, for operators alone whose schema has alias annotations on arguments - for all others the key falls through - and
+/// `marked(REQUIRES_GRAD, VIEW)`, where it has something to do only for tensors with one of these marks.
+///
+/// `marked` is a promise of the author's: where no tensor among the arguments carries one of the marks, all that the fallback would do is
+/// to hand the call on below its key. A typed call then goes there at once, and no stack is made; a boxed call always runs the fallback.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_fallback::expand(&attribute.into(), &item.into()).into()

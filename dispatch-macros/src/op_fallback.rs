@@ -43,7 +43,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
     let key = attribute.as_ref().map(|attribute| key_reference(&attribute.key));
-    let aliasing = attribute.as_ref().and_then(|attribute| attribute.aliasing.as_ref()).map(|_| quote!(.aliasing()));
+    let options = attribute.as_ref().map(|attribute| attribute.options(&runtime));
     let lints = signature_lints();
     quote! {
         #lints
@@ -59,7 +59,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             )
-            #aliasing;
+            #options;
             #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
         };
     }

@@ -41,7 +41,8 @@ impl Parse for Flags {
             }
             let word: Ident = input.parse()?;
             if word != "not_differentiable" || !input.peek(syn::token::Paren) {
-                let message = format!("`#[op_grad]` has no option `{word}`; it takes `not_differentiable(argument, ..)`");
+                let message =
+                    format!("`#[op_grad]` has no option `{word}`; it takes `not_differentiable(argument, ..)`");
                 return Err(syn::Error::new(word.span(), message));
             }
             let inside;
@@ -74,7 +75,8 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     };
     let (lints, signature) = (signature_lints(), &function.signature);
-    let call_back = hand_over(&flags.operator, &Ident::new("__grad", Span::call_site()), &quote!([#attribute] [#signature]));
+    let call_back =
+        hand_over(&flags.operator, &Ident::new("__grad", Span::call_site()), &quote!([#attribute] [#signature]));
     quote!(#lints #function #call_back)
 }
 
@@ -139,7 +141,9 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     match check::check(&schema, &flags, &signature, &mut errors) {
-        Some(derivative) if errors.is_empty() => expand::derivative(&schema, &flags.operator, &signature.ident, &derivative),
+        Some(derivative) if errors.is_empty() => {
+            expand::derivative(&schema, &flags.operator, &signature.ident, &derivative)
+        }
         _ => errors.to_token_stream(),
     }
 }

@@ -79,7 +79,7 @@ pub trait Backend: Sync {
         Ok(())
     }
 
-    /// How many devices there are just now.
+    /// How many devices there are just now. Whatever is allocated on a device that is named by its number asks for it.
     fn devices(&self) -> usize {
         1
     }
@@ -146,6 +146,15 @@ impl Device {
         found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend(self))
     }
 
+    /// The same, where there is such a device.
+    pub(crate) fn available_memory(self) -> Result<&'static dyn Backend> {
+        let memory = self.memory()?;
+        match self.index() {
+            Some(index) if usize::from(index) >= memory.devices() => Err(no_device(self, memory.devices())),
+            _ => Ok(memory),
+        }
+    }
+
     /// The devices that this program can put tensors on: those whose backends are linked.
     ///
     /// ```
@@ -171,6 +180,11 @@ impl Device {
     pub(crate) fn is_built_in(self) -> bool {
         [Self::CPU.backend(), Self::META.backend()].contains(&self.backend())
     }
+}
+
+#[cold]
+fn no_device(device: Device, count: usize) -> Error {
+    ErrorKind::NoDevice { device, count, linked: Device::linked() }.into()
 }
 
 #[cold]

@@ -16,7 +16,7 @@ use crate::operator::{self, Conditions, Operator};
 use crate::shape;
 use crate::stack::Stack;
 use crate::table::{Code, Entry, Table};
-use crate::tensor::Tensor;
+use crate::tensor::{Marks, Tensor};
 use crate::value::{KINDS, Value};
 
 /// The keys of a call whose arguments carry `carried`.
@@ -207,6 +207,19 @@ fn find(
             }
         }
     }
+}
+
+/// The kernel of a call that passes over the boxed one of its slot, and its keys; none where the arguments have one of its marks.
+#[inline(always)]
+pub fn passed<O: Operation>(keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(O::Kernel, KeySet)> {
+    let (code, keys) = O::operator().passed(keys, has_any)?;
+    Some((typed::<O>(code), keys))
+}
+
+/// Whether a tensor among one argument carries one of these marks.
+#[inline(always)]
+pub fn has_any<'a>(argument: &impl Argument<'a>, marks: Marks) -> bool {
+    argument.has_any(marks)
 }
 
 /// Runs the boxed kernel of a slot over arguments that were just pushed: whether its conditions hold was asked before.

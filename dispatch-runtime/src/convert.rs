@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::generator::Generator;
 use crate::key_set::KeySet;
 use crate::scalar::{Layout, MemoryFormat, Scalar, Str};
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Marks, Storage, Tensor};
 use crate::value::{Object, Value};
 
 /// A Rust type that an operator can take.
@@ -30,6 +30,12 @@ pub trait Argument<'a>: Sized {
     #[inline(always)]
     fn keys(&self) -> KeySet {
         KeySet::EMPTY
+    }
+
+    /// Whether a tensor in it carries one of these marks.
+    #[inline(always)]
+    fn has_any(&self, _marks: Marks) -> bool {
+        false
     }
 
     /// The argument as a value, sharing tensors and copying the rest.
@@ -65,6 +71,11 @@ impl<'a> Argument<'a> for &'a Tensor {
         Tensor::keys(self)
     }
 
+    #[inline(always)]
+    fn has_any(&self, marks: Marks) -> bool {
+        Tensor::has_any(self, marks)
+    }
+
     #[inline]
     fn to_value(&self) -> Value {
         Value::Tensor((*self).clone())
@@ -82,6 +93,11 @@ impl<'a> Argument<'a> for &'a mut Tensor {
     #[inline(always)]
     fn keys(&self) -> KeySet {
         Tensor::keys(self)
+    }
+
+    #[inline(always)]
+    fn has_any(&self, marks: Marks) -> bool {
+        Tensor::has_any(self, marks)
     }
 
     #[inline]
@@ -103,6 +119,11 @@ impl<'a> Argument<'a> for &'a [Tensor] {
         self.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
     }
 
+    #[inline]
+    fn has_any(&self, marks: Marks) -> bool {
+        self.iter().any(|tensor| tensor.has_any(marks))
+    }
+
     fn to_value(&self) -> Value {
         self.to_vec().into()
     }
@@ -120,6 +141,11 @@ impl<'a> Argument<'a> for &'a mut [Tensor] {
         self.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
     }
 
+    #[inline]
+    fn has_any(&self, marks: Marks) -> bool {
+        self.iter().any(|tensor| tensor.has_any(marks))
+    }
+
     fn to_value(&self) -> Value {
         self.to_vec().into()
     }
@@ -135,6 +161,11 @@ impl<'a> Argument<'a> for &'a [Option<Tensor>] {
     #[inline]
     fn keys(&self) -> KeySet {
         self.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+    }
+
+    #[inline]
+    fn has_any(&self, marks: Marks) -> bool {
+        self.iter().flatten().any(|tensor| tensor.has_any(marks))
     }
 
     fn to_value(&self) -> Value {
@@ -166,6 +197,10 @@ impl<'a> Argument<'a> for &'a Generator {
 impl<'a> Argument<'a> for &'a Value {
     const KIND: &'static str = "Any";
 
+    fn has_any(&self, marks: Marks) -> bool {
+        Value::has_any(self, marks)
+    }
+
     fn to_value(&self) -> Value {
         (*self).clone()
     }
@@ -193,6 +228,11 @@ impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
     #[inline(always)]
     fn keys(&self) -> KeySet {
         self.as_ref().map_or(KeySet::EMPTY, T::keys)
+    }
+
+    #[inline(always)]
+    fn has_any(&self, marks: Marks) -> bool {
+        self.as_ref().is_some_and(|argument| argument.has_any(marks))
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::error::listed;
 use crate::key::{BACKENDS, DENSE, Key, Slot, backend_name, layer_bit};
 use crate::key_set::KeySet;
 
@@ -34,6 +35,12 @@ impl Device {
     #[must_use]
     pub fn new(backend: Key) -> Option<Self> {
         backend.backend().map(|backend| Self { backend, index: CURRENT })
+    }
+
+    /// The current device of the backend with this number, which is less than [`BACKENDS`].
+    #[inline]
+    pub(crate) const fn of_backend(backend: u8) -> Self {
+        Self { backend, index: CURRENT }
     }
 
     /// The same backend's device number `index`. None for 255, which no device has.
@@ -76,7 +83,7 @@ impl Device {
 ///
 /// ```
 /// let error = "cdua:0".parse::<dispatch_runtime::Device>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown device `cdua:0`; did you mean `cuda`?");
+/// assert_eq!(error.to_string(), "unknown device `cdua:0`; did you mean `cuda`? In this program linked are cpu, meta");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownDevice {
@@ -84,15 +91,18 @@ pub struct UnknownDevice {
     pub name: String,
     /// The backend that was probably meant.
     pub suggestion: Option<String>,
+    /// The devices there are.
+    pub linked: Vec<Device>,
 }
 
 impl fmt::Display for UnknownDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unknown device `{}`", self.name)?;
         match &self.suggestion {
-            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
-            None => f.write_str("; write a backend, or a backend and a number, such as `cpu` or `cuda:0`"),
+            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?")?,
+            None => f.write_str("; write a backend, or a backend and a number, such as `cpu` or `cuda:0`.")?,
         }
+        write!(f, " In this program {}", listed(&self.linked))
     }
 }
 
@@ -103,7 +113,7 @@ impl FromStr for Device {
 
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
         let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
-        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion };
+        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
         #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
         let found = (0..BACKENDS as u8).find(|&backend| lower_name(backend) == name);
         let Some(backend) = found else {

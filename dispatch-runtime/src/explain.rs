@@ -5,7 +5,8 @@
 
 use std::fmt::{self, Formatter, Write};
 
-use crate::error::{Error, ErrorKind};
+use crate::device::Device;
+use crate::error::{Error, ErrorKind, listed};
 use crate::guard;
 use crate::key::{Key, SLOTS, Slot, Target, layer_bit};
 use crate::key_set::KeySet;
@@ -15,6 +16,7 @@ use crate::operator::Operator;
 use crate::registry::{self, Active, Registered, Registry, Row};
 use crate::resolve::{Provenance, resolve};
 use crate::table::{Entry, Table};
+use crate::tensor::Marks;
 use crate::value::Value;
 
 /// The account of one call. It prints as text made to be read.
@@ -39,7 +41,7 @@ pub struct Explanation {
     pub signature: String,
     /// Where it is defined.
     pub location: Location,
-    /// The arguments that can carry keys, and the keys that they do carry.
+    /// The arguments that can add keys, and the keys that they do add.
     pub arguments: Vec<(String, KeySet)>,
     /// What the thread adds to every call.
     pub included: KeySet,
@@ -59,6 +61,8 @@ pub struct Explanation {
     pub provenance: Provenance,
     /// The kernel that runs, if one does.
     pub winner: Option<Site>,
+    /// Whether a typed call passes over that kernel, because it is a fallback that no tensor here concerns; a boxed call does not.
+    pub passed_over: bool,
     /// Where several kernels carry conditions: all of them in the order in which they are asked, and when each is fit. The first that
     /// is runs; what the conditions say of these arguments is only known in a call.
     pub candidates: Vec<(Site, Option<&'static str>)>,
@@ -89,10 +93,10 @@ impl Operator {
     /// Says where a call with these arguments would go on this thread, and why. Nothing is called.
     #[must_use]
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
-        let carried: Vec<KeySet> =
-            (0..arguments.len()).map(|i| if self.carries(i) { arguments[i].keys() } else { KeySet::EMPTY }).collect();
+        let carried = self.each_carried(arguments);
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
-        explain(&registry::lock(), self, keys, &carried)
+        let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
+        explain(&registry::lock(), self, keys, &carried, has_any)
     }
 }
 
@@ -100,7 +104,7 @@ impl Operator {
 #[cold]
 pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
     let registry = registry::lock();
-    let explanation = explain(&registry, operator, keys, carried);
+    let explanation = explain(&registry, operator, keys, carried, |_| true);
     let Ok(row) = registry.row_of(operator) else {
         return ErrorKind::NoKernel(Box::new(explanation)).into();
     };
@@ -142,12 +146,18 @@ pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (P
     (provenance, active, target)
 }
 
-fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Explanation {
+fn explain(
+    registry: &Registry,
+    operator: &Operator,
+    keys: KeySet,
+    carried: &[KeySet],
+    has_any: impl FnOnce(Marks) -> bool,
+) -> Explanation {
     let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
     let names = schema.arguments.iter().map(|argument| argument.name.clone());
     let arguments =
-        names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.carries(*i)).map(|(_, pair)| pair);
+        names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.has_a_say(*i)).map(|(_, pair)| pair);
     let mut explanation = Explanation {
         operator: operator.name(),
         signature: operator.signature().to_owned(),
@@ -162,6 +172,7 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
         key: None,
         provenance: Provenance::Missing,
         winner: None,
+        passed_over: false,
         candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
@@ -173,6 +184,8 @@ fn explain(registry: &Registry, operator: &Operator, keys: KeySet, carried: &[Ke
     let (slot, masked) = landing(&table, keys);
     explanation.masked = masked;
     explanation.key = slot.key().map(|_| Key::of_slot(slot));
+    let marks = table.marks_for(slot).filter(|_| operator.typed().is_some());
+    explanation.passed_over = marks.is_some_and(|marks| !has_any(marks));
     let (provenance, active, target) = active(registry, row, slot);
     explanation.provenance = provenance;
     let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
@@ -306,11 +319,14 @@ impl Explanation {
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {
-                let link = match key.backend() {
-                    Some(_) => format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
-                    None => "does, link it: `use that_crate as _;`".to_owned(),
+                let (listed, link) = match key.backend() {
+                    Some(_) => (
+                        format!("; {}", listed(&Device::linked())),
+                        format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
+                    ),
+                    None => (String::new(), "does, link it: `use that_crate as _;`".to_owned()),
                 };
-                format!("Nothing in this program registers kernels for {key}. If a crate {link}")
+                format!("Nothing in this program registers kernels for {key}{listed}. If a crate {link}")
             }
             (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
         }
@@ -324,6 +340,9 @@ impl fmt::Display for Explanation {
             Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
             None if self.candidates.is_empty() => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
             None => write!(f, "\n  runs the first that fits of: {}", self.provenance.name())?,
+        }
+        if self.passed_over {
+            f.write_str(", but a typed call passes over it: no tensor is marked as it asks for")?;
         }
         for (site, condition) in &self.candidates {
             match condition {

@@ -10,10 +10,13 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location as Caller;
 
+use crate::device::Device;
+use crate::dtype::DType;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, BACKEND_SELECT, layer_bit};
 use crate::key_set::KeySet;
 use crate::keys::{ADInplaceOrView, Autograd};
 use crate::location::Location;
+use crate::low_dtypes::LowDTypes;
 
 /// What a thread adds to and removes from every call.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +26,8 @@ pub(crate) struct Local {
     allow: KeySet,
     /// Whether autograd may record.
     grad: bool,
+    /// Where autocast is on. Its layer is excluded while that is nowhere.
+    low: LowDTypes,
     /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
     pub(crate) entered: Option<&'static Caller<'static>>,
 }
@@ -31,15 +36,29 @@ impl Local {
     /// Backend selection and view tracking see every call; autocast is switched on, not off.
     const DEFAULT: Self = Self {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
-        allow: KeySet::from_bits(!layer_bit(AUTOCAST)),
+        allow: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
         grad: true,
+        low: LowDTypes::NONE,
         entered: None,
     };
 
     fn exclude(self) -> KeySet {
         (KeySet::FULL - self.allow).layers()
     }
+
+    /// The innermost guard's place once the one of `entered` ends: a guard that was entered later and still lives is the innermost one.
+    #[inline]
+    fn entered_without(
+        self,
+        entered: &'static Caller<'static>,
+        before: Option<&'static Caller<'static>>,
+    ) -> Option<&'static Caller<'static>> {
+        if self.entered.is_some_and(|innermost| std::ptr::eq(innermost, entered)) { before } else { self.entered }
+    }
 }
+
+/// The layer that is excluded by default, and the only one that a guard can switch on.
+const AUTOCAST_LAYER: KeySet = KeySet::from_bits(layer_bit(AUTOCAST));
 
 thread_local! {
     static LOCAL: Cell<Local> = const { Cell::new(Local::DEFAULT) };
@@ -113,6 +132,14 @@ enum Undo {
     },
     /// The grad mode is the other one.
     Grad,
+    /// Autocast of a backend, and its layer where that was kept out or let in by somebody else.
+    Autocast {
+        device: Device,
+        dtype: Option<DType>,
+        allowed: Option<KeySet>,
+        entered: &'static Caller<'static>,
+        entered_before: Option<&'static Caller<'static>>,
+    },
     Nothing,
     Everything(Local),
 }
@@ -267,6 +294,56 @@ pub fn is_grad_enabled() -> bool {
     LOCAL.get().grad && !is_inference_mode()
 }
 
+/// Autocast is on for the backend of `device` with this dtype, or off without any. Calls reach the layer `Autocast` while it is on for
+/// some backend; what the layer does with them is its own business.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::guard;
+///
+/// let _on = guard::autocast(Device::CPU, Some(DType::BF16));
+/// assert!(!guard::excluded().has(keys::Autocast));
+/// let _but_not_here = guard::autocast(Device::CPU, None);
+/// assert!(guard::excluded().has(keys::Autocast));
+/// ```
+#[track_caller]
+pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
+    let before = LOCAL.get();
+    let low = before.low.with(device, dtype);
+    let allow = match dtype {
+        Some(_) => before.allow | AUTOCAST_LAYER,
+        None if low == LowDTypes::NONE => before.allow - AUTOCAST_LAYER,
+        None => before.allow,
+    };
+    let entered = Caller::caller();
+    LOCAL.set(Local { allow, low, entered: Some(entered), ..before });
+    // Where no other backend had it on, the layer goes with the last one of them.
+    let changed = before.low != LowDTypes::NONE && before.allow != allow;
+    Guard {
+        undo: Undo::Autocast {
+            device,
+            dtype: before.low.get(device),
+            allowed: changed.then_some(before.allow & AUTOCAST_LAYER),
+            entered,
+            entered_before: before.entered,
+        },
+        not_send: PhantomData,
+    }
+}
+
+/// The dtype that [`autocast`] is on with for the backend of `device`, on this thread.
+///
+/// ```
+/// use dispatch_runtime::{DType, Device, guard};
+/// let _on = guard::autocast(Device::META, Some(DType::F16));
+/// assert_eq!(guard::autocast_dtype(Device::META), Some(DType::F16));
+/// assert_eq!(guard::autocast_dtype(Device::CPU), None);
+/// ```
+#[must_use]
+pub fn autocast_dtype(device: Device) -> Option<DType> {
+    LOCAL.get().low.get(device)
+}
+
 #[track_caller]
 #[inline]
 fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
@@ -296,15 +373,20 @@ impl Drop for Guard {
             Undo::Change { included, no_longer_included, excluded, entered, entered_before } => Local {
                 include: KeySet::from_bits(now.include.bits() & !included.bits()) | no_longer_included,
                 allow: now.allow | excluded,
-                // A guard that was entered later and still lives is the innermost one.
-                entered: if now.entered.is_some_and(|innermost| std::ptr::eq(innermost, entered)) {
-                    entered_before
-                } else {
-                    now.entered
-                },
+                entered: now.entered_without(entered, entered_before),
                 ..now
             },
             Undo::Grad => Local { grad: !now.grad, ..now },
+            Undo::Autocast { device, dtype, allowed, entered, entered_before } => {
+                let low = now.low.with(device, dtype);
+                let allowed = if low == LowDTypes::NONE { Some(KeySet::EMPTY) } else { allowed };
+                Local {
+                    allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
+                    low,
+                    entered: now.entered_without(entered, entered_before),
+                    ..now
+                }
+            }
             Undo::Nothing => return,
             Undo::Everything(before) => before,
         });
@@ -461,17 +543,58 @@ mod tests {
         assert!(is_grad_enabled());
     }
 
+    #[test]
+    fn autocast_is_on_while_some_backend_has_it_on() {
+        let [cpu, cuda] = [Device::CPU, Device::new(CUDA).unwrap()];
+        let is_on = || !excluded().has(Autocast);
+        let first = autocast(cpu, Some(DType::BF16));
+        let second = autocast(cuda, Some(DType::F16));
+        drop(first);
+        assert!(is_on() && autocast_dtype(cpu).is_none());
+        {
+            let _not_here = autocast(cuda, None);
+            assert!(!is_on());
+            let _here_again = autocast(cuda, Some(DType::BF16));
+            assert!(is_on());
+        }
+        assert!(is_on());
+        drop(second);
+        assert!(!is_on());
+    }
+
+    #[test]
+    fn autocast_that_was_excluded_is_excluded_again_after_it_was_on() {
+        let on = autocast(Device::CPU, Some(DType::BF16));
+        let excluding = exclude(KeySet::layers_of(Autocast));
+        drop(autocast(Device::CPU, None));
+        assert!(excluded().has(Autocast));
+        drop(autocast(Device::CPU, Some(DType::F16)));
+        assert!(excluded().has(Autocast));
+        drop(excluding);
+        assert!(!excluded().has(Autocast));
+        drop(on);
+        assert!(excluded().has(Autocast));
+    }
+
+    #[test]
+    fn autocast_travels_with_its_dtype() {
+        let _on = autocast(Device::CPU, Some(DType::F16));
+        assert_eq!(spawn(|| autocast_dtype(Device::CPU)).join().unwrap(), Some(DType::F16));
+        assert_eq!(std::thread::spawn(|| autocast_dtype(Device::CPU)).join().unwrap(), None);
+    }
+
     proptest! {
         #[test]
-        fn guards_in_any_order_leave_no_trace(kinds in prop::collection::vec((any::<u64>(), 0..3), 0..8), order in any::<u64>()) {
+        fn guards_in_any_order_leave_no_trace(kinds in prop::collection::vec((any::<u64>(), 0..4), 0..8), order in any::<u64>()) {
             let before = (included(), excluded());
             let mut guards = Vec::new();
             for (bits, kind) in kinds {
-                let keys = KeySet::from_bits(bits) - KeySet::from(ADInplaceOrView);
+                let keys = KeySet::from_bits(bits) - (KeySet::from(ADInplaceOrView) | KeySet::layers_of(Autocast));
                 guards.push(match kind {
                     0 => include(keys),
                     1 => exclude(keys),
-                    _ => inference_mode(),
+                    2 => inference_mode(),
+                    _ => autocast(Device::new([CPU, CUDA, Meta][(bits % 3) as usize]).unwrap(), Some(DType::F16)),
                 });
             }
             let mut order = order;

@@ -10,6 +10,7 @@
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
+use crate::device::Device;
 use crate::key::{BACKEND_END, Key, LAYER_BITS, LAYER_END, ORDER, Slot, layer_bit};
 
 /// A set of dispatch keys. Copying one is copying a word.
@@ -84,6 +85,18 @@ impl KeySet {
         let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND } else { self.0 };
         let slot = Slot::of_bits(bits);
         slot.key().map(|_| Key::of_slot(slot))
+    }
+
+    /// The backend that a call with this set belongs to: of several, the highest, and none where the set is of layers alone.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// use dispatch_runtime::keys::*;
+    /// assert_eq!((CPU | AutogradMeta).device(), Some(Device::META));
+    /// ```
+    #[must_use]
+    pub fn device(self) -> Option<Device> {
+        self.backends().0.checked_ilog2().and_then(|backend| u8::try_from(backend).ok()).map(Device::of_backend)
     }
 
     /// What is left once `key` has had its turn: every layer strictly below it, on any backend. Below an alias key is below the

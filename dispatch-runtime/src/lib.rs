@@ -56,6 +56,7 @@ mod key;
 mod key_set;
 mod listener;
 mod location;
+mod low_dtypes;
 mod name;
 mod number;
 mod operation;
@@ -194,6 +195,16 @@ pub use dispatch_macros::op_meta;
 /// fn see_writes_and_views(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 ///     println!("{op}{}", stack.args(op));
 ///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
+/// }
+///
+/// // Typed calls without such a tensor pass over this, for a few instructions: a promise that it would only have handed them on.
+/// #[op_fallback(Fake, marked(REQUIRES_GRAD))]
+/// fn refuse_gradients(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     let arguments = stack.top(op.argument_count()).unwrap_or_default();
+///     if arguments.iter().filter_map(Value::as_tensor).any(Tensor::requires_grad) {
+///         return Err(Error::kernel("there is no derivative"));
+///     }
+///     op.redispatch_boxed(keys.below(keys::Fake), stack)
 /// }
 /// ```
 #[doc(inline)]

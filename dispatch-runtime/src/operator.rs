@@ -21,6 +21,7 @@ use crate::shape::Shape;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
 use crate::table::{Choice, Code, Entry, Head, Table, TableRef};
+use crate::tensor::Marks;
 use crate::value::Value;
 
 /// An operator: a name, a schema, and one table of kernels.
@@ -80,6 +81,8 @@ pub struct Typed {
     pub slow: Code,
     /// Has the kernel's type: puts the arguments on a stack and runs the slot's boxed kernel.
     pub boxed: Code,
+    /// Has the kernel's type: hands the call on where the slot's boxed kernel may be passed over, and else is `boxed`.
+    pub marked: Code,
     /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys.
     pub unbox: fn(Option<Code>, KeySet, &mut Stack) -> Result<()>,
 }
@@ -327,6 +330,13 @@ impl Operator {
         (entry == Entry::Typed).then_some(code)
     }
 
+    /// Where a typed call goes that passes over its slot's boxed kernel, and with which keys; none where a tensor concerns that.
+    #[inline(always)]
+    pub(crate) fn passed(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
+        let table = self.published().bound()?;
+        if has_any(table.marks?) { None } else { Some(table.passed(keys)) }
+    }
+
     /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line.
     #[inline]
     pub(crate) fn run_boxed(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
@@ -384,9 +394,22 @@ impl Operator {
     #[cold]
     fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
-        let carried =
-            arguments.iter().enumerate().map(|(i, value)| if self.carries(i) { value.keys() } else { KeySet::EMPTY });
-        crate::explain::refusal(self, keys, &carried.collect::<Vec<_>>())
+        crate::explain::refusal(self, keys, &self.each_carried(arguments))
+    }
+
+    /// The keys that each of these arguments adds to a call.
+    pub(crate) fn each_carried(&self, arguments: &[Value]) -> Vec<KeySet> {
+        let keys = |(i, value): (usize, &Value)| match value {
+            _ if self.carries(i) => value.keys(),
+            device if self.definition.device == Some(i) => device_keys(device),
+            _ => KeySet::EMPTY,
+        };
+        arguments.iter().enumerate().map(keys).collect()
+    }
+
+    /// Whether an argument can add keys to a call: because it has some, or because it is the device that stands for them.
+    pub(crate) fn has_a_say(&self, argument: usize) -> bool {
+        self.carries(argument) || self.definition.device == Some(argument)
     }
 
     #[inline]

@@ -12,6 +12,7 @@ use crate::operator::Operator;
 use crate::rule::RuleRecord;
 use crate::rust_operator::Claim;
 use crate::table::Code;
+use crate::tensor::Marks;
 
 /// One thing that some crate adds to the program.
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +151,7 @@ pub struct FallbackRecord {
     pub(crate) name: &'static str,
     pub(crate) location: Location,
     pub(crate) aliasing: bool,
+    pub(crate) marks: &'static [Marks],
 }
 
 impl FallbackRecord {
@@ -157,14 +159,14 @@ impl FallbackRecord {
     #[doc(hidden)]
     #[must_use]
     pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
-        Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false }
+        Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false, marks: &[] }
     }
 
     /// Nothing to do for any operator.
     #[doc(hidden)]
     #[must_use]
     pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
-        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false }
+        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false, marks: &[] }
     }
 
     /// The fallback serves only operators whose schema has alias annotations on arguments.
@@ -172,6 +174,14 @@ impl FallbackRecord {
     #[must_use]
     pub const fn aliasing(mut self) -> Self {
         self.aliasing = true;
+        self
+    }
+
+    /// The fallback only hands on calls in which no tensor carries one of these marks.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn marked(mut self, marks: &'static [Marks]) -> Self {
+        self.marks = marks;
         self
     }
 }

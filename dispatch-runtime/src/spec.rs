@@ -226,21 +226,16 @@ impl Tensor {
             Some(bytes) if geometry.count() > 0 && geometry.count() != i64::MAX => bytes,
             _ => odd_bytes(geometry)?,
         };
-        let storage = if device.backend() == Device::CPU.backend() {
-            Storage::recycled(bytes)?
+        // Of these two there is one each, whatever its number.
+        if device.backend() == Device::CPU.backend() {
+            Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU))
+        } else if device.backend() == Device::META.backend() {
+            Ok(Self::over(Storage::meta(bytes), dtype, geometry, Device::META))
         } else {
-            allocate_on(device, bytes)?
-        };
-        Ok(Self::over(storage, dtype, geometry, device))
-    }
-}
-
-#[cold]
-fn allocate_on(device: Device, bytes: usize) -> Result<Storage> {
-    if device.backend() == Device::META.backend() {
-        Ok(Storage::meta(bytes))
-    } else {
-        device.memory()?.allocate(device, bytes)
+            let storage = device.available_memory()?.allocate(device, bytes)?;
+            let device = storage.device();
+            Ok(Self::over(storage, dtype, geometry, device))
+        }
     }
 }
 

@@ -7,8 +7,9 @@
 use std::ptr::NonNull;
 
 use crate::boxed::BoxedKernel;
-use crate::key::{LAYER_BITS, SLOTS, Slot, index, layer_bit};
+use crate::key::{LAYER_BITS, SLOTS, Slot, highest, index, index_from, layer_bit};
 use crate::key_set::KeySet;
+use crate::tensor::Marks;
 
 /// A pointer to a function whose type the operator knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +70,9 @@ pub(crate) struct Table {
     pub(crate) entries: [Entry; SLOTS],
     pub(crate) boxed: Vec<BoxedKernel>,
     pub(crate) choices: Vec<Vec<Choice>>,
+    /// The layers that typed calls pass over, on every backend, in which no tensor carries one of `marks`.
+    passing: u64,
+    pub(crate) marks: Option<Marks>,
 }
 
 /// What a slot is, for those who do not simply jump to it.
@@ -137,6 +141,8 @@ impl Table {
             entries: [Entry::Refuse; SLOTS],
             boxed: Vec::new(),
             choices: Vec::new(),
+            passing: 0,
+            marks: None,
         }
     }
 
@@ -158,6 +164,11 @@ impl Table {
         self.mask = layers | !LAYER_BITS;
     }
 
+    /// Makes typed calls in which no tensor carries one of these marks pass over these layers.
+    pub(crate) fn pass_over(&mut self, layers: u64, marks: Option<Marks>) {
+        (self.passing, self.marks) = (layers, marks);
+    }
+
     /// Where a call with these keys goes.
     #[inline]
     pub(crate) fn at(&self, keys: KeySet) -> (Code, Entry) {
@@ -169,6 +180,21 @@ impl Table {
     pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
         let (code, entry) = self.at(keys);
         (Slot::of_bits(keys.bits() & self.mask), code, entry)
+    }
+
+    /// Where a call goes that passes over all it may, and with which keys: with those below the last layer that it passed over.
+    #[inline(always)]
+    pub(crate) fn passed(&self, keys: KeySet) -> (Code, KeySet) {
+        let masked = keys.bits() & self.mask;
+        let stop = highest(masked & !self.passing);
+        let passed = masked & self.passing & (!1 << stop);
+        let left = keys.bits() & passed.wrapping_sub(1) & !passed;
+        (self.slots[index_from(stop, left)], KeySet::from_bits(left))
+    }
+
+    /// The marks with one of which a tensor keeps a typed call from passing over this slot; none where that is passed over by none.
+    pub(crate) fn marks_for(&self, slot: Slot) -> Option<Marks> {
+        self.marks.filter(|_| slot.layer().is_some_and(|layer| self.passing & layer_bit(layer) != 0))
     }
 
     /// The keys of a call that has nothing to do in `slot` and goes on below it.
@@ -225,6 +251,27 @@ mod tests {
             // SAFETY: the table outlives its use here.
             let published = unsafe { TableRef::new(NonNull::from(&table).cast()) };
             prop_assert_eq!(published.code(keys), code);
+        }
+
+        #[test]
+        fn passing_over_layers_is_going_below_them_one_by_one(bits: u64, layers: u64, passing: u64) {
+            let mut table = Table::new(Code::of(here as fn()));
+            let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
+            let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
+            table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
+            table.keep_layers(layers & LAYER_BITS);
+            let passing = layers & passing & LAYER_BITS;
+            table.pass_over(passing, None);
+
+            let mut left = KeySet::from_bits(bits);
+            let code = loop {
+                let (slot, code, _) = table.slot(left);
+                match slot.layer() {
+                    Some(layer) if passing & layer_bit(layer) != 0 => left = Table::below(left, slot),
+                    _ => break code,
+                }
+            };
+            prop_assert_eq!(table.passed(KeySet::from_bits(bits)), (code, left));
         }
     }
 }

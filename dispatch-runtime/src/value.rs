@@ -14,7 +14,7 @@ use crate::dtype::DType;
 use crate::generator::Generator;
 use crate::key_set::KeySet;
 use crate::scalar::{Layout, MemoryFormat, Scalar, Str};
-use crate::tensor::{Brief, Storage, Tensor};
+use crate::tensor::{Brief, Marks, Storage, Tensor};
 
 /// One argument or result.
 ///
@@ -189,6 +189,18 @@ impl Value {
             }
             Self::Generator(generator) => generator.keys(),
             _ => KeySet::EMPTY,
+        }
+    }
+
+    /// Whether a tensor in it, however deep, carries one of these marks.
+    pub(crate) fn has_any(&self, marks: Marks) -> bool {
+        match self {
+            Self::Tensor(tensor) => tensor.has_any(marks),
+            Self::Tensors(tensors) => tensors.iter().any(|tensor| tensor.has_any(marks)),
+            Self::OptionalTensors(tensors) => tensors.iter().flatten().any(|tensor| tensor.has_any(marks)),
+            Self::List(values) | Self::Tuple(values) => values.iter().any(|value| value.has_any(marks)),
+            Self::Dict(pairs) => pairs.iter().any(|(key, value)| key.has_any(marks) || value.has_any(marks)),
+            _ => false,
         }
     }
 

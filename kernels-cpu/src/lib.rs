@@ -12,6 +12,7 @@ mod bounds;
 mod chance;
 mod choice;
 mod comparison;
+mod complex;
 mod compute;
 mod convert;
 mod convolution;

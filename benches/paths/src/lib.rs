@@ -42,6 +42,7 @@ pub const PATHS: &[Path] = &[
     Path::new("boxed call, two pushes, a pop", operator::boxed).against(443, 150),
     Path::new("typed call, boxed fallback", operator::to_boxed_fallback).against(619, 200),
     Path::new("typed call, boxed fallback, CPU kernel", operator::through_boxed_fallback).against(743, 300),
+    Path::new("typed call, boxed fallback passed over, CPU kernel", operator::over_boxed_fallback).within(75),
 ];
 
 impl Path {
@@ -51,6 +52,11 @@ impl Path {
 
     const fn against(mut self, pytorch: u32, target: u32) -> Self {
         self.pytorch = Some(pytorch);
+        self.target = Some(target);
+        self
+    }
+
+    const fn within(mut self, target: u32) -> Self {
         self.target = Some(target);
         self
     }

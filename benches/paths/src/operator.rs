@@ -1,7 +1,7 @@
 //! The same through operators.
 
 use dispatch_runtime::guard;
-use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Tracer};
+use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, Tracer};
 use dispatch_runtime::prelude::*;
 
 use crate::Loop;
@@ -42,6 +42,11 @@ fn answer(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
 #[op_fallback(Tracer)]
 fn pass_on(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Tracer), stack)
+}
+
+#[op_fallback(Functionalize, marked(REQUIRES_GRAD))]
+fn pass_on_marked(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys.below(Functionalize), stack)
 }
 
 /// What a program's own function is, unless the compiler inlines it: the disassembly test looks at this one.
@@ -98,6 +103,11 @@ fn no_tensor() -> Result<Tensor> {
 
 pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
     let _tracing = guard::include(Answer.into());
+    calls.each(opdispatch_typed_call);
+}
+
+pub(crate) fn over_boxed_fallback(calls: Loop<'_>) {
+    let _on = guard::include(Functionalize.into());
     calls.each(opdispatch_typed_call);
 }
 

@@ -7,7 +7,8 @@ use super::Definition;
 use super::expand::carriers;
 use crate::rust_type::{RustType, returned};
 
-/// `__boxed`, which takes the operator's types and calls a boxed kernel, and `__unbox`, which is the other way round.
+/// `__boxed`, which takes the operator's types and calls a boxed kernel, `__marked`, which first looks whether it may be passed over, and
+/// `__unbox`, which is the other way round.
 pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output: &TokenStream) -> TokenStream {
     let Definition { function, names, schema, runtime, .. } = definition;
     let name = &function.signature.ident;
@@ -64,6 +65,13 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
             #(#popped)*
             #runtime::__private::finished::<#name>(&__stack)?;
             ::core::result::Result::Ok(#result)
+        }
+
+        fn __marked(#(#names: #parameters,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+            match #runtime::__private::passed::<#name>(__keys, |__marks| false #(|| #runtime::__private::has_any(&#names, __marks))*) {
+                ::core::option::Option::Some((__kernel, __keys)) => __kernel(#(#names,)* __keys),
+                ::core::option::Option::None => __boxed(#(#names,)* __keys),
+            }
         }
 
         fn __unbox(

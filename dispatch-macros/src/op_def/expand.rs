@@ -183,6 +183,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
             typed: ::core::option::Option::Some(#runtime::__private::Typed {
                 slow: #runtime::__private::code::<#name>(__slow),
                 boxed: #runtime::__private::code::<#name>(__boxed),
+                marked: #runtime::__private::code::<#name>(__marked),
                 unbox: __unbox,
             }),
         });

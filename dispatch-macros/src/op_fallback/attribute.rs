@@ -1,17 +1,22 @@
 //! The arguments of `#[op_fallback(..)]`: a key, and which calls the fallback is for.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Expr, Ident, Token, token};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, Path, Token, parenthesized, token};
 
 /// Parsed, not yet checked.
 pub(super) struct Attribute {
     pub(super) key: Expr,
-    pub(super) aliasing: Option<Ident>,
+    aliasing: Option<Ident>,
+    /// The names of marks.
+    marked: Option<Vec<Ident>>,
 }
 
 /// The options and how they are written.
-const OPTIONS: [(&str, &str); 1] = [("aliasing", "aliasing")];
+const OPTIONS: [(&str, &str); 2] = [("aliasing", "aliasing"), ("marked", "marked(REQUIRES_GRAD)")];
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -22,7 +27,7 @@ impl Parse for Attribute {
             let message = format!("the key comes before `{form}`: `#[op_fallback(Tracer, {form})]`");
             return Err(syn::Error::new(word.span(), message));
         }
-        let mut attribute = Self { key: input.parse()?, aliasing: None };
+        let mut attribute = Self { key: input.parse()?, aliasing: None, marked: None };
         while !input.is_empty() {
             let comma: Token![,] = input.parse()?;
             if !input.is_empty() {
@@ -34,6 +39,13 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
+    /// What stands behind the record's constructor.
+    pub(super) fn options(&self, runtime: &TokenStream) -> TokenStream {
+        let aliasing = self.aliasing.as_ref().map(|_| quote!(.aliasing()));
+        let marked = self.marked.as_ref().map(|marks| quote!(.marked(&[#(#runtime::Marks::#marks),*])));
+        quote!(#aliasing #marked)
+    }
+
     fn parse_option(&mut self, input: ParseStream<'_>, comma: Token![,]) -> syn::Result<()> {
         let ahead = input.fork();
         let Ok(word) = ahead.call(Ident::parse_any) else {
@@ -42,6 +54,7 @@ impl Attribute {
         let alone = ahead.is_empty() || ahead.peek(Token![,]);
         let again = match word.to_string().as_str() {
             "aliasing" if alone => self.aliasing.replace(input.parse()?).is_some(),
+            "marked" if ahead.peek(token::Paren) => self.marked.replace(marks(input)?).is_some(),
             _ => return Err(misused(&word, alone || ahead.peek(token::Paren) || ahead.peek(Token![=]), comma)),
         };
         if again {
@@ -49,6 +62,29 @@ impl Attribute {
         }
         Ok(())
     }
+}
+
+/// `marked(NAME, ..)`.
+fn marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    let word: Ident = input.parse()?;
+    let inside;
+    parenthesized!(inside in input);
+    let mut marks = Vec::new();
+    for path in Punctuated::<Path, Token![,]>::parse_terminated(&inside)? {
+        let Some(mark) = path.get_ident() else {
+            let name = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+            return Err(syn::Error::new_spanned(&path, format!("a mark stands by its name alone; write `{name}`")));
+        };
+        if marks.contains(mark) {
+            return Err(syn::Error::new(mark.span(), format!("mark `{mark}` is named twice; leave one out")));
+        }
+        marks.push(mark.clone());
+    }
+    if marks.is_empty() {
+        let message = "`marked()` names no mark; write which tensors concern the fallback: `marked(REQUIRES_GRAD)`";
+        return Err(syn::Error::new(word.span(), message));
+    }
+    Ok(marks)
 }
 
 /// What is wrong with a word after the key: an option that is written otherwise, one that there is not, or another key.

@@ -47,13 +47,22 @@ pub(super) fn check(schema: &Schema, flags: &Flags, function: &Signature, errors
         }
     }
     let is_fixed = |name: &str| fixed.iter().any(|word| word == name);
-    let inputs: Vec<usize> = schema.arguments.iter().enumerate().filter(|(_, argument)| {
-        argument.ty.is_tensor_like() && !argument.is_out() && !is_fixed(&rust_name(&argument.name).to_string())
-    }).map(|(i, _)| i).collect();
+    let inputs: Vec<usize> = schema
+        .arguments
+        .iter()
+        .enumerate()
+        .filter(|(_, argument)| {
+            argument.ty.is_tensor_like() && !argument.is_out() && !is_fixed(&rust_name(&argument.name).to_string())
+        })
+        .map(|(i, _)| i)
+        .collect();
     let differentiable: Vec<bool> =
         (0..results.len()).map(|i| !result_names(i, &results).iter().any(|name| is_fixed(name))).collect();
     if results.is_empty() {
-        errors.at(&function.ident, format!("operator `{operator}` gives no tensor, so it has no derivative; write `not_differentiable!`"));
+        errors.at(
+            &function.ident,
+            format!("operator `{operator}` gives no tensor, so it has no derivative; write `not_differentiable!`"),
+        );
         return None;
     }
     let parameters: Vec<Option<Taken>> = signature::parameters(function)
@@ -141,9 +150,9 @@ fn is_list(ty: &Type) -> bool {
     matches!(ty.required().kind, TypeKind::List(..))
 }
 
-/// Whether a saved tensor is wanted as an outline only.
+/// Whether only the outline of a saved tensor is wanted, or of each in a list.
 fn saved(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
-    let outline = ty.text() == "&Outline" && want == "&Tensor";
+    let outline = matches!((ty.text(), want), ("&Outline", "&Tensor") | ("&[Outline]", "&[Tensor]"));
     (outline || expect(parameter, ty, &[want], errors)).then_some(outline)
 }
 
@@ -234,7 +243,10 @@ fn check_gradients(
         let lost = gradient_names(&all, results);
         format!("its gradients are {lost}; a result that has none is `not_differentiable({fixed})`")
     };
-    errors.at(&function.ident, format!("the derivative of operator `{operator}` does not take every gradient; {missing}"));
+    errors.at(
+        &function.ident,
+        format!("the derivative of operator `{operator}` does not take every gradient; {missing}"),
+    );
 }
 
 /// Notes a number of gradients that is not that of the inputs. Gives whether they come in a `Result`.
@@ -242,7 +254,10 @@ fn check_return(schema: &Schema, inputs: &[usize], function: &Signature, errors:
     let operator = &schema.name;
     let list = inputs.iter().map(|&i| format!("`{}`", schema.arguments[i].name)).collect::<Vec<_>>().join(", ");
     let ReturnType::Type(_, ty) = &function.output else {
-        errors.at(&function.ident, format!("the derivative of operator `{operator}` gives a gradient for each of {list}"));
+        errors.at(
+            &function.ident,
+            format!("the derivative of operator `{operator}` gives a gradient for each of {list}"),
+        );
         return None;
     };
     let (ty, returns_result) = match &**ty {

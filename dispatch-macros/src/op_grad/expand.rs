@@ -106,9 +106,13 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
     let mut given = Vec::new();
     for (i, taken) in derivative.parameters.iter().enumerate() {
         let local = format_ident!("__given{i}");
-        let take = |at: Option<usize>, outline: bool, ty: TokenStream| {
+        let take = |at: Option<usize>, outline: bool, list: bool, ty: TokenStream| {
             let saved = at.map(|at| &saved[at]);
-            if outline { quote!(#layer::outline(#saved)?) } else { quote!(#layer::value::<#ty>(#saved)?) }
+            match (outline, list) {
+                (true, false) => quote!(#layer::outline(#saved)?),
+                (true, true) => quote!(#layer::outlines(#saved)?),
+                (false, _) => quote!(#layer::value::<#ty>(#saved)?),
+            }
         };
         given.push(match taken {
             Taken::Gradient { result, optional: false } => {
@@ -129,12 +133,12 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
             }
             Taken::Argument { at, outline } => {
                 let ty = RustType::of_argument(&schema.arguments[*at]).map(|ty| ty.shared().tokens(runtime));
-                take(next_argument.next(), *outline, quote!(#ty))
+                take(next_argument.next(), *outline, is_list(schema, *at), quote!(#ty))
             }
             Taken::Result { outline, at } => {
                 let list = schema.returns.get(*at).is_some_and(|ret| matches!(ret.ty.kind, TypeKind::List(..)));
                 let ty = if list { quote!(&[#runtime::Tensor]) } else { quote!(&#runtime::Tensor) };
-                take(next_result.next(), *outline, ty)
+                take(next_result.next(), *outline, list, ty)
             }
         });
     }
@@ -192,6 +196,10 @@ fn mutable(schema: &Schema) -> TokenStream {
     }
 }
 
+fn is_list(schema: &Schema, argument: usize) -> bool {
+    matches!(schema.arguments[argument].ty.kind, TypeKind::List(..))
+}
+
 /// The kernel that records.
 fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
@@ -200,7 +208,11 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     let saves = derivative.parameters.iter().filter_map(|taken| match taken {
         Taken::Argument { at, outline } => {
             let argument = &arguments[*at];
-            Some(if *outline { quote!(__recording.save_outline(#argument);) } else { quote!(__recording.save(&#argument)?;) })
+            Some(match (*outline, is_list(schema, *at)) {
+                (true, false) => quote!(__recording.save_outline(#argument);),
+                (true, true) => quote!(__recording.save_outlines(#argument);),
+                (false, _) => quote!(__recording.save(&#argument)?;),
+            })
         }
         _ => None,
     });

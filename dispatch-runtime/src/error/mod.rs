@@ -10,6 +10,7 @@ use std::fmt;
 
 pub use argument::{BadArgument, Problem};
 use dispatch_schema::SyntaxErrors;
+pub(crate) use render::listed;
 
 use crate::device::Device;
 use crate::explain::Explanation;
@@ -203,6 +204,15 @@ pub enum ErrorKind {
     NoBackend {
         /// The device.
         device: Device,
+        /// The devices there are.
+        linked: Vec<Device>,
+    },
+    /// A backend has fewer devices than a device's number says.
+    NoDevice {
+        /// The device.
+        device: Device,
+        /// How many the backend has.
+        count: usize,
         /// The devices there are.
         linked: Vec<Device>,
     },

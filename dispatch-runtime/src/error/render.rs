@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::ErrorKind;
+use crate::device::Device;
 use crate::location::Location;
 
 #[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]
@@ -110,9 +111,11 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             )
         }
         ErrorKind::NoBackend { device, linked } => {
-            let linked: Vec<String> = linked.iter().map(ToString::to_string).collect();
-            write!(f, "nothing in this program can allocate memory on {device}; linked are {}", linked.join(", "))?;
+            write!(f, "nothing in this program can allocate memory on {device}; {}", listed(linked))?;
             f.write_str("\n  If a crate provides that backend, link it: `use that_crate as _;`")
+        }
+        ErrorKind::NoDevice { device, count, linked } => {
+            write!(f, "there is no {device}: its backend has {count}, numbered from 0; {}", listed(linked))
         }
         ErrorKind::Unclaimed { of } => {
             write!(f, "no operator of this program stands for Rust's `{of:?}`; link one that says `operator = {of:?}`")
@@ -123,6 +126,11 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::Kernel { operator: Some(operator), source } => write!(f, "`{operator}`: {source}"),
         ErrorKind::Kernel { operator: None, source } => source.fmt(f),
     }
+}
+
+/// The devices that a program can put tensors on.
+pub(crate) fn listed(linked: &[Device]) -> String {
+    format!("linked are {}", linked.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
 fn sites(sites: &[(&'static str, Location)]) -> String {

@@ -21,7 +21,7 @@ pub(crate) use layer::{
     BACKENDS, DENSE, LAYER_END, LAYERS, ORDER,
 };
 pub use parse::UnknownKey;
-pub(crate) use slot::{SLOTS, Slot, index};
+pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};
 pub(crate) use user::{Clash, assign_places, backend_name, clashes};
 pub use user::{LandingFull, UserKey};
 

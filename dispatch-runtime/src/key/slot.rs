@@ -93,7 +93,18 @@ impl Slot {
 /// Where a call with these keys goes: the highest layer, and within it the highest backend.
 #[inline(always)]
 pub(crate) fn index(bits: u64) -> usize {
-    let highest = (bits | 1).ilog2();
+    index_from(highest(bits), bits)
+}
+
+/// The highest of these keys, as the number of its bit.
+#[inline(always)]
+pub(crate) const fn highest(bits: u64) -> u32 {
+    (bits | 1).ilog2()
+}
+
+/// The same as [`index`], where the highest key is known.
+#[inline(always)]
+pub(crate) fn index_from(highest: u32, bits: u64) -> usize {
     let Place { first, backends } = &INDEX[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
     let backends = bits as u32 & backends;

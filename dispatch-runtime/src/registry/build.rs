@@ -7,6 +7,7 @@ use crate::key_set::KeySet;
 use crate::operator::Typed;
 use crate::resolve::{Direct, Provenance, resolve};
 use crate::table::{Choice, Code, Entry, Table};
+use crate::tensor::Marks;
 
 /// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, unless only one of them is aliasing;
 /// most programs have few.
@@ -68,10 +69,9 @@ impl Plan {
 
 /// The table of a row as it stands.
 pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Typed>) -> Table {
-    let (slow, boxed) = typed.map_or((NO_CODE, NO_CODE), |typed| (typed.slow, typed.boxed));
-    let adapters = Adapters { slow, boxed };
+    let adapters = Adapters::of(typed);
     let mut table = Table::new(adapters.slow);
-    let mut busy = 0;
+    let (mut busy, mut stops) = (0, 0);
     let mut filling = Vec::with_capacity(plan.origins.len());
     for &(origin, layers) in &plan.origins {
         let (code, entry) = match origin {
@@ -80,8 +80,19 @@ pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Ty
             Origin::Fallback(of) => place(&mut table, &fallbacks[of.position()].active(), &adapters),
             Origin::Cell(at) => place(&mut table, &row.cells[at].1.active(), &adapters),
         };
-        busy |= if entry == Entry::Skip { 0 } else { layers };
+        if entry != Entry::Skip {
+            busy |= layers;
+            stops |= if marks(origin, fallbacks).is_some() { 0 } else { layers };
+        }
         filling.push((code, entry));
+    }
+    // The adapter that passes over a layer does so on every backend.
+    let mut all_marks = None;
+    for (&(origin, layers), (code, entry)) in plan.origins.iter().zip(&mut filling) {
+        if let (Some(marks), Entry::Boxed(_), 0) = (marks(origin, fallbacks), entry, layers & stops) {
+            *code = adapters.marked;
+            all_marks = Some(all_marks.map_or(marks, |all| all | marks));
+        }
     }
     table.fill(&plan.slots, &filling);
     if let (_, Entry::Skip) = table.at(KeySet::EMPTY) {
@@ -89,13 +100,35 @@ pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Ty
         table.refuse_without_keys(adapters.slow);
     }
     table.keep_layers(busy);
+    table.pass_over(busy & !stops, all_marks);
     table
+}
+
+/// What calls must have for a fallback to concern them, if it says so.
+fn marks(origin: Origin, fallbacks: &[Cell]) -> Option<Marks> {
+    match origin {
+        Origin::Fallback(of) => match fallbacks[of.position()].active() {
+            Active::One(fallback) => fallback.marks,
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The operator's own code for slots that hold no kernel of its type.
 struct Adapters {
     slow: Code,
     boxed: Code,
+    marked: Code,
+}
+
+impl Adapters {
+    fn of(typed: Option<Typed>) -> Self {
+        let Some(Typed { slow, boxed, marked, .. }) = typed else {
+            return Self { slow: NO_CODE, boxed: NO_CODE, marked: NO_CODE };
+        };
+        Self { slow, boxed, marked }
+    }
 }
 
 fn place(table: &mut Table, active: &Active<'_>, adapters: &Adapters) -> (Code, Entry) {

@@ -9,6 +9,7 @@ use crate::operator::Operator;
 use crate::record::{Condition, FallbackRecord, KernelRecord};
 use crate::resolve::Direct;
 use crate::table::Code;
+use crate::tensor::Marks;
 
 /// An operator's definition and kernels. A row without definition has kernels that nobody can call.
 pub(crate) struct Row {
@@ -36,6 +37,8 @@ pub(crate) struct Registered {
     priority: i32,
     /// Of a fallback: whether it serves only operators whose schema has alias annotations.
     aliasing: bool,
+    /// Of a fallback: a typed call in which no tensor carries one of these passes over it.
+    pub(crate) marks: Option<Marks>,
 }
 
 #[derive(Clone, Debug)]
@@ -197,18 +200,29 @@ impl Registered {
             condition: record.condition,
             priority: record.priority,
             aliasing: false,
+            marks: None,
         }
     }
 
     pub(super) fn from_fallback(record: &'static FallbackRecord) -> Self {
-        let FallbackRecord { kernel, name, location, aliasing, .. } = *record;
+        let FallbackRecord { kernel, name, location, aliasing, marks, .. } = *record;
         let fallback = Self::running(kernel.into(), name, location, Source::Program);
-        Self { aliasing, ..fallback }
+        Self { aliasing, marks: marks.iter().copied().reduce(|all, mark| all | mark), ..fallback }
     }
 
     /// A kernel that was made while the program runs, or is like one.
     pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
-        Self { kernel, name, location, source, overrides: false, condition: None, priority: 0, aliasing: false }
+        Self {
+            kernel,
+            name,
+            location,
+            source,
+            overrides: false,
+            condition: None,
+            priority: 0,
+            aliasing: false,
+            marks: None,
+        }
     }
 
     /// The same, meant to displace whatever else is there.

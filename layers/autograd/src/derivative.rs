@@ -34,7 +34,7 @@ pub enum Source {
 
 /// The generated function that knows the types of somebody's own.
 #[doc(hidden)]
-pub type Run = fn(&mut Backwards<'_>, &mut [Unpacked]) -> Result<()>;
+pub(crate) type Run = fn(&mut Backwards<'_>, &mut [Unpacked]) -> Result<()>;
 
 /// One step back: the gradients that came in, and those that go out.
 #[doc(hidden)]
@@ -59,7 +59,9 @@ impl Derivative {
             }
             Some(&(Source::Result(i) | Source::OutlineOfResult(i))) => {
                 let name = schema.returns.get(i).and_then(|ret| ret.name.clone());
-                name.unwrap_or_else(|| if schema.returns.len() == 1 { "result".to_owned() } else { format!("result{i}") })
+                name.unwrap_or_else(
+                    || if schema.returns.len() == 1 { "result".to_owned() } else { format!("result{i}") },
+                )
             }
             None => String::new(),
         }
@@ -73,13 +75,11 @@ impl Derivative {
         needs: &[bool],
         out: &mut Gradients,
     ) -> Result<()> {
-        match self.run {
-            Some(run) => run(&mut Backwards { results, gradients, needs, out }, saved),
-            None => {
-                out.resize(needs.len(), None);
-                Ok(())
-            }
+        if let Some(run) = self.run {
+            return run(&mut Backwards { results, gradients, needs, out }, saved);
         }
+        out.resize(needs.len(), None);
+        Ok(())
     }
 }
 
@@ -141,7 +141,9 @@ impl Gradient for Option<Tensor> {
 
 impl Gradient for Vec<Tensor> {
     fn give(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
-        self.into_iter().for_each(|gradient| to(Some(gradient)));
+        for gradient in self {
+            to(Some(gradient));
+        }
         Ok(())
     }
 }

@@ -81,9 +81,10 @@ impl<'a> Differentiation<'a> {
     ///
     /// As [`backward`](Self::backward), and where an input has no part in the outputs.
     pub fn grad(self, inputs: &[&Tensor]) -> Result<Vec<Option<Tensor>>> {
-        let edges = inputs.iter().enumerate().map(|(position, input)| {
-            history::edge(input)?.ok_or_else(|| GradientError::NoGraph { position }.into())
-        });
+        let edges = inputs
+            .iter()
+            .enumerate()
+            .map(|(position, input)| history::edge(input)?.ok_or_else(|| GradientError::NoGraph { position }.into()));
         let edges: Vec<Edge> = edges.collect::<Result<_>>()?;
         let gradients = engine::run(&self.task(Some(&edges))?)?;
         match gradients.iter().position(Option::is_none) {

@@ -236,10 +236,10 @@ impl Run<'_> {
                 node.edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.is_wanted(edge))).collect();
             if needs.contains(&true) {
                 out = self.run_node(&node, &mut gradients, &needs)?;
+                if !self.task.retain_graph {
+                    node.function().release();
+                }
             }
-        }
-        if !self.task.retain_graph {
-            node.function().release();
         }
         drop(gradients);
         for (edge, gradient) in node.edges().iter().zip(out) {

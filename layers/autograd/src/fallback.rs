@@ -9,14 +9,14 @@ use crate::error::GradientError;
 use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
 use crate::in_place;
-use crate::node::{Edges, Node};
+use crate::node::{Edge, Edges, Node};
 use crate::outline::{self, Outline};
 use crate::record::{Recording, below, computing, own};
 use crate::views;
 
 macro_rules! at_every_backend {
     ($($name:ident $key:ident)*) => {$(
-        #[op_fallback($key)]
+        #[op_fallback($key, marked(REQUIRES_GRAD, VIEW))]
         fn $name(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
             autograd(operator, keys, stack)
         }
@@ -62,6 +62,9 @@ fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     match (&written[..], rule, form_of) {
         (&[at], Some(rule), _) | (&[at], None, Some(rule)) if written_is_returned(schema, at) => {
             in_place_call(operator, rule, at, keys, stack)
+        }
+        (&[_, ..], Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
+            call_that_writes_beside(operator, rule, &written, keys, stack)
         }
         (_, Some(_), _) if written.is_empty() => {
             // Its own kernel records; what comes here was registered at run time or has none on this key.
@@ -125,35 +128,81 @@ fn in_place_call(
         // Only what the derivative says nothing about requires gradients: what was written has none any more.
         return overwritten(operator, &tensor, keys, stack);
     };
-    for source in rule.saved {
-        match *source {
-            Source::Argument(i) => recording.save_value(as_before(&arguments[i], &tensor, &edges, rule, i)?)?,
-            Source::OutlineOf(i) => {
-                if let Value::Tensor(tensor) = &arguments[i] {
-                    recording.save_outline(tensor);
-                }
-            }
-            Source::Result(_) | Source::OutlineOfResult(_) => {}
-        }
-    }
+    save(&mut recording, rule, arguments, |i| as_before(&arguments[i], &tensor, &edges, rule, i))?;
     let version = tensor.storage().version();
     {
         let _computing = computing();
         operator.redispatch_boxed(below(keys), stack)?;
     }
-    in_place::count_version(&tensor, version);
     let mut now = rebound(stack, operator, &tensor);
-    let is_view = !now.same(&tensor);
-    let mut node = None;
-    recording.into_node(&mut [(&mut now, true)], |recorded, _| node = Some(recorded.clone()))?;
-    let Some(node) = node else { return Ok(()) };
-    if is_view {
-        // Its metadata changed: the handle is now another view of the same elements, and nothing was written.
-        history::set(&now, crate::node::Edge::Node(node, 0));
+    if !now.same(&tensor) {
+        // Its metadata changed: the handle is now a view of what it was, and nothing was written.
         views::tie(&now, &tensor, Origin::Plain);
-        return Ok(());
+        return recording.finish(&mut [(&mut now, true)]);
     }
-    in_place::rebase(&tensor, node)
+    in_place::count_version(&tensor, version);
+    let node = recording.into_node(&mut [(&mut now, true)])?;
+    in_place::rebase(&tensor, node, rule.inputs.iter().position(|&input| input == at))
+}
+
+/// A call that gives tensors of their own, and writes to others beside: to running statistics. These are saved as they were before.
+fn call_that_writes_beside(
+    operator: &Operator,
+    rule: &'static Derivative,
+    written: &[usize],
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    let schema = operator.schema();
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
+    let mut versions = Vec::new();
+    for &at in written {
+        each_tensor(&arguments[at], &mut |tensor| {
+            in_place::check_inference(tensor, operator, &schema.arguments[at].name)?;
+            in_place::check(tensor, operator, &schema.arguments[at].name)?;
+            versions.push((tensor.clone(), tensor.storage().version()));
+            Ok(())
+        })?;
+    }
+    let mut recording = Recording::with_edges(rule, edges(rule, &arguments)?);
+    if let Some(recording) = &mut recording {
+        save(recording, rule, &arguments, |i| match &arguments[i] {
+            Value::Tensor(tensor) if written.contains(&i) => Ok(Value::Tensor(in_place::before(tensor, None)?)),
+            value => Ok(value.clone()),
+        })?;
+    }
+    {
+        let _computing = computing();
+        operator.redispatch_boxed(below(keys), stack)?;
+    }
+    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
+    let (Some(recording), Some(results)) = (recording, stack.top_mut(schema.returns.len())) else { return Ok(()) };
+    let results =
+        results.iter_mut().filter_map(|result| if let Value::Tensor(tensor) = result { Some(tensor) } else { None });
+    let mut results: Vec<_> = results.zip(rule.results.iter().copied()).collect();
+    results.iter_mut().try_for_each(|(tensor, _)| own(tensor))?;
+    recording.finish(&mut results)
+}
+
+/// Saves what a derivative needs of the arguments.
+fn save(
+    recording: &mut Recording,
+    rule: &Derivative,
+    arguments: &[Value],
+    value: impl Fn(usize) -> Result<Value>,
+) -> Result<()> {
+    for source in rule.saved {
+        match *source {
+            Source::Argument(i) => recording.save_value(value(i)?)?,
+            Source::OutlineOf(i) => match &arguments[i] {
+                Value::Tensor(tensor) => recording.save_outline(tensor),
+                Value::Tensors(tensors) => recording.save_outlines(tensors),
+                _ => {}
+            },
+            Source::Result(_) | Source::OutlineOfResult(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// The tensor that the written argument is bound to after the call.
@@ -211,7 +260,7 @@ fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut S
     let nothing = Function::Own(Box::new(Nothing(operator.name().to_string())));
     let outlines = [Outline::of(tensor)].into_iter().collect();
     let node = Node::new(nothing, edges, outlines, dispatch_runtime::guard::ThreadState::capture());
-    in_place::rebase(tensor, node)
+    in_place::rebase(tensor, node, Some(0))
 }
 
 /// No gradient goes back: what was there before has no part in what is there now.
@@ -252,7 +301,6 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
         let _computing = computing();
         operator.redispatch_boxed(below(keys), stack)?;
     }
-    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
     let viewed = schema.views();
     let missing = |edges: &Edges, tensor: &Tensor| {
         let unknown = Function::Own(Box::new(Unknown(operator.name().to_string())));
@@ -262,7 +310,14 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
     let returns = schema.returns.len();
     let Some(results) = stack.top_mut(returns) else { return Ok(()) };
     for (i, result) in results.iter_mut().enumerate() {
-        if schema.written_return(i).is_some() {
+        if let Some(at) = schema.written_return(i) {
+            if let (Value::Tensor(now), Value::Tensor(before)) = (&*result, &arguments[at])
+                && !now.same(before)
+            {
+                versions.retain(|(tensor, _)| !tensor.same(before));
+                history::set(now, Edge::Node(missing(&edges, now), 0));
+                views::tie(now, before, Origin::Plain);
+            }
             continue;
         }
         let tensors = match result {
@@ -272,15 +327,16 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
         };
         for tensor in tensors.iter_mut().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
             own(tensor)?;
-            history::set(tensor, crate::node::Edge::Node(missing(&edges, tensor), 0));
+            history::set(tensor, Edge::Node(missing(&edges, tensor), 0));
         }
         for view in viewed.iter().filter(|view| view.ret == i) {
             tie_to(&arguments[view.argument], tensors);
         }
     }
-    for (tensor, _) in versions {
+    for (tensor, version) in versions {
+        in_place::count_version(&tensor, version);
         if outline::is_differentiable(tensor.dtype()) {
-            in_place::rebase(&tensor, missing(&edges, &tensor))?;
+            in_place::rebase(&tensor, missing(&edges, &tensor), None)?;
         }
     }
     Ok(())
@@ -318,8 +374,18 @@ fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Res
         })?;
     }
     operator.redispatch_boxed(below(keys), stack)?;
-    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
     let Some(results) = stack.top_mut(schema.returns.len()) else { return Ok(()) };
+    for (i, result) in results.iter().enumerate() {
+        // A handle whose metadata changed is bound to a view of what it was.
+        if let (Some(at), Value::Tensor(now)) = (schema.written_return(i), &*result)
+            && let Value::Tensor(before) = &arguments[at]
+            && !now.same(before)
+        {
+            versions.retain(|(tensor, _)| !tensor.same(before));
+            views::tie(now, before, Origin::Plain);
+        }
+    }
+    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
     for view in schema.views() {
         match &mut results[view.ret] {
             Value::Tensor(tensor) => tie_to(&arguments[view.argument], std::slice::from_ref(tensor)),

@@ -49,6 +49,7 @@ pub(crate) enum Kept {
     /// As a `Tensor?[]`, where some may be missing.
     OptionalTensors(Vec<Option<SavedTensor>>),
     Outline(Box<Outline>),
+    Outlines(Box<[Outline]>),
 }
 
 /// A tensor as it was when it was saved.
@@ -65,6 +66,8 @@ pub enum Unpacked {
     Value(Value),
     /// A tensor's outline.
     Outline(Box<Outline>),
+    /// Those of several.
+    Outlines(Box<[Outline]>),
 }
 
 impl Function {
@@ -97,7 +100,8 @@ impl Function {
                     Ok(out)
                 } else {
                     let (found, expected) = (out.len(), needs.len());
-                    Err(GradientError::GradientCount { operator: rule.operator().name().to_string(), found, expected }.into())
+                    Err(GradientError::GradientCount { operator: rule.operator().name().to_string(), found, expected }
+                        .into())
                 }
             }
             Self::Own(function) => {
@@ -157,7 +161,8 @@ impl Kept {
                 Self::Tensors(saved.collect::<Result<_>>()?)
             }
             Value::OptionalTensors(tensors) => {
-                let saved = tensors.into_iter().map(|tensor| tensor.map(|tensor| SavedTensor::new(tensor, &name)).transpose());
+                let saved =
+                    tensors.into_iter().map(|tensor| tensor.map(|tensor| SavedTensor::new(tensor, &name)).transpose());
                 Self::OptionalTensors(saved.collect::<Result<_>>()?)
             }
             value => Self::Value(value),
@@ -168,7 +173,7 @@ impl Kept {
         match self {
             Self::Tensor(_) => true,
             Self::Tensors(tensors) | Self::OptionalTensors(tensors) => !tensors.is_empty(),
-            Self::Value(_) | Self::Outline(_) => false,
+            Self::Value(_) | Self::Outline(_) | Self::Outlines(_) => false,
         }
     }
 
@@ -185,6 +190,7 @@ impl Kept {
                 Value::OptionalTensors(Box::new(tensors.collect::<Result<_>>()?))
             }
             Self::Outline(outline) => return Ok(Unpacked::Outline(outline.clone())),
+            Self::Outlines(outlines) => return Ok(Unpacked::Outlines(outlines.clone())),
         }))
     }
 }
@@ -203,6 +209,11 @@ impl SavedTensor {
     pub(crate) fn of_result(tensor: &Tensor, result: u32) -> Result<Self> {
         let version = tensor.storage().version();
         Ok(Self { tensor: history::bare(tensor)?, version, result: Some(result) })
+    }
+
+    /// Whether it was written to since.
+    pub(crate) fn is_modified(&self) -> bool {
+        self.tensor.storage().version() != self.version
     }
 
     fn unpack(&self, node: &Arc<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
@@ -234,9 +245,9 @@ impl SavedTensor {
 pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
     let value = match saved {
         Unpacked::Value(value) => T::from_value(value),
-        Unpacked::Outline(_) => None,
+        Unpacked::Outline(_) | Unpacked::Outlines(_) => None,
     };
-    value.ok_or_else(|| Error::kernel("a saved value is of another kind than it was saved as"))
+    value.ok_or_else(another_kind)
 }
 
 /// A saved outline.
@@ -244,8 +255,21 @@ pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
 pub fn outline(saved: &mut Unpacked) -> Result<&Outline> {
     match saved {
         Unpacked::Outline(outline) => Ok(outline),
-        Unpacked::Value(_) => Err(Error::kernel("a saved value is of another kind than it was saved as")),
+        _ => Err(another_kind()),
     }
+}
+
+/// The saved outlines of a list.
+#[doc(hidden)]
+pub fn outlines(saved: &mut Unpacked) -> Result<&[Outline]> {
+    match saved {
+        Unpacked::Outlines(outlines) => Ok(outlines),
+        _ => Err(another_kind()),
+    }
+}
+
+fn another_kind() -> Error {
+    Error::kernel("a saved value is of another kind than it was saved as")
 }
 
 /// Fewer or more values than were saved.

@@ -10,6 +10,8 @@ use crate::node::{Edge, Gradients, Node};
 
 /// Gets the gradient of a tensor, and may give another one in its place.
 pub(crate) type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
+/// Is told of a leaf whose gradient has changed.
+pub(crate) type LeafHook = Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
 type NodeHook = Arc<dyn Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync>;
 
 /// Takes a hook off again. Dropping it leaves the hook where it is.
@@ -55,7 +57,7 @@ struct OfNode {
 #[derive(Default)]
 pub(crate) struct LeafHooks {
     pub(crate) before: Vec<(u64, TensorHook)>,
-    pub(crate) after: Vec<(u64, Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>)>,
+    pub(crate) after: Vec<(u64, LeafHook)>,
 }
 
 fn fresh() -> u64 {

@@ -35,14 +35,10 @@ pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Res
     Ok(())
 }
 
-/// Makes a tensor that a recorded call wrote to the result of that call; `before` is where its gradient went.
-pub(crate) fn rebase(tensor: &Tensor, call: Arc<Node>) -> Result<()> {
-    let view = history::peek(tensor, |state| state.view.clone()).flatten();
-    match view {
-        Some(view) => {
-            let before = history::edge(&view.base)?;
-            history::rewrite(&view.base, Writing::node(&view.base, tensor, call, before));
-        }
+/// Makes a tensor that a recorded call wrote to the result of that call; `own` is the call's edge to the tensor as it was before.
+pub(crate) fn rebase(tensor: &Tensor, call: Arc<Node>, own: Option<usize>) -> Result<()> {
+    match history::peek(tensor, |state| state.view.clone()).flatten() {
+        Some(view) => history::rewrite(&view.base, Writing::node(&view.base, tensor, call, own)?),
         None => history::rewrite(tensor, call),
     }
     Ok(())

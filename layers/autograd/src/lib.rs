@@ -60,7 +60,7 @@ pub use tensor::Differentiable;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::derivative::{Backwards, Derivative, Source};
-    pub use crate::function::{Unpacked, lost, outline, value};
+    pub use crate::function::{Unpacked, lost, outline, outlines, value};
     pub use crate::record::{Inputs, Recording, below, computing, own, tie, tie_all};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

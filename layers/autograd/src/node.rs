@@ -112,14 +112,6 @@ impl Node {
 }
 
 impl Edge {
-    /// What the gradients that come along here look like.
-    pub(crate) fn outline(&self) -> Outline {
-        match self {
-            Self::Node(node, result) => node.results[*result as usize].clone(),
-            Self::Leaf(tensor) => Outline::of(tensor),
-        }
-    }
-
     /// Makes a gradient one of what this edge leads to: of its sizes, dtype and kind of number.
     pub(crate) fn fit(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
         match self {
@@ -167,7 +159,10 @@ fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
             _ => return None,
         }
     }
-    Some(aten::sum_dim_intlist(tensor, Some(&dims), true, None).and_then(|sum| if new == 0 { Ok(sum) } else { sum.view(sizes) }))
+    Some(
+        aten::sum_dim_intlist(tensor, Some(&dims), true, None)
+            .and_then(|sum| if new == 0 { Ok(sum) } else { sum.view(sizes) }),
+    )
 }
 
 impl Drop for Node {

@@ -1,9 +1,9 @@
 //! What is known of a tensor without its elements.
 
 use aten::prelude::*;
-use dispatch_runtime::{DType, Device, Dims, Result, Tensor};
+use dispatch_runtime::{DType, Device, Geometry, Result, Tensor};
 
-/// Sizes, dtype and device of a tensor. A derivative that only needs these keeps no memory alive for them.
+/// Geometry, dtype and device of a tensor. A derivative that only needs these keeps no memory alive for them.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -16,7 +16,7 @@ use dispatch_runtime::{DType, Device, Dims, Result, Tensor};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Outline {
-    sizes: Dims,
+    geometry: Geometry,
     dtype: DType,
     device: Device,
 }
@@ -25,25 +25,31 @@ impl Outline {
     /// That of a tensor.
     #[must_use]
     pub fn of(tensor: &Tensor) -> Self {
-        Self { sizes: Dims::from_slice(tensor.sizes()), dtype: tensor.dtype(), device: tensor.device() }
+        Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
     }
 
     /// How many elements there are in each dimension.
     #[must_use]
     pub fn sizes(&self) -> &[i64] {
-        &self.sizes
+        self.geometry.sizes()
+    }
+
+    /// Sizes, strides and offset.
+    #[must_use]
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// How many dimensions there are.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.sizes.len()
+        self.geometry.rank()
     }
 
     /// How many elements there are.
     #[must_use]
     pub fn count(&self) -> i64 {
-        self.sizes.iter().product()
+        self.geometry.count()
     }
 
     /// The type of the elements.
@@ -64,12 +70,17 @@ impl Outline {
     ///
     /// Where there is no memory for it.
     pub fn zeros(&self) -> Result<Tensor> {
-        Tensor::zeros(&self.sizes, (self.dtype, self.device))
+        Tensor::zeros(self.sizes(), (self.dtype, self.device))
     }
 
-    /// Whether gradients of it make sense.
-    pub(crate) fn is_differentiable(&self) -> bool {
-        is_differentiable(self.dtype)
+    /// The same storage, shown otherwise.
+    pub(crate) fn with(&self, geometry: Geometry) -> Self {
+        Self { geometry, ..*self }
+    }
+
+    /// A tensor like it, without memory for its elements: each shows the same zero. For operators that only ask for sizes.
+    pub(crate) fn stand_in(&self) -> Result<Tensor> {
+        Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
     }
 }
 

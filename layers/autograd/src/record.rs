@@ -1,5 +1,7 @@
 //! The forward: what a kernel at autograd does when something requires gradients.
 
+use std::sync::Arc;
+
 use dispatch_runtime::guard::{self, Guard, ThreadState};
 use dispatch_runtime::{Argument, KeySet, Result, Tensor, Value, keys};
 use smallvec::SmallVec;
@@ -21,7 +23,7 @@ pub struct Recording {
 
 /// A result of a call: the tensor, and whether the derivative is of it.
 #[doc(hidden)]
-pub type Result_<'a> = (&'a mut Tensor, bool);
+pub(crate) type ResultOf<'a> = (&'a mut Tensor, bool);
 
 /// Arguments that gradients may be asked for.
 #[doc(hidden)]
@@ -138,27 +140,44 @@ impl Recording {
         self.saved.push(Kept::Outline(Box::new(Outline::of(tensor))));
     }
 
-    /// Makes results those of the call.
-    pub fn finish(self, results: &mut [Result_<'_>]) -> Result<()> {
-        self.into_node(results, |node, results| {
-            for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
-                if *differentiable && outline::is_differentiable(tensor.dtype()) {
-                    history::set(tensor, Edge::Node(node.clone(), i));
-                }
-            }
-        })
+    /// Saves what each of some tensors looks like.
+    pub fn save_outlines(&mut self, tensors: &[Tensor]) {
+        self.saved.push(Kept::Outlines(tensors.iter().map(Outline::of).collect()));
     }
 
-    pub(crate) fn into_node(
-        mut self,
-        results: &mut [Result_<'_>],
-        link: impl FnOnce(&std::sync::Arc<Node>, &mut [Result_<'_>]),
-    ) -> Result<()> {
+    /// Some operators write to optional arguments, and their schemas do not say so: batch normalisation to its running statistics. What
+    /// the call itself has overwritten is no argument of its derivative.
+    fn forget_written(&mut self) {
+        let arguments = &self.rule.operator().schema().arguments;
+        for (kept, source) in self.saved.iter_mut().zip(self.rule.saved) {
+            if let (Kept::Tensor(saved), Source::Argument(at)) = (&*kept, *source)
+                && saved.is_modified()
+                && arguments[at].ty.accepts_none()
+            {
+                *kept = Kept::Value(Value::None);
+            }
+        }
+    }
+
+    /// Makes results those of the call.
+    pub fn finish(self, results: &mut [ResultOf<'_>]) -> Result<()> {
+        let node = self.into_node(results)?;
+        for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
+            if *differentiable && outline::is_differentiable(tensor.dtype()) {
+                history::set(tensor, Edge::Node(node.clone(), i));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn into_node(mut self, results: &mut [ResultOf<'_>]) -> Result<Arc<Node>> {
+        self.forget_written();
         for source in &self.rule.saved[self.saved.len()..] {
             match *source {
                 // A result's position counts results, and a list of tensors is the only one.
                 Source::Result(_) if self.rule.results.len() == 1 && results.len() != 1 => {
-                    let saved = results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
+                    let saved =
+                        results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
                     self.saved.push(Kept::Tensors(saved.collect::<Result<_>>()?));
                 }
                 Source::Result(i) => {
@@ -170,9 +189,7 @@ impl Recording {
             }
         }
         let outlines: SmallVec<[Outline; 1]> = results.iter().map(|(tensor, _)| Outline::of(tensor)).collect();
-        let node = Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines, ThreadState::capture());
-        link(&node, results);
-        Ok(())
+        Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines, ThreadState::capture()))
     }
 }
 
@@ -237,7 +254,10 @@ pub fn computing() -> Guard {
 ///
 /// # fn main() -> Result<()> {
 /// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
-/// let rounded = guard::no_grad().during(|| x.round())?;
+/// let rounded = {
+///     let _unrecorded = guard::no_grad();
+///     x.round()?
+/// };
 /// let [rounded] = record(&[&x], [rounded], Straight)?;
 /// rounded.sum()?.backward()?;
 /// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);

@@ -109,12 +109,14 @@ impl Differentiable for Tensor {
     }
 
     fn grad(&self) -> Option<Tensor> {
-        history::peek(self, |state| state.gradient()).flatten()
+        history::peek(self, history::State::gradient).flatten()
     }
 
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()> {
         if let Some(gradient) = &gradient
-            && (gradient.sizes() != self.sizes() || gradient.dtype() != self.dtype() || gradient.device() != self.device())
+            && (gradient.sizes() != self.sizes()
+                || gradient.dtype() != self.dtype()
+                || gradient.device() != self.device())
         {
             return Err(GradientError::WrongGradient {
                 from: "`set_grad`".to_owned(),

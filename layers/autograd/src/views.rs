@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use aten::prelude::*;
 use dispatch_runtime::guard::{self, ThreadState};
-use dispatch_runtime::{DType, Device, Geometry, Marks, Result, Tensor};
+use dispatch_runtime::{Marks, Result, Tensor};
 use smallvec::smallvec;
 
 use crate::function::{Backward, Function};
 use crate::history::{self, Origin, View};
-use crate::node::{Edge, Node};
+use crate::node::{Node, fit};
 use crate::outline::Outline;
 
 /// Ties a view to the tensor that it was made of.
@@ -45,7 +45,7 @@ pub(crate) fn refresh(view: &Tensor) -> Result<()> {
     }
     let node = match history::edge(&tied.base)? {
         Some(edge) => {
-            let reading = Reading { base: Place::of(&tied.base), view: Place::of(view) };
+            let reading = Reading { base: Outline::of(&tied.base), view: Outline::of(view) };
             let results = smallvec![Outline::of(view)];
             Some(Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], results, ThreadState::capture()))
         }
@@ -65,26 +65,40 @@ pub(crate) fn refresh(view: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Where a tensor's elements are in its storage.
-pub(crate) struct Place {
-    geometry: Geometry,
-    dtype: DType,
-    device: Device,
-}
+impl Outline {
+    fn start(&self) -> i64 {
+        self.geometry().offset()
+    }
 
-impl Place {
-    pub(crate) fn of(tensor: &Tensor) -> Self {
-        Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
+    /// Behind the last element.
+    fn end(&self) -> i64 {
+        if self.geometry().count() == 0 { self.start() } else { self.geometry().end().unwrap_or(0) }
     }
 
     /// How many elements there are from the first to the last, those between included.
     fn extent(&self) -> i64 {
-        if self.geometry.count() == 0 { 0 } else { self.geometry.end().unwrap_or(0) - self.geometry.offset() }
+        self.end() - self.start()
+    }
+
+    /// What is at this place in a piece of the storage that begins at `start`.
+    fn within(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start() - start))
+    }
+
+    /// The same, with an element that is shown several times divided among these.
+    fn shares(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        if self.shows_each_once() {
+            return self.within(piece, start);
+        }
+        let places = self.within(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
+        let one = Tensor::ones(&[], (self.dtype(), self.device()))?.expand(places.sizes())?;
+        let shown = aten::index_add(&piece.zeros_like()?, 0, &places, &one, 1.into())?;
+        self.within(&(piece / shown)?, start)
     }
 
     /// Whether no element is shown twice, as far as strides tell: each dimension steps over all that the finer ones reach.
     fn shows_each_once(&self) -> bool {
-        let steps = self.geometry.strides().iter().zip(self.geometry.sizes()).filter(|(_, size)| **size > 1);
+        let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();
         steps.sort_unstable();
         let mut reach = 0;
@@ -96,22 +110,22 @@ impl Place {
     }
 
     /// A tensor of zeros that lies as the one of this place does, at the beginning of a storage of its own.
-    pub(crate) fn zeros(&self) -> Result<Tensor> {
-        let all = Tensor::zeros(&[self.extent()], (self.dtype, self.device))?;
-        aten::as_strided(&all, self.geometry.sizes(), self.geometry.strides(), Some(0))
+    pub(crate) fn zeros_as_it_lies(&self) -> Result<Tensor> {
+        let all = Tensor::zeros(&[self.extent()], (self.dtype(), self.device()))?;
+        aten::as_strided(&all, self.geometry().sizes(), self.geometry().strides(), Some(0))
     }
 
     /// The part of `whole`, a tensor that lies as the one of this place does, that `view` shows.
     pub(crate) fn part(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
-        let offset = view.geometry.offset() - self.geometry.offset() + whole.geometry().offset();
-        aten::as_strided(whole, view.geometry.sizes(), view.geometry.strides(), Some(offset))
+        let offset = view.geometry().offset() - self.geometry().offset() + whole.geometry().offset();
+        aten::as_strided(whole, view.geometry().sizes(), view.geometry().strides(), Some(offset))
     }
 }
 
 /// From the gradient of a view to that of its base.
 struct Reading {
-    base: Place,
-    view: Place,
+    base: Outline,
+    view: Outline,
 }
 
 impl Backward for Reading {
@@ -125,39 +139,38 @@ impl Backward for Reading {
     }
 }
 
-/// The gradient of a base, given that of a view: each element gathers the gradients of all places that show it.
-pub(crate) fn scattered(base: &Place, view: &Place, gradient: &Tensor) -> Result<Tensor> {
-    let whole = base.zeros()?;
+/// The gradient of a base, given that of a view of its storage: each element gathers the gradients of all places that show it. Places
+/// of a base that are the same element share what that has gathered.
+pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
+    let (start, end) = (base.start().min(view.start()), base.end().max(view.end()));
+    let memory = Tensor::zeros(&[end - start], (base.dtype(), base.device()))?;
     if view.shows_each_once() {
-        aten::copy_(&mut base.part(&whole, view)?, gradient, false)?;
-        return Ok(whole);
+        aten::copy_(&mut view.within(&memory, start)?, gradient, false)?;
+        return base.shares(&memory, start);
     }
-    let extent = base.extent();
-    let places = Tensor::arange(0..extent, base.device)?;
-    let offset = view.geometry.offset() - base.geometry.offset();
-    let shown = aten::as_strided(&places, view.geometry.sizes(), view.geometry.strides(), Some(offset))?;
-    let flat = aten::as_strided(&whole, &[extent], &[1], Some(0))?;
-    let sum = aten::index_add(&flat, 0, &shown.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
-    aten::as_strided(&sum, base.geometry.sizes(), base.geometry.strides(), Some(0))
+    let places = view.within(&Tensor::arange(0..end - start, base.device())?, start)?;
+    let gathered = aten::index_add(&memory, 0, &places.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
+    base.shares(&gathered, start)
 }
 
 /// The graph behind a base after one of its views was written to: gradients of what the view shows go through the written call,
 /// all others straight back.
 pub(crate) struct Writing {
-    base: Place,
-    view: Place,
+    base: Outline,
+    view: Outline,
     call: Arc<Node>,
+    /// Which edge of the call is that of the view as it was before.
+    own: Option<usize>,
 }
 
 impl Writing {
-    pub(crate) fn node(base: &Tensor, view: &Tensor, call: Arc<Node>, before: Option<Edge>) -> Arc<Node> {
-        let mut edges: crate::node::Edges = call.edges().iter().cloned().collect();
-        if let Some(first) = edges.first_mut() {
-            *first = before;
-        }
+    /// Its first edge goes to the base as it was before, the others are those of the call.
+    pub(crate) fn node(base: &Tensor, view: &Tensor, call: Arc<Node>, own: Option<usize>) -> Result<Arc<Node>> {
+        let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
+        let edges = std::iter::once(history::edge(base)?).chain(others).collect();
         let state = call.state();
-        let writing = Self { base: Place::of(base), view: Place::of(view), call };
-        Node::new(Function::Own(Box::new(writing)), edges, smallvec![Outline::of(base)], state)
+        let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };
+        Ok(Node::new(Function::Own(Box::new(writing)), edges, smallvec![Outline::of(base)], state))
     }
 }
 
@@ -168,23 +181,30 @@ impl Backward for Writing {
 
     fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None; needs.len()]) };
-        let mut whole = self.base.zeros()?;
+        let mut whole = self.base.zeros_as_it_lies()?;
         aten::copy_(&mut whole, gradient, false)?;
-        let shown = aten::clone(&self.base.part(&whole, &self.view)?, None)?;
-        let mut inner = Function::run(&self.call, &mut [Some(shown)], needs)?;
-        if let (Some(first), Some(true)) = (inner.first_mut(), needs.first()) {
-            let mut part = self.base.part(&whole, &self.view)?;
-            match first.take() {
-                Some(gradient) => {
-                    let gradient = crate::node::fit(gradient, part.sizes(), part.dtype(), &|| self.call.name())?;
-                    aten::copy_(&mut part, &gradient, false)?;
-                }
-                None => aten::zero_(&mut part)?,
-            }
-            drop(part);
-            *first = Some(whole);
+        let mut part = self.base.part(&whole, &self.view)?;
+        let shown = aten::clone(&part, None)?;
+        let mut needs = needs.to_vec();
+        let needs_base = needs.remove(0);
+        if let Some(own) = self.own {
+            needs.insert(own, needs_base);
         }
-        Ok(inner.into_vec())
+        let mut inner = Function::run(&self.call, &mut [Some(shown)], &needs)?.into_vec();
+        let before = self.own.and_then(|own| inner.remove(own));
+        if !needs_base {
+            inner.insert(0, None);
+            return Ok(inner);
+        }
+        match before {
+            Some(before) => {
+                let before = fit(before, part.sizes(), part.dtype(), &|| self.call.name())?;
+                aten::copy_(&mut part, &before, false)?;
+            }
+            None => aten::zero_(&mut part)?,
+        }
+        inner.insert(0, Some(whole));
+        Ok(inner)
     }
 
     fn release(&self) {

@@ -1,0 +1,81 @@
+//! Complex numbers and their parts.
+//!
+//! A complex number lies in memory as its real and its imaginary part, so both are views.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Geometry};
+
+use crate::select_int;
+
+/// The complex conjugate; a real tensor is its own.
+#[op_def("conj(Tensor(a) self) -> Tensor(a)")]
+pub fn conj(this: &Tensor) -> Result<Tensor> {
+    if this.dtype().is_complex() { conj_physical(this) } else { Ok(this.clone()) }
+}
+
+/// The complex conjugate, in memory of its own
+#[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+pub fn conj_physical(this: &Tensor) -> Result<Tensor>;
+
+/// The real part; a real tensor is its own.
+#[op_def("real(Tensor(a) self) -> Tensor(a)")]
+pub fn real(this: &Tensor) -> Result<Tensor> {
+    if this.dtype().is_complex() { select_int(&view_as_real(this)?, -1, 0) } else { Ok(this.clone()) }
+}
+
+/// The imaginary part of a complex tensor.
+#[op_def("imag(Tensor(a) self) -> Tensor(a)")]
+pub fn imag(this: &Tensor) -> Result<Tensor> {
+    select_int(&view_as_real(this)?, -1, 1)
+}
+
+/// Complex numbers as pairs of real ones: a last dimension more, of two elements.
+#[op_def("view_as_real(Tensor(a) self) -> Tensor(a)")]
+pub fn view_as_real(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(view_as_real, CompositeExplicitAutograd)]
+fn view_as_real_any(this: &Tensor) -> Result<Tensor> {
+    let part = match this.dtype() {
+        DType::C64 => DType::F32,
+        DType::C128 => DType::F64,
+        other => return Err(BadArgument::dtype("self", other, "complex").into()),
+    };
+    let geometry = this.geometry();
+    let mut sizes = Dims::from_slice(geometry.sizes());
+    let mut strides: Dims = geometry.strides().iter().map(|stride| stride.saturating_mul(2)).collect();
+    sizes.push(2);
+    strides.push(1);
+    shown_as(this, part, &sizes, &strides, geometry.offset().saturating_mul(2))
+}
+
+/// Pairs of real numbers, in the last dimension, as complex ones.
+#[op_def("view_as_complex(Tensor(a) self) -> Tensor(a)")]
+pub fn view_as_complex(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(view_as_complex, CompositeExplicitAutograd)]
+fn view_as_complex_any(this: &Tensor) -> Result<Tensor> {
+    let whole = match this.dtype() {
+        DType::F32 => DType::C64,
+        DType::F64 => DType::C128,
+        other => return Err(BadArgument::dtype("self", other, "float32 or float64").into()),
+    };
+    let geometry = this.geometry();
+    let (Some((&2, sizes)), Some((&1, strides))) = (geometry.sizes().split_last(), geometry.strides().split_last())
+    else {
+        let expected = "2 in the last dimension, whose elements lie side by side";
+        return Err(BadArgument::sizes("self", geometry.sizes(), expected).into());
+    };
+    if strides.iter().copied().chain([geometry.offset()]).any(|place| place % 2 != 0) {
+        let expected = "an even offset, and even strides in all dimensions but the last";
+        return Err(BadArgument::value("self", format!("{strides:?} from {}", geometry.offset()), expected).into());
+    }
+    let strides: Dims = strides.iter().map(|stride| stride / 2).collect();
+    shown_as(this, whole, sizes, &strides, geometry.offset() / 2)
+}
+
+/// The same bytes as elements of another type.
+fn shown_as(this: &Tensor, dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+    let geometry = Geometry::strided(sizes, strides, offset)
+        .ok_or_else(|| BadArgument::sizes("self", sizes, "sizes and strides that are small enough"))?;
+    Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
+}

@@ -1,0 +1,321 @@
+//! Where tensors come to be that are made of none: on the device that the call names.
+
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use aten::prelude::*;
+use dispatch_runtime::keys::{BackendSelect, CPU, CUDA};
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Backend, Buffer, ErrorKind, Layout, MemoryFormat, Spec, Storage, backend};
+// The operators compute.
+use kernels_cpu as _;
+
+/// A backend with two devices and few kernels.
+#[dispatch_key(backend)]
+static NPU: Key;
+
+fn npu() -> Device {
+    Device::new(NPU).unwrap()
+}
+
+struct Bytes {
+    on: Device,
+    bytes: Mutex<Vec<u8>>,
+}
+
+impl Bytes {
+    fn of(storage: &Storage) -> Result<MutexGuard<'_, Vec<u8>>> {
+        let bytes = storage.buffer::<Self>().ok_or("not of this backend")?;
+        Ok(bytes.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Buffer for Bytes {
+    fn device(&self) -> Device {
+        self.on
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+struct Simulated;
+
+impl Backend for Simulated {
+    fn allocate(&self, on: Device, size: usize) -> Result<Storage> {
+        Ok(Storage::new(Bytes { on, bytes: vec![0; size].into() }))
+    }
+
+    fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
+        Bytes::of(to)?.copy_from_slice(from);
+        Ok(())
+    }
+
+    fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
+        to.copy_from_slice(&Bytes::of(from)?);
+        Ok(())
+    }
+
+    fn devices(&self) -> usize {
+        2
+    }
+}
+
+backend!(NPU, Simulated);
+
+#[op_impl(aten::full, NPU)]
+fn full(
+    size: &[i64],
+    fill_value: Scalar,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let here = aten::full(size, fill_value, dtype, layout, None, pin_memory)?;
+    let there = Spec::contiguous(here.dtype(), size).on(device.unwrap_or_else(npu))?;
+    Simulated.copy_in(
+        &here.to(DType::F32)?.read::<f32>()?.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
+        there.storage(),
+    )?;
+    Ok(there)
+}
+
+#[op_impl(aten::empty_memory_format, NPU)]
+fn empty(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    aten::empty_spec(size, dtype, layout, pin_memory, memory_format)?.on(device.unwrap_or_else(npu))
+}
+
+#[op_impl(aten::empty_strided, NPU)]
+fn empty_strided(
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    aten::empty_strided_spec(size, stride, dtype, layout, pin_memory)?.on(device.unwrap_or_else(npu))
+}
+
+/// A factory of a user's own.
+#[op_def("ramp(int n, *, Device? device=None) -> Tensor")]
+fn ramp(n: i64, device: Option<Device>) -> Result<Tensor>;
+
+#[op_impl(ramp, CPU)]
+fn ramp_cpu(n: i64, _device: Option<Device>) -> Result<Tensor> {
+    Tensor::arange(0..n, DType::F32)
+}
+
+#[op_impl(ramp, NPU)]
+fn ramp_npu(n: i64, device: Option<Device>) -> Result<Tensor> {
+    Spec::contiguous(DType::F32, &[n]).on(device.unwrap_or_else(npu))
+}
+
+type Factory = fn(Option<Device>) -> Result<Tensor>;
+
+#[test]
+fn every_factory_goes_where_the_call_says() {
+    let factories: [(&str, Factory); 18] = [
+        ("empty", |on| aten::empty_memory_format(&[2], None, None, on, None, None)),
+        ("empty_strided", |on| aten::empty_strided(&[2], &[1], None, None, on, None)),
+        ("full", |on| aten::full(&[2], 1.into(), None, None, on, None)),
+        ("scalar_tensor", |on| aten::scalar_tensor(1.into(), None, None, on, None)),
+        ("zeros", |on| aten::zeros(&[2], None, None, on, None)),
+        ("ones", |on| aten::ones(&[2], None, None, on, None)),
+        ("eye", |on| aten::eye(2, None, None, on, None)),
+        ("eye.m", |on| aten::eye_m(2, 3, None, None, on, None)),
+        ("arange", |on| aten::arange(2.into(), None, None, on, None)),
+        ("arange.start", |on| aten::arange_start(0.into(), 2.into(), None, None, on, None)),
+        ("linspace", |on| aten::linspace(0.into(), 1.into(), 3, None, None, on, None)),
+        ("rand", |on| aten::rand(&[2], None, None, on, None)),
+        ("randn", |on| aten::randn(&[2], None, None, on, None)),
+        ("randint", |on| aten::randint(5, &[2], None, None, on, None)),
+        ("randint.low", |on| aten::randint_low(1, 5, &[2], None, None, on, None)),
+        ("randperm", |on| aten::randperm(3, None, None, on, None)),
+        ("tril_indices", |on| aten::tril_indices(2, 2, 0, None, None, on, None)),
+        ("triu_indices", |on| aten::triu_indices(2, 2, 0, None, None, on, None)),
+    ];
+    for (name, factory) in factories {
+        for device in [Device::CPU, Device::META] {
+            assert_eq!(factory(Some(device)).unwrap().device(), device, "{name}");
+        }
+        assert_eq!(factory(None).unwrap().device(), Device::CPU, "{name}");
+        let nowhere = factory(Device::new(CUDA)).unwrap_err().to_string();
+        assert!(nowhere.contains("linked are cpu, meta, npu"), "{name}: {nowhere}");
+    }
+}
+
+#[test]
+fn what_is_like_a_tensor_goes_where_the_call_says_or_to_the_tensor() {
+    type Like = fn(&Tensor, Option<Device>) -> Result<Tensor>;
+    let factories: [(&str, Like); 9] = [
+        ("empty_like", |x, on| aten::empty_like(x, None, None, on, None, None)),
+        ("full_like", |x, on| aten::full_like(x, 1.into(), None, None, on, None, None)),
+        ("zeros_like", |x, on| aten::zeros_like(x, None, None, on, None, None)),
+        ("ones_like", |x, on| aten::ones_like(x, None, None, on, None, None)),
+        ("new_empty", |x, on| aten::new_empty(x, &[2], None, None, on, None)),
+        ("new_full", |x, on| aten::new_full(x, &[2], 1.into(), None, None, on, None)),
+        ("new_zeros", |x, on| aten::new_zeros(x, &[2], None, None, on, None)),
+        ("new_ones", |x, on| aten::new_ones(x, &[2], None, None, on, None)),
+        ("new_empty_strided", |x, on| aten::new_empty_strided(x, &[2], &[1], None, None, on, None)),
+    ];
+    let devices = [Device::CPU, Device::META, npu()];
+    for (name, like) in factories {
+        for from in devices {
+            let x = Tensor::zeros(&[2], from).unwrap();
+            for to in devices {
+                assert_eq!(like(&x, Some(to)).unwrap().device(), to, "{name} from {from}");
+            }
+            assert_eq!(like(&x, None).unwrap().device(), from, "{name}");
+        }
+    }
+    let random: [Like; 2] = [
+        |x, on| aten::rand_like(x, None, None, on, None, None),
+        |x, on| aten::randn_like(x, None, None, on, None, None),
+    ];
+    for like in random {
+        let x = Tensor::zeros(&[2], Device::META).unwrap();
+        assert_eq!(like(&x, Some(Device::CPU)).unwrap().device(), Device::CPU);
+        assert_eq!(like(&like(&x, Some(Device::CPU)).unwrap(), Some(Device::META)).unwrap().device(), Device::META);
+    }
+}
+
+#[test]
+fn a_boxed_call_goes_where_a_typed_one_goes() {
+    let zeros = |device: Value| {
+        aten::zeros::operator().call([vec![2_i64].into(), Value::None, Value::None, device, Value::None])
+    };
+    for device in [Device::CPU, Device::META, npu()] {
+        assert_eq!(zeros(device.into()).unwrap()[0].as_tensor().unwrap().device(), device);
+    }
+    assert_eq!(zeros(Value::None).unwrap()[0].as_tensor().unwrap().device(), Device::CPU);
+    let error = zeros(Device::new(CUDA).unwrap().into()).unwrap_err().to_string();
+    assert!(error.contains("linked are cpu, meta, npu"), "{error}");
+    let error = zeros("cpu".into()).unwrap_err().to_string();
+    assert_eq!(error, "argument `device` (number 4) of `aten::zeros` must be Device, found str");
+}
+
+#[test]
+fn a_backend_that_is_not_linked_is_named_with_those_that_are() {
+    let cuda = Device::new(CUDA).unwrap();
+    let error = Tensor::full(&[2], 1.0, cuda).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NoKernel(_)));
+    let text = error.to_string();
+    assert!(text.starts_with("no kernel of `aten::full` for CUDA"), "{text}");
+    assert!(text.contains("device -> {CUDA}"), "what brought the key: {text}");
+    assert!(
+        text.contains("linked are cpu, meta, npu. If a crate provides that backend, link it: `use my_cuda as _;`"),
+        "{text}"
+    );
+    let error = Tensor::from([1.0]).to(cuda).unwrap_err();
+    let ErrorKind::NoBackend { device, linked } = error.kind() else { panic!("{error}") };
+    assert_eq!((*device, &linked[..]), (cuda, &[Device::CPU, Device::META, npu()][..]));
+}
+
+#[test]
+fn a_backend_that_is_linked_without_this_kernel_is_told_which_one_to_write() {
+    let error = Tensor::eye(2, npu()).unwrap_err().to_string();
+    assert!(error.contains("for NPU") && error.contains("Write one with `#[op_impl(aten::"), "{error}");
+    assert!(!error.contains("linked"), "{error}");
+}
+
+#[test]
+fn a_number_names_one_of_a_backends_devices() {
+    let [first, last, beyond] = [0, 1, 2].map(|number| npu().with_index(number).unwrap());
+    for device in [first, last] {
+        assert_eq!(Tensor::ones(&[2], device).unwrap().device(), device);
+    }
+    let error = Tensor::ones(&[2], beyond).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NoDevice { count: 2, .. }), "{error}");
+    let text = "there is no npu:2: its backend has 2, numbered from 0; linked are cpu, meta, npu";
+    assert!(error.to_string().starts_with(text), "{error}");
+}
+
+#[test]
+fn there_is_one_cpu_whatever_its_number() {
+    for (device, plain) in [("cpu:5", Device::CPU), ("meta:1", Device::META)] {
+        let tensor = Tensor::zeros(&[2], device.parse::<Device>().unwrap()).unwrap();
+        assert_eq!((tensor.device(), tensor.storage().device()), (plain, plain));
+    }
+}
+
+#[test]
+fn a_text_that_is_no_device_is_answered_with_those_there_are() {
+    let error = |text: &str| text.parse::<Device>().unwrap_err().to_string();
+    assert_eq!(
+        error("npuu:0"),
+        "unknown device `npuu:0`; did you mean `npu`? In this program linked are cpu, meta, npu"
+    );
+    assert!(error("gramophone").ends_with("In this program linked are cpu, meta, npu"), "{}", error("gramophone"));
+    assert_eq!("npu:1".parse(), Ok(npu().with_index(1).unwrap()));
+}
+
+#[test]
+fn memory_that_no_backend_has_is_refused_and_its_absence_may_be_said() {
+    let zeros = |layout, pinned| aten::zeros(&[2], None, layout, None, pinned);
+    assert!(zeros(None, Some(false)).is_ok() && zeros(Some(Layout::Strided), None).is_ok());
+    let pinned = zeros(None, Some(true)).unwrap_err().to_string();
+    assert!(pinned.contains("`pin_memory` is true") && pinned.contains("left out"), "{pinned}");
+    let sparse = zeros(Some(Layout::Sparse), None).unwrap_err().to_string();
+    assert!(sparse.contains("`layout`"), "{sparse}");
+}
+
+#[test]
+fn a_users_factory_goes_where_the_call_says_typed_boxed_and_by_name() {
+    assert_eq!(ramp(3, None).unwrap().to_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
+    assert_eq!(ramp(3, Some(npu())).unwrap().device(), npu());
+    assert_eq!(ramp!(3, device = npu()).unwrap().device(), npu());
+    let boxed = ramp::operator().call([3_i64.into(), npu().into()]).unwrap();
+    assert_eq!(boxed[0].as_tensor().unwrap().device(), npu());
+    let error = ramp(3, Some(Device::META)).unwrap_err().to_string();
+    assert!(error.contains("`backend_select::ramp` for Meta"), "{error}");
+}
+
+#[test]
+fn explaining_a_factory_says_what_its_device_adds() {
+    let account = ramp::operator().explain(&[3_i64.into(), npu().into()]);
+    assert_eq!(account.arguments, [("device".to_owned(), KeySet::from(NPU))]);
+    assert_eq!((account.key, account.winner.unwrap().kernel), (Some(NPU), "ramp_npu"));
+    assert_eq!(ramp::operator().explain(&[3_i64.into(), Value::None]).key, Some(CPU));
+}
+
+thread_local! {
+    static CHOSEN: Cell<Option<Device>> = const { Cell::new(None) };
+}
+
+/// A factory whose author picks the device.
+#[op_def("picked(int n, *, Device? device=None) -> Tensor")]
+fn picked(n: i64, device: Option<Device>) -> Result<Tensor>;
+
+#[op_impl(picked, BackendSelect)]
+fn pick(n: i64, device: Option<Device>, keys: KeySet) -> Result<Tensor> {
+    match CHOSEN.get() {
+        Some(chosen) if device.is_none() => picked(n, Some(chosen)),
+        _ => picked::redispatch(keys.below(BackendSelect), n, device),
+    }
+}
+
+#[op_impl(picked, CompositeExplicitAutograd)]
+fn picked_any(n: i64, device: Option<Device>) -> Result<Tensor> {
+    Tensor::zeros(&[n], device.unwrap_or(Device::CPU))
+}
+
+#[test]
+fn a_users_kernel_for_backend_select_runs_before_any_backends() {
+    assert_eq!(picked(1, None).unwrap().device(), Device::CPU);
+    CHOSEN.set(Some(npu()));
+    assert_eq!(picked(1, None).unwrap().device(), npu());
+    assert_eq!(picked(1, Some(Device::META)).unwrap().device(), Device::META);
+    let boxed = picked::operator().call([1_i64.into(), Value::None]).unwrap();
+    assert_eq!(boxed[0].as_tensor().unwrap().device(), npu());
+    CHOSEN.set(None);
+}

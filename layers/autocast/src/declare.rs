@@ -1,0 +1,85 @@
+//! How operators get their policies.
+
+/// Gives operators, of whoever defined them, a policy.
+///
+/// A tensor is *eligible* if it is on the backend of the call and of a floating dtype other than `float64`; nothing else is ever cast, nor
+/// is an argument that the operator writes.
+///
+/// | policy | what becomes of a call |
+/// |---|---|
+/// | `lower` | eligible tensors are cast to the chosen dtype |
+/// | `fp32` | eligible tensors are cast to `float32` |
+/// | `set_dtype` | no casts: if the first tensor is eligible, a `dtype` that was not given is `float32` |
+/// | `append_dtype` | the same, for an operator whose `dtype` is in another overload: `norm => norm_with_dtype` |
+/// | `promote` | eligible tensors are cast to the chosen dtype if all have it already, and to `float32` otherwise |
+/// | `banned` | the call is an error with this advice: `lossy => "use another"` |
+/// | `untouched` | autocast does nothing, whatever it does on other backends |
+///
+/// A policy is for every backend, or `on` one, which then counts for that one.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use dispatch_autocast::{self as autocast, autocast};
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("affine(Tensor x, Tensor weight, Tensor bias) -> Tensor")]
+/// pub fn affine(x: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
+///     assert_eq!(x.dtype(), DType::F16);
+///     aten::addmm(bias, x, weight, 1.into(), 1.into())
+/// }
+///
+/// autocast!(lower: affine);
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
+/// let _on = autocast::enable(Device::CPU, DType::F16)?;
+/// assert_eq!(affine(&x, &x, &x)?.dtype(), DType::F16);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! autocast {
+    ($policy:ident on $backend:path: $($operators:tt)+) => {
+        $crate::__autocast! { (Autocast.on($backend)) $policy $($operators)+ }
+    };
+    ($policy:ident: $($operators:tt)+) => {
+        $crate::__autocast! { (Autocast) $policy $($operators)+ }
+    };
+}
+
+/// One record for each operator. Not public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __autocast {
+    ($key:tt append_dtype $($operator:path => $with_dtype:path),+ $(,)?) => {
+        $($crate::__autocast! { @ $key boxed::<$operator>(
+            |operator, keys, stack| $crate::__private::append_dtype(operator, keys, stack, <$with_dtype>::operator()),
+            "append_dtype"
+        ) })+
+    };
+    ($key:tt banned $($operator:path => $advice:literal),+ $(,)?) => {
+        $($crate::__autocast! { @ $key boxed::<$operator>(
+            |operator, keys, stack| $crate::__private::banned(operator, keys, stack, $advice),
+            "banned"
+        ) })+
+    };
+    ($key:tt untouched $($operator:path),+ $(,)?) => {
+        $($crate::__autocast! { @ $key fallthrough::<$operator>() })+
+    };
+    ($key:tt $policy:ident $($operator:path),+ $(,)?) => {
+        $($crate::__autocast! { @ $key boxed::<$operator>($crate::__private::$policy, stringify!($policy)) })+
+    };
+    (@ $key:tt $kind:ident::<$operator:path>($($kernel:expr, $name:expr)?)) => {
+        const _: () = {
+            use $crate::__private::dispatch_runtime::{self as __runtime, keys::*};
+            static __KEYS: [&__runtime::Key; 1] = [&$key];
+            static __KERNEL: __runtime::KernelRecord = __runtime::KernelRecord::$kind::<$operator>(
+                $($kernel,)?
+                &__KEYS,
+                $($name,)?
+                __runtime::Location::new(file!(), line!()),
+            );
+            $crate::__private::dispatch_runtime::__submit! { __runtime::__private::Record::Kernel(&__KERNEL) }
+        };
+    };
+}

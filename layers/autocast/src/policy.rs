@@ -1,0 +1,156 @@
+//! What becomes of a call while autocast is on.
+//!
+//! A policy is a boxed kernel of the layer. It switches autocast off for its own backend, changes the arguments, and calls the operator
+//! again, from the top: casts have changed no key, and what a composite calls in turn must not be cast again.
+
+use std::fmt;
+
+use dispatch_runtime::guard;
+use dispatch_runtime::keys::Autocast;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::schema::TypeKind;
+
+use crate::cast::{cast, is_eligible};
+
+/// Where a call is autocast, and the dtype that was chosen there.
+#[derive(Clone, Copy)]
+struct Place {
+    device: Device,
+    low: DType,
+}
+
+/// Casts what is eligible to the dtype that was chosen.
+pub fn lower(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    at_place(operator, keys, stack, |place, stack| {
+        cast_arguments(operator, stack, place, place.low)?;
+        operator.call_boxed(stack)
+    })
+}
+
+/// Casts what is eligible to `float32`.
+pub fn fp32(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    at_place(operator, keys, stack, |place, stack| {
+        cast_arguments(operator, stack, place, DType::F32)?;
+        operator.call_boxed(stack)
+    })
+}
+
+/// Casts what is eligible to the widest of the dtype that was chosen and whatever else is found.
+pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    at_place(operator, keys, stack, |place, stack| {
+        let arguments = stack.top(operator.argument_count()).unwrap_or(&[]);
+        let is_low = |tensor: &Tensor| tensor.dtype() == place.low || !is_eligible(tensor, place.device);
+        let all_low = arguments.iter().all(|argument| tensors(argument).all(is_low));
+        cast_arguments(operator, stack, place, if all_low { place.low } else { DType::F32 })?;
+        operator.call_boxed(stack)
+    })
+}
+
+/// Has a dtype that was not given be `float32`, if the first tensor is eligible.
+pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    at_place(operator, keys, stack, |place, stack| {
+        let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
+        if arguments.first().and_then(Value::as_tensor).is_some_and(|first| is_eligible(first, place.device)) {
+            for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
+                if matches!(value, Value::None) && argument.ty.required().kind == TypeKind::ScalarType {
+                    *value = Value::DType(DType::F32);
+                }
+            }
+        }
+        operator.call_boxed(stack)
+    })
+}
+
+/// Calls the overload that takes a dtype with `float32`, if the first tensor is eligible, and else with that tensor's own.
+pub fn append_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack, with_dtype: &Operator) -> Result<()> {
+    at_place(operator, keys, stack, |place, stack| {
+        let first = stack.top(operator.argument_count()).and_then(<[Value]>::first).and_then(Value::as_tensor);
+        let Some(first) = first else { return operator.call_boxed(stack) };
+        let dtype = if is_eligible(first, place.device) { DType::F32 } else { first.dtype() };
+        stack.push(dtype);
+        with_dtype.call_boxed(stack)
+    })
+}
+
+/// Refuses the call.
+pub fn banned(operator: &Operator, keys: KeySet, stack: &mut Stack, advice: &'static str) -> Result<()> {
+    at_place(operator, keys, stack, |place, _| {
+        Err(Error::kernel(Banned { device: place.device, advice }).in_operator(operator.name()))
+    })
+}
+
+/// An operator loses too much in fewer bits, and has no policy that would help.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use dispatch_autocast::{self as autocast, Banned};
+/// use dispatch_runtime::{DType, Device, Spec};
+///
+/// let x = Spec::contiguous(DType::F32, &[2]).on(Device::META).unwrap();
+/// let _on = autocast::enable(Device::META, None).unwrap();
+/// let error = aten::binary_cross_entropy(&x, &x, None, 1).unwrap_err();
+/// assert!(error.to_string().contains("binary_cross_entropy_with_logits"), "{error}");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Banned {
+    /// Where autocast is on.
+    pub device: Device,
+    /// What to call instead.
+    pub advice: &'static str,
+}
+
+impl fmt::Display for Banned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, advice } = self;
+        write!(f, "unsafe under autocast, which is on for {device}: {advice}; or switch it off for this call")
+    }
+}
+
+impl std::error::Error for Banned {}
+
+/// Runs a policy with autocast off, where it is on for the call's backend; the call goes straight on otherwise.
+fn at_place(
+    operator: &Operator,
+    keys: KeySet,
+    stack: &mut Stack,
+    policy: impl FnOnce(Place, &mut Stack) -> Result<()>,
+) -> Result<()> {
+    let place = keys.device().and_then(|device| Some(Place { device, low: guard::autocast_dtype(device)? }));
+    let Some(place) = place else { return operator.redispatch_boxed(keys.below(Autocast), stack) };
+    let _once = guard::autocast(place.device, None);
+    policy(place, stack)
+}
+
+fn cast_arguments(operator: &Operator, stack: &mut Stack, place: Place, to: DType) -> Result<()> {
+    let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
+    for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
+        // A copy of what is written would be written to in vain.
+        if argument.ty.is_written() {
+            continue;
+        }
+        for tensor in tensors_mut(value) {
+            *tensor = cast(tensor, to, place.low, place.device)?;
+        }
+    }
+    Ok(())
+}
+
+fn tensors(value: &Value) -> impl Iterator<Item = &Tensor> {
+    let (list, optional): (&[Tensor], &[Option<Tensor>]) = match value {
+        Value::Tensor(tensor) => (std::slice::from_ref(tensor), &[]),
+        Value::Tensors(tensors) => (tensors, &[]),
+        Value::OptionalTensors(tensors) => (&[], tensors),
+        _ => (&[], &[]),
+    };
+    list.iter().chain(optional.iter().flatten())
+}
+
+fn tensors_mut(value: &mut Value) -> impl Iterator<Item = &mut Tensor> {
+    let (list, optional): (&mut [Tensor], &mut [Option<Tensor>]) = match value {
+        Value::Tensor(tensor) => (std::slice::from_mut(tensor), &mut []),
+        Value::Tensors(tensors) => (tensors, &mut []),
+        Value::OptionalTensors(tensors) => (&mut [], tensors),
+        _ => (&mut [], &mut []),
+    };
+    list.iter_mut().chain(optional.iter_mut().flatten())
+}

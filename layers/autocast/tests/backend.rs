@@ -1,0 +1,115 @@
+//! A backend of a user's own: autocast knows it as it knows any.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dispatch_autocast::{self as autocast, autocast};
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Backend, Buffer, Spec, Storage, backend};
+// Casts are computed on the CPU.
+use kernels_cpu as _;
+
+#[dispatch_key(backend)]
+static NPU: Key;
+
+fn npu() -> Device {
+    Device::new(NPU).unwrap()
+}
+
+struct Bytes(Mutex<Vec<u8>>);
+
+impl Bytes {
+    fn of(storage: &Storage) -> Result<MutexGuard<'_, Vec<u8>>> {
+        let bytes = storage.buffer::<Self>().ok_or("not of this backend")?;
+        Ok(bytes.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Buffer for Bytes {
+    fn device(&self) -> Device {
+        npu()
+    }
+
+    fn size(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+struct Simulated;
+
+impl Backend for Simulated {
+    fn allocate(&self, _: Device, size: usize) -> Result<Storage> {
+        Ok(Storage::new(Bytes(vec![0; size].into())))
+    }
+
+    fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
+        Bytes::of(to)?.copy_from_slice(from);
+        Ok(())
+    }
+
+    fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
+        to.copy_from_slice(&Bytes::of(from)?);
+        Ok(())
+    }
+}
+
+backend!(NPU, Simulated);
+
+/// Between dtypes by way of the CPU: `src` is all of its storage.
+#[op_impl(aten::copy_, NPU)]
+fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
+    let elements: Vec<f32> = match src.dtype() {
+        DType::F32 => {
+            Bytes::of(src.storage())?.chunks(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+        }
+        other => return Err(Error::kernel(format!("no copies of {other}"))),
+    };
+    let bytes: Vec<u8> = match this.dtype() {
+        DType::F16 => elements.iter().flat_map(|&x| dispatch_runtime::f16::from_f32(x).to_le_bytes()).collect(),
+        DType::F32 => elements.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        other => return Err(Error::kernel(format!("no copies to {other}"))),
+    };
+    Simulated.copy_in(&bytes, this.storage())
+}
+
+/// This backend multiplies matrices in half precision only.
+#[op_impl(aten::mm, NPU)]
+fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
+    if this.dtype() != DType::F16 {
+        return Err(Error::kernel(format!("a product of {}", this.dtype())));
+    }
+    Spec::contiguous(DType::F16, &[this.sizes()[0], mat2.sizes()[1]]).on(npu())
+}
+
+#[op_def("kept(Tensor self) -> Tensor")]
+fn kept(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+autocast!(untouched: kept);
+autocast!(lower on NPU: kept);
+
+fn matrix() -> Tensor {
+    Spec::contiguous(DType::F32, &[2, 2]).on(npu()).unwrap()
+}
+
+#[test]
+fn a_new_backend_has_the_common_lists_and_a_default() {
+    assert_eq!(autocast::default_dtype(npu()), DType::F16);
+    assert!(aten::mm(&matrix(), &matrix()).is_err());
+    let _on = autocast::enable(npu(), None).unwrap();
+    let product = aten::mm(&matrix(), &matrix()).unwrap();
+    assert_eq!((product.dtype(), product.device()), (DType::F16, npu()));
+}
+
+#[test]
+fn a_policy_for_a_new_backend_is_one_line() {
+    let _on = (autocast::enable(npu(), None).unwrap(), autocast::enable(Device::CPU, None).unwrap());
+    assert_eq!(kept(&matrix()).unwrap().dtype(), DType::F16);
+    assert_eq!(kept(&Tensor::from_slice(&[1.0_f32])).unwrap().dtype(), DType::F32);
+}
+
+#[test]
+fn it_is_off_where_only_the_cpu_has_it_on() {
+    let _on = autocast::enable(Device::CPU, None).unwrap();
+    assert!(aten::mm(&matrix(), &matrix()).is_err());
+}

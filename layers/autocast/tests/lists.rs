@@ -1,0 +1,137 @@
+//! Every operator of the lists, with many dtypes, against recordings of PyTorch.
+
+mod recorded;
+
+use aten::prelude::*;
+use dispatch_autocast as autocast;
+use dispatch_runtime::keys::{Autocast, AutocastCPU, AutocastMeta};
+use dispatch_runtime::prelude::*;
+// The operators compute.
+use kernels_cpu as _;
+use recorded::{Call, Listed, arguments, dtypes, recorded};
+
+const LOW: [(&str, DType); 4] =
+    [("cpu", DType::BF16), ("cpu", DType::F16), ("cuda", DType::F16), ("cuda", DType::BF16)];
+
+fn calls() -> impl Iterator<Item = (&'static Operator, [&'static str; 2], Call)> {
+    recorded()
+        .into_iter()
+        .flat_map(|Listed { operator, policies, calls }| calls.into_iter().map(move |call| (operator, policies, call)))
+}
+
+fn autocast_call(operator: &Operator, text: &str, device: Device, low: DType) -> Result<Vec<Value>> {
+    let arguments = arguments(operator, text, device);
+    let _on = autocast::enable(device, low)?;
+    operator.call(arguments)
+}
+
+/// Column `i` of the recording, on a device of ours that has the same lists.
+fn check(i: usize, device: Device) {
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for (operator, _, Call { arguments: text, results }) in calls().filter(|(.., call)| call.results[i] != "-") {
+        let ours = match autocast_call(operator, text, device, LOW[i].1) {
+            Ok(results) => dtypes(&results),
+            Err(error) if error.to_string().contains("unsafe under autocast") => "banned".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        checked += 1;
+        if ours != results[i] {
+            wrong.push(format!("{operator} {text}: {ours}, not {}", results[i]));
+        }
+    }
+    assert!(checked > 500, "only {checked} calls");
+    assert!(wrong.is_empty(), "{} of {checked} calls:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn on_the_cpu_in_bfloat16_every_result_has_the_dtype_that_pytorch_gives() {
+    check(0, Device::CPU);
+}
+
+#[test]
+fn on_the_cpu_in_float16_every_result_has_the_dtype_that_pytorch_gives() {
+    check(1, Device::CPU);
+}
+
+/// Meta has the lists of every backend without its own, which are those of CUDA.
+#[test]
+fn elsewhere_in_float16_every_result_has_the_dtype_that_pytorch_gives_on_cuda() {
+    check(2, Device::META);
+}
+
+#[test]
+fn elsewhere_in_bfloat16_every_result_has_the_dtype_that_pytorch_gives_on_cuda() {
+    check(3, Device::META);
+}
+
+fn policy(operator: &Operator, key: Key) -> String {
+    let cell = operator.table().into_iter().find(|cell| cell.key == key).unwrap();
+    match &cell.kernels[..] {
+        [kernel] if !cell.falls_through => kernel.split('`').nth(1).unwrap().to_owned(),
+        _ => "untouched".to_owned(),
+    }
+}
+
+#[test]
+fn the_lists_are_those_of_the_recording_and_nothing_else() {
+    let recorded = recorded();
+    for Listed { operator, policies, .. } in &recorded {
+        assert_eq!([policy(operator, AutocastCPU), policy(operator, AutocastMeta)], *policies, "{operator}");
+    }
+    for key in [Autocast, AutocastCPU] {
+        for name in dispatch_runtime::registrations_for(key) {
+            assert!(recorded.iter().any(|listed| listed.operator.name().to_string() == name), "{name} is not recorded");
+        }
+    }
+}
+
+/// What a user would have to write without autocast.
+fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DType) -> Result<Vec<Value>> {
+    let to = match policy {
+        "lower" => low,
+        "fp32" => DType::F32,
+        _ => return operator.call(arguments),
+    };
+    for value in &mut arguments {
+        if let Value::Tensor(tensor) = value
+            && tensor.dtype().is_floating()
+            && tensor.dtype() != DType::F64
+        {
+            *tensor = tensor.to(to)?;
+        }
+    }
+    operator.call(arguments)
+}
+
+/// The dtypes, and every element exactly: no dtype here has more than `f64`.
+fn bits(results: &[Value]) -> Vec<(DType, Vec<u64>)> {
+    let exact = |tensor: &Tensor| {
+        let wide = tensor.to(DType::F64).unwrap();
+        (tensor.dtype(), wide.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect())
+    };
+    results.iter().filter_map(Value::as_tensor).map(exact).collect()
+}
+
+#[test]
+fn on_the_cpu_results_are_those_of_arguments_cast_by_hand() {
+    let (mut checked, low) = (0, DType::BF16);
+    // A composite without a policy is made of operators with one.
+    let alone = |policy: &str, operator: &Operator| {
+        ["lower", "fp32"].contains(&policy) || policy == "untouched" && operator.schema().name.base != "tensordot"
+    };
+    for (operator, [policy, _], Call { arguments: text, results }) in calls() {
+        if results[0] == "-" || !alone(policy, operator) {
+            continue;
+        }
+        let ours = autocast_call(operator, text, Device::CPU, low).unwrap();
+        let expected = by_hand(operator, arguments(operator, text, Device::CPU), policy, low).unwrap();
+        assert_eq!(bits(&ours), bits(&expected), "{operator} {text}");
+        checked += 1;
+    }
+    assert!(checked > 500, "only {checked} calls");
+}
+
+#[test]
+fn registrations_are_sound() {
+    assert!(dispatch_runtime::verify().is_empty(), "{:?}", dispatch_runtime::verify());
+}

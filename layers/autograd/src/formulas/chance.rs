@@ -1,0 +1,74 @@
+//! Elements at random: what was drawn does not follow what it was drawn in place of.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Gradient, not_differentiable, op_grad};
+
+/// Operators that draw in the form of one tensor.
+macro_rules! draws {
+    ($($operator:ident)*) => {$(
+        #[op_grad(aten::$operator)]
+        fn $operator(grad: &Tensor) -> Result<Tensor> {
+            grad.zeros_like()
+        }
+    )*};
+}
+
+draws! {
+    bernoulli bernoulli_p bernoulli__float
+    uniform normal_functional normal_ exponential cauchy log_normal geometric
+    random random_from random_to
+    normal_tensor_float normal_float_tensor
+}
+
+/// Operators that draw by two tensors.
+macro_rules! draws_by_two {
+    ($($operator:ident)*) => {$(
+        #[op_grad(aten::$operator)]
+        fn $operator(grad: &Tensor) -> (impl Gradient, impl Gradient) {
+            (move || grad.zeros_like(), move || grad.zeros_like())
+        }
+    )*};
+}
+
+draws_by_two! { bernoulli_tensor normal_tensor_tensor }
+
+#[op_grad(aten::native_dropout, not_differentiable(result1))]
+fn dropout(grad: &Tensor, p: f64, train: Option<bool>, result1: &Tensor) -> Result<Tensor> {
+    let scale = match train {
+        Some(false) => 1.0,
+        _ if p == 1.0 => 0.0,
+        _ => (1.0 - p).recip(),
+    };
+    aten::native_dropout_backward(grad, result1, scale)
+}
+
+#[op_grad(aten::native_dropout_backward, not_differentiable(mask))]
+fn dropout_backward(grad: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
+    aten::native_dropout_backward(grad, mask, scale)
+}
+
+not_differentiable!(
+    aten::multinomial,
+    aten::normal_float_float,
+    aten::rand,
+    aten::rand_generator,
+    aten::rand_like,
+    aten::rand_like_generator,
+    aten::randn,
+    aten::randn_generator,
+    aten::randn_like,
+    aten::randn_like_generator,
+    aten::randint,
+    aten::randint_generator,
+    aten::randint_low,
+    aten::randint_low_generator,
+    aten::randint_like,
+    aten::randint_like_generator,
+    aten::randint_like_low_dtype,
+    aten::randint_like_low_generator_dtype,
+    aten::randperm,
+    aten::randperm_generator,
+    aten::randperm_generator_out
+);

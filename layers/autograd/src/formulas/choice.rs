@@ -1,0 +1,116 @@
+//! Elements of one tensor or another, and bounds.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Gradient, op_grad};
+
+#[op_grad(aten::where_self, not_differentiable(condition))]
+fn where_self(grad: &Tensor, condition: &Tensor) -> (impl Gradient, impl Gradient) {
+    (
+        move || aten::where_scalarother(condition, grad, 0.into()),
+        move || aten::where_scalarself(condition, 0.into(), grad),
+    )
+}
+
+#[op_grad(aten::masked_fill, not_differentiable(mask))]
+fn masked_fill(grad: &Tensor, mask: &Tensor) -> (impl Gradient, impl Gradient) {
+    (move || grad.masked_fill_scalar(mask, 0), move || aten::where_scalarother(mask, grad, 0.into()))
+}
+
+/// The gradient where a choice fell on one of two, half of it where they were equal, and none where it did not.
+fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
+    aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
+}
+
+#[op_grad(aten::maximum)]
+fn maximum(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+    (move || share(grad, &this.eq(other)?, &this.lt(other)?), move || share(grad, &this.eq(other)?, &this.gt(other)?))
+}
+
+#[op_grad(aten::minimum)]
+fn minimum(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+    (move || share(grad, &this.eq(other)?, &this.gt(other)?), move || share(grad, &this.eq(other)?, &this.lt(other)?))
+}
+
+#[op_grad(aten::fmax)]
+fn fmax(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+    (
+        move || share(grad, &this.eq(other)?, &this.ge(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        move || share(grad, &this.eq(other)?, &this.gt(other)?.logical_or(&other.isnan()?)?),
+    )
+}
+
+#[op_grad(aten::fmin)]
+fn fmin(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+    (
+        move || share(grad, &this.eq(other)?, &this.le(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        move || share(grad, &this.eq(other)?, &this.lt(other)?.logical_or(&other.isnan()?)?),
+    )
+}
+
+/// Between plain numbers, what is on a bound belongs to the bound. Between tensors, both have half of it.
+#[op_grad(aten::clamp_tensor)]
+fn clamp(
+    grad: &Tensor,
+    this: &Tensor,
+    min: Option<&Tensor>,
+    max: Option<&Tensor>,
+) -> (impl Gradient, impl Gradient, impl Gradient) {
+    (
+        move || match (min, max) {
+            (Some(min), Some(max)) if !min.is_number() => {
+                let on_bound = this.eq(min)?.logical_or(&this.eq(max)?)?.logical_and(&min.lt(max)?)?;
+                share(grad, &on_bound, &this.lt(min)?.logical_or(&this.gt(max)?)?)
+            }
+            (min, max) => {
+                let above = min.map(|min| of_bounded(grad, this, min, true)).transpose()?;
+                let grad = above.as_ref().unwrap_or(grad);
+                max.map_or_else(|| Ok(grad.clone()), |max| of_bounded(grad, this, max, false))
+            }
+        },
+        move || match (min, max) {
+            (Some(min), Some(max)) => {
+                let none =
+                    this.gt(min)?.logical_or(&min.gt(max)?)?.logical_or(&this.eq(min)?.logical_and(&min.eq(max)?)?)?;
+                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan(&[this, min, max])?, 0)
+            }
+            (Some(min), None) => share(grad, &this.eq(min)?, &this.gt(min)?),
+            (None, _) => grad.zeros_like(),
+        },
+        move || match (min, max) {
+            (Some(min), Some(max)) => {
+                let crossed = min.gt(max)?;
+                let on_bound = this.eq(max)?.logical_and(&min.lt(max)?)?;
+                let all = this.gt(max)?.logical_or(&crossed)?;
+                share(grad, &on_bound, &on_bound.logical_or(&all)?.logical_not()?)
+            }
+            (None, Some(max)) => share(grad, &this.eq(max)?, &this.lt(max)?),
+            (_, None) => grad.zeros_like(),
+        },
+    )
+}
+
+fn any_nan(tensors: &[&Tensor; 3]) -> Result<Tensor> {
+    let [a, b, c] = tensors;
+    a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
+}
+
+/// The gradient of what has one bound, from below or from above.
+fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
+    if bound.is_number() {
+        let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
+        return aten::where_scalarother(&inside, grad, 0.into());
+    }
+    share(grad, &this.eq(bound)?, &if below { this.lt(bound)? } else { this.gt(bound)? })
+}
+
+#[op_grad(aten::clamp_min_tensor)]
+fn clamp_min(grad: &Tensor, this: &Tensor, min: &Tensor) -> (impl Gradient, impl Gradient) {
+    (move || of_bounded(grad, this, min, true), move || share(grad, &this.eq(min)?, &this.gt(min)?))
+}
+
+#[op_grad(aten::clamp_max_tensor)]
+fn clamp_max(grad: &Tensor, this: &Tensor, max: &Tensor) -> (impl Gradient, impl Gradient) {
+    (move || of_bounded(grad, this, max, false), move || share(grad, &this.eq(max)?, &this.lt(max)?))
+}

@@ -1,0 +1,117 @@
+//! Tensors made of others: side by side, repeated, turned around, in blocks.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::wrap_dim;
+
+use crate::{Outline, not_differentiable, op_grad};
+
+// It gives positions.
+not_differentiable!(aten::repeat_interleave);
+
+#[op_grad(aten::cat)]
+fn cat(grad: &Tensor, tensors: &[Outline], dim: i64, needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+    let mut start = 0;
+    let parts = tensors.iter().zip(needs).map(|(tensor, &needed)| {
+        // A tensor of no elements and one dimension fits everywhere.
+        if tensor.sizes() == [0] {
+            return needed.then(|| tensor.zeros()).transpose();
+        }
+        let length = tensor.sizes()[wrap_dim("dim", dim, tensor.rank())?];
+        start += length;
+        needed.then(|| grad.narrow(dim, start - length, length)).transpose()
+    });
+    parts.collect()
+}
+
+#[op_grad(aten::repeat)]
+fn repeat(grad: &Tensor, this: &Outline, repeats: &[i64]) -> Result<Tensor> {
+    if repeats.contains(&0) {
+        return this.zeros();
+    }
+    let new = repeats.len() - this.rank();
+    let (mut sizes, mut dims) = (repeats[..new].to_vec(), (0..).take(new).collect::<Vec<i64>>());
+    for (&times, &size) in repeats[new..].iter().zip(this.sizes()) {
+        if times != 1 {
+            dims.extend(i64::try_from(sizes.len()));
+            sizes.push(times);
+        }
+        sizes.push(size);
+    }
+    let grad = grad.reshape(&sizes)?;
+    if dims.is_empty() { Ok(grad) } else { grad.sum_dim_intlist(Some(&dims), false) }
+}
+
+#[op_grad(aten::flip)]
+fn flip(grad: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    grad.flip(dims)
+}
+
+#[op_grad(aten::roll)]
+fn roll(grad: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
+    let back: Vec<i64> = shifts.iter().map(|shift| shift.saturating_neg()).collect();
+    aten::roll(grad, &back, dims)
+}
+
+#[op_grad(aten::tril)]
+fn tril(grad: &Tensor, diagonal: i64) -> Result<Tensor> {
+    aten::tril(grad, diagonal)
+}
+
+#[op_grad(aten::triu)]
+fn triu(grad: &Tensor, diagonal: i64) -> Result<Tensor> {
+    aten::triu(grad, diagonal)
+}
+
+#[op_grad(aten::diag_embed)]
+fn diag_embed(grad: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+    aten::diagonal(grad, offset, dim1, dim2)
+}
+
+#[op_grad(aten::block_diag)]
+fn block_diag(grad: &Tensor, tensors: &[Outline]) -> Result<Vec<Tensor>> {
+    let (mut row, mut column) = (0, 0);
+    let blocks = tensors.iter().map(|tensor| {
+        let (rows, columns) = match *tensor.sizes() {
+            [rows, columns] => (rows, columns),
+            _ => (1, tensor.count()),
+        };
+        let block = grad.narrow(0, row, rows)?.narrow(1, column, columns)?.reshape(tensor.sizes());
+        (row, column) = (row + rows, column + columns);
+        block
+    });
+    blocks.collect()
+}
+
+#[op_grad(aten::_chunk_cat)]
+fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> Result<Vec<Tensor>> {
+    let mut start = 0;
+    let parts = tensors.iter().map(|tensor| {
+        let at = wrap_dim("dim", dim, tensor.rank())?;
+        let (outer, inner) = tensor.sizes().split_at(at);
+        let behind: i64 = inner[1..].iter().product();
+        let padded = inner[0].unsigned_abs().div_ceil(num_chunks.unsigned_abs());
+        let length = i64::try_from(padded).unwrap_or(i64::MAX) * behind;
+        let place = i64::try_from(at).unwrap_or(0);
+        let part = grad.narrow(place + 1, start, length)?;
+        start += length;
+        let sizes: Vec<i64> = outer.iter().copied().chain([-1]).chain(inner[1..].iter().copied()).collect();
+        part.reshape(&sizes)?.narrow(place, 0, inner[0])
+    });
+    parts.collect()
+}
+
+#[op_grad(aten::pixel_shuffle)]
+fn pixel_shuffle(grad: &Tensor, upscale_factor: i64) -> Result<Tensor> {
+    grad.pixel_unshuffle(upscale_factor)
+}
+
+#[op_grad(aten::pixel_unshuffle)]
+fn pixel_unshuffle(grad: &Tensor, downscale_factor: i64) -> Result<Tensor> {
+    grad.pixel_shuffle(downscale_factor)
+}
+
+#[op_grad(aten::channel_shuffle)]
+fn channel_shuffle(grad: &Tensor, this: &Outline, groups: i64) -> Result<Tensor> {
+    grad.channel_shuffle(this.sizes()[1] / groups)
+}

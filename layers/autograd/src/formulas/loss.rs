@@ -1,0 +1,240 @@
+//! Losses, and the gradients of their gradients.
+
+use aten::Reduction;
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use super::unknown;
+use crate::{Gradient, op_grad};
+
+/// A gradient of all elements' losses, as a mean has it.
+fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {
+    match Reduction::of(reduction)? {
+        Reduction::Mean => &grad / grad.geometry().count(),
+        Reduction::None | Reduction::Sum => Ok(grad),
+    }
+}
+
+/// The gradient of each element's loss: that of the loss, as often as there are elements.
+fn spread(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let sizes = dispatch_runtime::broadcast([this.sizes(), target.sizes(), grad.sizes()])?;
+    averaged(grad.expand(&sizes)?, reduction)
+}
+
+#[op_grad(aten::mse_loss)]
+fn mse(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> (impl Gradient, impl Gradient) {
+    (
+        move || aten::mse_loss_backward(grad, this, target, reduction),
+        move || aten::mse_loss_backward(grad, target, this, reduction),
+    )
+}
+
+#[op_grad(aten::mse_loss_backward)]
+fn mse_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+) -> (impl Gradient, impl Gradient, impl Gradient) {
+    let bend = move || averaged((grad * grad_output)?, reduction)? * 2;
+    (move || aten::mse_loss_backward(grad, this, target, reduction), bend, move || bend()?.neg())
+}
+
+#[op_grad(aten::smooth_l1_loss)]
+fn smooth_l1(
+    grad: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    beta: f64,
+) -> (impl Gradient, impl Gradient) {
+    (
+        move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
+        move || aten::smooth_l1_loss_backward(grad, target, this, reduction, beta),
+    )
+}
+
+#[op_grad(aten::smooth_l1_loss_backward)]
+fn smooth_l1_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    beta: f64,
+) -> (impl Gradient, impl Gradient, impl Gradient) {
+    let bend = move || {
+        let far = (this - target)?.abs()?.ge_scalar(beta)?;
+        averaged(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
+    };
+    (move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta), bend, move || bend()?.neg())
+}
+
+#[op_grad(aten::huber_loss)]
+fn huber(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> (impl Gradient, impl Gradient) {
+    (
+        move || aten::huber_loss_backward(grad, this, target, reduction, delta),
+        move || aten::huber_loss_backward(grad, target, this, reduction, delta),
+    )
+}
+
+#[op_grad(aten::huber_loss_backward)]
+fn huber_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    delta: f64,
+) -> (impl Gradient, impl Gradient, impl Gradient) {
+    let bend = move || {
+        let far = (this - target)?.abs()?.gt_scalar(delta)?;
+        averaged((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
+    };
+    (move || aten::huber_loss_backward(grad, this, target, reduction, delta), bend, move || bend()?.neg())
+}
+
+#[op_grad(aten::soft_margin_loss)]
+fn soft_margin(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> (impl Gradient, impl Gradient) {
+    (
+        move || aten::soft_margin_loss_backward(grad, this, target, reduction),
+        move || aten::soft_margin_loss_backward(grad, target, this, reduction),
+    )
+}
+
+#[op_grad(aten::soft_margin_loss_backward)]
+fn soft_margin_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+) -> (impl Gradient, impl Gradient, impl Gradient) {
+    let both = move || averaged((grad * grad_output)?, reduction);
+    let sigmoid = move || (-(this * target)?)?.sigmoid();
+    (
+        move || aten::soft_margin_loss_backward(grad, this, target, reduction),
+        move || aten::sigmoid_backward(&both()?, &sigmoid()?)? * target.square()?,
+        move || {
+            let (both, sigmoid) = (both()?, sigmoid()?);
+            let straight = (&both * &sigmoid)?;
+            (aten::sigmoid_backward(&both, &sigmoid)? * (this * target)?)? - straight
+        },
+    )
+}
+
+#[op_grad(aten::binary_cross_entropy)]
+fn entropy(
+    grad: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> (impl Gradient, impl Gradient, impl Gradient) {
+    (
+        move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
+        move || {
+            let slope = ((-this)?.log1p()? - this.log()?)?;
+            weighted((spread(grad, this, target, reduction)? * slope)?, weight)
+        },
+        move || spread(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?,
+    )
+}
+
+fn weighted(loss: Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+    weight.map_or_else(|| Ok(loss.clone()), |weight| &loss * weight)
+}
+
+#[op_grad(aten::binary_cross_entropy_backward)]
+fn entropy_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
+    let both = move || weighted(averaged((grad * grad_output)?, reduction)?, weight);
+    // As far from zero as the gradient itself keeps away.
+    let spread = move || (this * (1 - this)?)?.clamp_min(1e-12);
+    (
+        move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
+        move || {
+            let bend = (((this - (target * 2)?)? * this)? + target)?;
+            (both()? * bend)? / spread()?.square()?
+        },
+        move || (both()? / spread()?)?.neg(),
+        move || grad * aten::binary_cross_entropy_backward(grad_output, this, target, None, reduction)?,
+    )
+}
+
+#[op_grad(aten::binary_cross_entropy_with_logits)]
+fn entropy_with_logits(
+    grad: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    pos_weight: Option<&Tensor>,
+    reduction: i64,
+) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
+    let all = move || weighted(spread(grad, this, target, reduction)?, weight);
+    (
+        move || {
+            let sigmoid = this.sigmoid()?;
+            let Some(pos_weight) = pos_weight else { return all()? * (sigmoid - target)? };
+            let positive = (pos_weight * target)?;
+            all()? * ((((&positive + 1)? - target)? * sigmoid)? - positive)?
+        },
+        move || {
+            let Some(pos_weight) = pos_weight else { return (all()? * this)?.neg() };
+            all()? * ((-this)?.log_sigmoid()? - (pos_weight * this.log_sigmoid()?)?)?
+        },
+        move || {
+            let loss = aten::binary_cross_entropy_with_logits(this, target, None, pos_weight, 0)?;
+            spread(grad, this, target, reduction)? * loss
+        },
+        move || (all()? * (target * this.log_sigmoid()?)?)?.neg(),
+    )
+}
+
+/// Losses of classes, over rows and over pictures.
+macro_rules! likelihoods {
+    ($($forward:ident $backward:ident $composite:ident;)*) => {$(
+        #[op_grad(aten::$forward, not_differentiable(target, total_weight))]
+        fn $forward(
+            grad: &Tensor,
+            this: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            ignore_index: i64,
+            total_weight: &Tensor,
+        ) -> (impl Gradient, impl Gradient) {
+            (
+                move || aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
+                unknown::<aten::$forward>,
+            )
+        }
+
+        #[op_grad(aten::$backward, not_differentiable(target, total_weight))]
+        fn $backward(
+            grad: &Tensor,
+            target: &Tensor,
+            weight: Option<&Tensor>,
+            reduction: i64,
+            ignore_index: i64,
+        ) -> (impl Gradient, impl Gradient, impl Gradient) {
+            (
+                move || aten::$composite(grad, target, weight, reduction, ignore_index),
+                None::<Tensor>,
+                unknown::<aten::$backward>,
+            )
+        }
+    )*};
+}
+
+likelihoods! {
+    nll_loss_forward nll_loss_backward nll_loss;
+    nll_loss2d_forward nll_loss2d_backward nll_loss2d;
+}

@@ -1,0 +1,123 @@
+//! Variances and norms.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use super::reduction::{count, of_mean, restored, sum_of};
+use crate::op_grad;
+
+/// Along which dimensions the deviations of which elements were summed, and how.
+struct Deviations<'a> {
+    this: &'a Tensor,
+    dims: &'a [i64],
+    correction: Option<Scalar>,
+    keepdim: bool,
+}
+
+impl Deviations<'_> {
+    fn restored(&self, of: &Tensor) -> Result<Tensor> {
+        restored(of, self.this.sizes(), self.dims, self.keepdim)
+    }
+
+    fn of_variance(&self, grad: &Tensor) -> Result<Tensor> {
+        let correction = self.correction.and_then(Scalar::to_f64).unwrap_or(1.0);
+        #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+        let freedom = (count(self.this.sizes(), self.dims)? as f64 - correction).max(0.0);
+        let deviation = (self.this - self.this.mean_dim(Some(self.dims), true)?)?;
+        (self.restored(grad)? * (2.0 / freedom))? * deviation
+    }
+
+    /// Where all are the same there is no slope.
+    fn of_deviation(&self, grad: &Tensor, deviation: &Tensor) -> Result<Tensor> {
+        let grad = (grad / (deviation * 2)?)?.masked_fill_scalar(&deviation.eq_scalar(0)?, 0)?;
+        self.of_variance(&grad)
+    }
+
+    fn of_mean(&self, grad: &Tensor) -> Result<Tensor> {
+        of_mean(grad, self.this.sizes(), self.dims, self.keepdim)
+    }
+}
+
+#[op_grad(aten::var_correction)]
+fn var(grad: &Tensor, this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
+    Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim }.of_variance(grad)
+}
+
+#[op_grad(aten::std_correction)]
+fn std(
+    grad: &Tensor,
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+    result: &Tensor,
+) -> Result<Tensor> {
+    Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim }.of_deviation(grad, result)
+}
+
+#[op_grad(aten::var_mean_correction)]
+fn var_mean(
+    grad0: Option<&Tensor>,
+    grad1: Option<&Tensor>,
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Option<Tensor>> {
+    let all = Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim };
+    let of_variance = grad0.map(|grad| all.of_variance(grad)).transpose()?;
+    sum_of(of_variance, grad1.map(|grad| all.of_mean(grad)).transpose()?)
+}
+
+#[op_grad(aten::std_mean_correction)]
+fn std_mean(
+    grad0: Option<&Tensor>,
+    grad1: Option<&Tensor>,
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+    result0: &Tensor,
+) -> Result<Option<Tensor>> {
+    let all = Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim };
+    let of_deviation = grad0.map(|grad| all.of_deviation(grad, result0)).transpose()?;
+    sum_of(of_deviation, grad1.map(|grad| all.of_mean(grad)).transpose()?)
+}
+
+#[op_grad(aten::linalg_vector_norm)]
+fn vector_norm(
+    grad: &Tensor,
+    this: &Tensor,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    result: &Tensor,
+) -> Result<Tensor> {
+    let dims = dim.unwrap_or_default();
+    let grad = restored(grad, this.sizes(), dims, keepdim)?;
+    let norm = restored(result, this.sizes(), dims, keepdim)?;
+    let ord = ord.to_f64().unwrap_or(f64::NAN);
+    if ord == 0.0 {
+        return this.zeros_like();
+    }
+    if ord == 1.0 {
+        return grad * this.sgn()?;
+    }
+    if ord.is_infinite() {
+        let size = this.abs()?;
+        let reaches = size.eq(&norm)?.logical_or(&size.isnan()?.logical_and(&norm.isnan()?)?)?;
+        let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
+        return (this.sgn()? * reaches)? * (grad / sharers)?;
+    }
+    let zero = norm.eq_scalar(0)?;
+    if ord == 2.0 {
+        return this * (grad / &norm)?.masked_fill_scalar(&zero, 0)?;
+    }
+    // x * |x|^(p - 2), as what is defined at zero.
+    let powers = if ord < 2.0 {
+        (this.sgn()? * this.abs()?.pow_tensor_scalar(ord - 1.0)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
+    } else {
+        (this * this.abs()?.pow_tensor_scalar(ord - 2.0)?)?
+    };
+    powers * (grad * norm.pow_tensor_scalar(1.0 - ord)?)?.masked_fill_scalar(&zero, 0)?
+}

@@ -1,0 +1,48 @@
+//! What selects elements by their order: gradients go to where the indices say.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use super::reduction::{restored, shared_by_all};
+use crate::{Outline, op_grad};
+
+/// The gradient of selected elements, put where they were.
+fn put_back(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor, keepdim: bool) -> Result<Tensor> {
+    let grad = restored(grad, this.sizes(), &[dim], keepdim)?;
+    let indices = restored(indices, this.sizes(), &[dim], keepdim)?;
+    Tensor::zeros(this.sizes(), &grad)?.scatter_src(dim, &indices, &grad)
+}
+
+/// Operators that take a dimension and lose it, or keep it with one element.
+macro_rules! selections {
+    ($($operator:ident)*) => {$(
+        #[op_grad(aten::$operator, not_differentiable(indices))]
+        fn $operator(grad: &Tensor, this: &Outline, dim: i64, keepdim: bool, indices: &Tensor) -> Result<Tensor> {
+            put_back(grad, this, dim, indices, keepdim)
+        }
+    )*};
+}
+
+selections! { max_dim min_dim kthvalue median_dim nanmedian_dim mode }
+
+/// Operators whose selection is as long as they like.
+macro_rules! orders {
+    ($($operator:ident)*) => {$(
+        #[op_grad(aten::$operator, not_differentiable(indices))]
+        fn $operator(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor) -> Result<Tensor> {
+            put_back(grad, this, dim, indices, true)
+        }
+    )*};
+}
+
+orders! { sort sort_stable topk }
+
+#[op_grad(aten::median)]
+fn median(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
+    shared_by_all(grad, this, result)
+}
+
+#[op_grad(aten::nanmedian)]
+fn nanmedian(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
+    shared_by_all(grad, this, result)
+}

@@ -1,0 +1,115 @@
+//! Maxima and averages under a window.
+//!
+//! Backward operators take the image, and only ask for its sizes: it is not kept.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Outline, op_grad};
+
+macro_rules! max_pools {
+    ($($pool:ident $backward:ident $rank:literal;)*) => {$(
+        #[op_grad(aten::$pool, not_differentiable(result1))]
+        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
+        fn $pool(
+            grad: &Tensor,
+            this: &Outline,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
+            result1: &Tensor,
+        ) -> Result<Tensor> {
+            aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1)
+        }
+
+        #[op_grad(aten::$backward, not_differentiable(this, indices))]
+        fn $backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
+            picked(grad, indices, $rank)
+        }
+    )*};
+}
+
+max_pools! {
+    max_pool2d_with_indices max_pool2d_with_indices_backward 2;
+    max_pool3d_with_indices max_pool3d_with_indices_backward 3;
+}
+
+macro_rules! avg_pools {
+    ($($pool:ident $backward:ident;)*) => {$(
+        #[op_grad(aten::$pool)]
+        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
+        fn $pool(
+            grad: &Tensor,
+            this: &Outline,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            ceil_mode: bool,
+            count_include_pad: bool,
+            divisor_override: Option<i64>,
+        ) -> Result<Tensor> {
+            let image = this.stand_in()?;
+            aten::$backward(grad, &image, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        }
+
+        #[op_grad(aten::$backward, not_differentiable(this))]
+        fn $backward(
+            grad: &Tensor,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            ceil_mode: bool,
+            count_include_pad: bool,
+            divisor_override: Option<i64>,
+        ) -> Result<Tensor> {
+            aten::$pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        }
+    )*};
+}
+
+avg_pools! {
+    avg_pool2d avg_pool2d_backward;
+    avg_pool3d avg_pool3d_backward;
+}
+
+macro_rules! adaptive_pools {
+    ($($rank:literal $avg:ident $avg_backward:ident $max:ident $max_backward:ident;)*) => {$(
+        #[op_grad(aten::$avg)]
+        fn $avg(grad: &Tensor, this: &Outline) -> Result<Tensor> {
+            aten::$avg_backward(grad, &this.stand_in()?)
+        }
+
+        #[op_grad(aten::$avg_backward, not_differentiable(this))]
+        fn $avg_backward(grad: &Tensor, grad_output: &Outline) -> Result<Tensor> {
+            aten::$avg(grad, &grad_output.sizes()[grad_output.rank() - $rank..])
+        }
+
+        #[op_grad(aten::$max, not_differentiable(result1))]
+        fn $max(grad: &Tensor, this: &Outline, result1: &Tensor) -> Result<Tensor> {
+            aten::$max_backward(grad, &this.stand_in()?, result1)
+        }
+
+        #[op_grad(aten::$max_backward, not_differentiable(this, indices))]
+        fn $max_backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
+            picked(grad, indices, $rank)
+        }
+    )*};
+}
+
+adaptive_pools! {
+    2 _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward;
+    3 _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
+}
+
+/// What an image has at positions, which count through each image of `rank` dimensions.
+fn picked(image: &Tensor, positions: &Tensor, rank: usize) -> Result<Tensor> {
+    let lines = |tensor: &Tensor| {
+        let sizes = tensor.sizes();
+        let mut flat = sizes[..sizes.len() - rank].to_vec();
+        flat.push(sizes[sizes.len() - rank..].iter().product());
+        tensor.reshape(&flat)
+    };
+    lines(image)?.gather(-1, &lines(positions)?)?.reshape(positions.sizes())
+}

@@ -1,0 +1,128 @@
+//! Elements put to positions.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry};
+
+use super::reductions_at::{Gathered, Reduction};
+use crate::{Gradient, Outline, op_grad};
+
+#[op_grad(aten::scatter_src, not_differentiable(index))]
+fn scatter(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> (impl Gradient, impl Gradient) {
+    (move || grad.scatter_value(dim, index, 0), move || gathered(grad, dim, index, src))
+}
+
+#[op_grad(aten::scatter_value, not_differentiable(index))]
+fn scatter_value(grad: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+    grad.scatter_value(dim, index, 0)
+}
+
+#[op_grad(aten::scatter_add, not_differentiable(index))]
+fn scatter_add(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> (impl Gradient, impl Gradient) {
+    (grad.clone(), move || gathered(grad, dim, index, src))
+}
+
+#[op_grad(aten::scatter_reduce_two, not_differentiable(index))]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn scatter_reduce(
+    grad: &Tensor,
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    src: &Tensor,
+    reduce: &str,
+    include_self: bool,
+    result: &Tensor,
+) -> Result<(Tensor, Tensor)> {
+    let reduction = Reduction { at: Gathered { dim, index }, name: reduce, include_self };
+    reduction.gradients(grad, this, src, result)
+}
+
+#[op_grad(aten::scatter_reduce, not_differentiable(index))]
+fn scatter_by(
+    grad: &Tensor,
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    src: &Tensor,
+    reduce: &str,
+    result: &Tensor,
+) -> Result<(Tensor, Tensor)> {
+    let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
+    reduction.gradients(grad, this, src, result)
+}
+
+#[op_grad(aten::scatter_value_reduce, not_differentiable(index))]
+fn scatter_value_by(
+    grad: &Tensor,
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: Scalar,
+    reduce: &str,
+    result: &Tensor,
+) -> Result<Tensor> {
+    let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
+    let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
+    Ok(reduction.gradients(grad, this, &src, result)?.0)
+}
+
+/// What `scatter_reduce` calls a reduction of `scatter`.
+fn long_name(reduce: &str) -> Result<&'static str> {
+    match reduce {
+        "add" => Ok("sum"),
+        "multiply" => Ok("prod"),
+        other => Err(BadArgument::value("reduce", other, "`add` or `multiply`").into()),
+    }
+}
+
+/// What came from a source, which may be larger than the index.
+fn gathered(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Result<Tensor> {
+    let grad = grad.gather(dim, index)?;
+    let more = src.sizes().iter().zip(index.sizes()).rev().flat_map(|(size, taken)| [0, size - taken]);
+    let more: Vec<i64> = more.collect();
+    if more.iter().all(|&size| size == 0) { Ok(grad) } else { aten::constant_pad_nd(&grad, &more, 0.into()) }
+}
+
+#[op_grad(aten::select_scatter)]
+fn select_scatter(grad: &Tensor, dim: i64, index: i64) -> (impl Gradient, impl Gradient) {
+    let shown = move || grad.select_int(dim, index);
+    (move || grad.select_scatter(&shown()?.zeros_like()?, dim, index), shown)
+}
+
+#[op_grad(aten::slice_scatter)]
+fn slice_scatter(
+    grad: &Tensor,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> (impl Gradient, impl Gradient) {
+    let shown = move || aten::slice(grad, dim, start, end, step);
+    (move || aten::slice_scatter(grad, &shown()?.zeros_like()?, dim, start, end, step), shown)
+}
+
+#[op_grad(aten::diagonal_scatter)]
+fn diagonal_scatter(grad: &Tensor, offset: i64, dim1: i64, dim2: i64) -> (impl Gradient, impl Gradient) {
+    let shown = move || aten::diagonal(grad, offset, dim1, dim2);
+    (move || aten::diagonal_scatter(grad, &shown()?.zeros_like()?, offset, dim1, dim2), shown)
+}
+
+#[op_grad(aten::as_strided_scatter)]
+fn as_strided_scatter(
+    grad: &Tensor,
+    this: &Outline,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Result<(Tensor, Tensor)> {
+    let offset = storage_offset.unwrap_or_else(|| this.geometry().offset());
+    let geometry = Geometry::strided(size, stride, offset)
+        .ok_or_else(|| BadArgument::sizes("stride", stride, "one stride for each size"))?;
+    let mut before = this.zeros_as_it_lies()?;
+    aten::copy_(&mut before, grad, false)?;
+    let mut shown = this.part(&before, &this.with(geometry))?;
+    let of_src = aten::clone(&shown, None)?;
+    aten::zero_(&mut shown)?;
+    Ok((before, of_src))
+}

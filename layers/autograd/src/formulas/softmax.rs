@@ -1,0 +1,62 @@
+//! Softmax and its logarithm.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Gradient, Outline, op_grad};
+
+#[op_grad(aten::_softmax)]
+fn softmax(grad: &Tensor, this: &Outline, dim: i64, result: &Tensor) -> Result<Tensor> {
+    aten::_softmax_backward_data(grad, result, dim, this.dtype())
+}
+
+#[op_grad(aten::_safe_softmax)]
+fn safe_softmax(grad: &Tensor, this: &Outline, dim: i64, result: &Tensor) -> Result<Tensor> {
+    aten::_softmax_backward_data(grad, result, dim, this.dtype())
+}
+
+#[op_grad(aten::_log_softmax)]
+fn log_softmax(grad: &Tensor, this: &Outline, dim: i64, result: &Tensor) -> Result<Tensor> {
+    aten::_log_softmax_backward_data(grad, result, dim, this.dtype())
+}
+
+/// The sum along a dimension, which stays.
+fn along(tensor: &Tensor, dim: i64) -> Result<Tensor> {
+    tensor.sum_dim_intlist(Some(&[dim]), true)
+}
+
+#[op_grad(aten::_softmax_backward_data)]
+fn softmax_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    output: &Tensor,
+    dim: i64,
+    input_dtype: DType,
+) -> (impl Gradient, impl Gradient) {
+    let grad = move || grad.to(output.dtype());
+    (
+        move || aten::_softmax_backward_data(&grad()?, output, dim, input_dtype),
+        move || {
+            let grad = grad()?;
+            let both = (&grad * (grad_output - along(&(grad_output * output)?, dim)?)?)?;
+            both - (grad_output * along(&(grad * output)?, dim)?)?
+        },
+    )
+}
+
+#[op_grad(aten::_log_softmax_backward_data)]
+fn log_softmax_backward(
+    grad: &Tensor,
+    grad_output: &Tensor,
+    output: &Tensor,
+    dim: i64,
+) -> (impl Gradient, impl Gradient) {
+    let grad = move || grad.to(output.dtype());
+    (
+        move || {
+            let grad = grad()?;
+            &grad - along(&(&grad * output.exp()?)?, dim)?
+        },
+        move || ((along(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
+    )
+}

@@ -1,0 +1,67 @@
+//! Operators whose results do not vary with their arguments, or not by steps as small as one likes.
+
+use crate::not_differentiable;
+
+// Comparisons.
+not_differentiable!(aten::eq, aten::ne, aten::lt, aten::le, aten::gt, aten::ge, aten::equal, aten::allclose);
+
+// Logic, and what is asked of each element.
+not_differentiable!(
+    aten::bitwise_and,
+    aten::bitwise_or,
+    aten::bitwise_xor,
+    aten::bitwise_not,
+    aten::bitwise_left_shift,
+    aten::bitwise_right_shift,
+    aten::logical_and,
+    aten::logical_or,
+    aten::logical_xor,
+    aten::logical_not,
+    aten::isnan,
+    aten::isinf,
+    aten::isposinf,
+    aten::isneginf,
+    aten::isfinite,
+    aten::signbit
+);
+
+// Searching and counting.
+not_differentiable!(aten::searchsorted, aten::bucketize, aten::isin_tensor_tensor, aten::histc);
+
+// Tensors of a given content.
+not_differentiable!(
+    aten::empty_memory_format,
+    aten::empty_strided,
+    aten::full,
+    aten::scalar_tensor,
+    aten::zeros,
+    aten::ones,
+    aten::empty_like,
+    aten::full_like,
+    aten::zeros_like,
+    aten::ones_like,
+    aten::new_empty,
+    aten::new_empty_strided,
+    aten::new_full,
+    aten::new_zeros,
+    aten::new_ones
+);
+
+// Sequences.
+not_differentiable!(
+    aten::arange,
+    aten::arange_start,
+    aten::arange_start_step,
+    aten::linspace,
+    aten::linspace_tensor_tensor,
+    aten::linspace_tensor_scalar,
+    aten::linspace_scalar_tensor,
+    aten::logspace,
+    aten::logspace_tensor_tensor,
+    aten::logspace_tensor_scalar,
+    aten::logspace_scalar_tensor,
+    aten::eye,
+    aten::eye_m,
+    aten::tril_indices,
+    aten::triu_indices
+);

@@ -1,0 +1,50 @@
+//! Every operator says how it is differentiated, or that it is not.
+
+use aten as _;
+use dispatch_autograd::__private::Derivative;
+use dispatch_runtime::{Operator, keys};
+
+/// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
+const WITHOUT: [&str; 7] = [
+    "aten::_unique2",
+    "aten::bincount",
+    "aten::floor_divide",
+    "aten::floor_divide_.Tensor",
+    "aten::heaviside",
+    "aten::unique_consecutive",
+    "aten::unique_dim",
+];
+
+#[test]
+fn every_operator_says_how_it_is_differentiated() {
+    let silent: Vec<String> = Operator::all()
+        .into_iter()
+        .filter(|operator| operator.name().namespace == "aten" && !is_composite(operator) && !says(operator))
+        .map(|operator| operator.name().to_string())
+        .filter(|name| !WITHOUT.contains(&&**name))
+        .collect();
+    assert!(silent.is_empty(), "{} operators say nothing: {silent:#?}", silent.len());
+}
+
+#[test]
+fn what_is_listed_as_without_a_derivative_has_none() {
+    for name in WITHOUT {
+        assert!(Operator::find(name).is_ok_and(|operator| !says(operator)), "{name}");
+    }
+}
+
+/// Those that write to `out` are not differentiated, and forms that write in place are as what they are a form of.
+fn says(operator: &'static Operator) -> bool {
+    let speaks = |operator: &'static Operator| operator.rule::<Derivative>().is_some();
+    let functional = operator.functional();
+    speaks(operator)
+        || functional.is_some_and(|functional| speaks(functional) || WITHOUT.contains(&&*functional.name().to_string()))
+        || operator.schema().arguments.iter().any(dispatch_runtime::schema::Argument::is_out)
+}
+
+/// Whether it is differentiated through its parts.
+fn is_composite(operator: &'static Operator) -> bool {
+    let table = operator.table();
+    let cell = table.iter().find(|cell| cell.key == keys::AutogradCPU);
+    cell.is_some_and(|cell| cell.registered_for == Some(keys::CompositeImplicitAutograd))
+}

@@ -1,0 +1,238 @@
+//! Gradients of small programs.
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation, GradientError, grad};
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+fn leaf(values: &[f64]) -> Tensor {
+    Tensor::from_slice(values).requires_grad_(true).unwrap()
+}
+
+fn values(tensor: &Tensor) -> Vec<f64> {
+    tensor.to_vec().unwrap()
+}
+
+fn gradient(tensor: &Tensor) -> Vec<f64> {
+    values(&tensor.grad().expect("a gradient was gathered"))
+}
+
+fn source(error: &Error) -> &GradientError {
+    std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error}"))
+}
+
+#[test]
+fn gradients_go_through_products_and_sums() {
+    let (x, y) = (leaf(&[1.0, 2.0]), leaf(&[3.0, -1.0]));
+    let z = ((&x * &y).unwrap() + &x).unwrap();
+    z.sum().unwrap().backward().unwrap();
+    assert_eq!(gradient(&x), [4.0, 0.0]);
+    assert_eq!(gradient(&y), [1.0, 2.0]);
+}
+
+#[test]
+fn a_tensor_that_is_used_twice_gets_both_gradients() {
+    let x = leaf(&[3.0]);
+    let y = (&x * &x).unwrap();
+    (&y + &y).unwrap().backward().unwrap();
+    assert_eq!(gradient(&x), [12.0]);
+}
+
+#[test]
+fn gradients_of_what_was_broadcast_are_summed() {
+    let x = leaf(&[1.0, 2.0, 3.0]);
+    let w = leaf(&[10.0]);
+    (&x * &w).unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(gradient(&w), [6.0]);
+    assert_eq!(gradient(&x), [10.0; 3]);
+}
+
+#[test]
+fn a_second_backward_adds_to_the_gradient() {
+    let x = leaf(&[2.0]);
+    for expected in [4.0, 8.0] {
+        (&x * &x).unwrap().backward().unwrap();
+        assert_eq!(gradient(&x), [expected]);
+    }
+    x.zero_grad();
+    assert!(x.grad().is_none());
+}
+
+#[test]
+fn a_gradient_in_hand_does_not_change_when_more_is_gathered() {
+    let x = leaf(&[2.0]);
+    (&x * &x).unwrap().backward().unwrap();
+    let first = x.grad().unwrap();
+    (&x * &x).unwrap().backward().unwrap();
+    assert_eq!(values(&first), [4.0]);
+    assert_eq!(gradient(&x), [8.0]);
+}
+
+#[test]
+fn gradients_have_gradients() {
+    let x = leaf(&[2.0]);
+    let y = (&(&x * &x).unwrap() * &x).unwrap();
+    let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+    assert_eq!(values(&first), [12.0]);
+    let second = Differentiation::of(&[&first]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+    assert_eq!(values(&second), [12.0]);
+    let third = grad(&[&second], &[&x]).unwrap().remove(0).unwrap();
+    assert_eq!(values(&third), [6.0]);
+    assert!(x.grad().is_none(), "`grad` leaves the leaves alone");
+}
+
+#[test]
+fn a_saved_result_has_a_history_in_a_second_derivative() {
+    let x = leaf(&[1.0, -2.0]);
+    let y = x.relu().unwrap();
+    let first = Differentiation::of(&[&(&y * &y).unwrap().sum().unwrap()]).create_graph().grad(&[&x]).unwrap();
+    let first = first[0].clone().unwrap();
+    assert_eq!(values(&first), [2.0, 0.0]);
+    let second = grad(&[&first.sum().unwrap()], &[&x]).unwrap().remove(0).unwrap();
+    assert_eq!(values(&second), [2.0, 0.0]);
+}
+
+#[test]
+fn nothing_is_recorded_where_nothing_requires_gradients() {
+    let x = Tensor::from([1.0, 2.0]);
+    let y = (&x * &x).unwrap();
+    assert!(!y.requires_grad() && y.is_leaf() && y.grad_fn().is_none());
+    let error = y.sum().unwrap().backward().unwrap_err();
+    assert_eq!(source(&error), &GradientError::NoGraph { position: 0 });
+}
+
+#[test]
+fn nothing_is_recorded_under_no_grad_and_again_under_enable_grad() {
+    let x = leaf(&[1.0]);
+    let _off = guard::no_grad();
+    assert!(!(&x * &x).unwrap().requires_grad());
+    let _on = guard::enable_grad();
+    assert!((&x * &x).unwrap().requires_grad());
+}
+
+#[test]
+fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
+    let x = leaf(&[1.0]);
+    let constant = {
+        let _inference = guard::inference_mode();
+        assert!(!(&x * &x).unwrap().requires_grad());
+        Tensor::from([2.0])
+    };
+    let error = (&x * &constant).unwrap_err();
+    assert!(matches!(source(&error), GradientError::InferenceSaved { saved, .. } if saved == "other"), "{error}");
+    assert!((&x + &constant).unwrap().requires_grad());
+}
+
+#[test]
+fn only_one_element_has_a_gradient_to_begin_with() {
+    let x = leaf(&[1.0, 2.0]);
+    let y = (&x * &x).unwrap();
+    assert_eq!(source(&y.backward().unwrap_err()), &GradientError::NotScalar { sizes: vec![2] });
+    let seed = Tensor::from([1.0, 10.0]);
+    Differentiation::of(&[&y]).seeded(&[&seed]).backward().unwrap();
+    assert_eq!(gradient(&x), [2.0, 40.0]);
+    let error = Differentiation::of(&[&y]).seeded(&[&Tensor::from([1.0])]).backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::WrongGradient { .. }), "{error}");
+    let error = Differentiation::of(&[&y]).seeded(&[]).backward().unwrap_err();
+    assert_eq!(source(&error), &GradientError::SeedCount { tensors: 1, seeds: 0 });
+}
+
+#[test]
+fn a_second_backward_needs_the_graph_retained() {
+    let x = leaf(&[3.0]);
+    let y = (&x * &x).unwrap();
+    Differentiation::of(&[&y]).retain_graph().backward().unwrap();
+    y.backward().unwrap();
+    assert_eq!(gradient(&x), [12.0]);
+    let error = y.backward().unwrap_err();
+    assert_eq!(source(&error), &GradientError::Freed { operator: "aten::mul.Tensor".to_owned() });
+    assert!(error.to_string().contains("retain_graph()"), "{error}");
+}
+
+#[test]
+fn integers_have_no_gradients() {
+    let error = Tensor::from([1, 2]).requires_grad_(true).unwrap_err();
+    assert_eq!(source(&error), &GradientError::NotContinuous { dtype: DType::I32 });
+}
+
+#[test]
+fn a_computed_tensor_cannot_be_told_not_to_require_gradients() {
+    let x = leaf(&[1.0]);
+    let y = (&x * &x).unwrap();
+    assert_eq!(source(&y.clone().requires_grad_(false).unwrap_err()), &GradientError::NotALeaf);
+    assert!(y.requires_grad_(true).is_ok());
+    assert!(!x.requires_grad_(false).unwrap().requires_grad());
+}
+
+#[test]
+fn grad_of_an_input_without_a_part_is_an_error_unless_allowed() {
+    let (x, unused) = (leaf(&[1.0]), leaf(&[1.0]));
+    let y = (&x * &x).unwrap();
+    let error = Differentiation::of(&[&y]).retain_graph().grad(&[&x, &unused]).unwrap_err();
+    assert_eq!(source(&error), &GradientError::Unused { position: 1 });
+    let gradients = Differentiation::of(&[&y]).allow_unused().grad(&[&unused, &x]).unwrap();
+    assert!(gradients[0].is_none() && gradients[1].is_some());
+}
+
+#[test]
+fn grad_stops_at_a_computed_input() {
+    let x = leaf(&[3.0]);
+    let y = (&x * &x).unwrap();
+    let z = (&y * &y).unwrap();
+    let by_both = Differentiation::of(&[&z]).retain_graph().grad(&[&y, &x]).unwrap();
+    assert_eq!(by_both.iter().map(|g| values(g.as_ref().unwrap())).collect::<Vec<_>>(), [[18.0], [108.0]]);
+    // Nothing behind `y` ran, so nothing of it was freed.
+    grad(&[&z], &[&y]).unwrap();
+    y.backward().unwrap();
+}
+
+#[test]
+fn hooks_see_complete_gradients_and_may_change_them() {
+    let x = leaf(&[1.0]);
+    let y = (&x * &x).unwrap();
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let keep = seen.clone();
+    let _handle = y
+        .register_hook(move |gradient| {
+            keep.lock().unwrap().push(gradient.item::<f64>()?);
+            (gradient * 10.0).map(Some)
+        })
+        .unwrap();
+    (&y + &(&y * &y).unwrap()).unwrap().backward().unwrap();
+    assert_eq!(*seen.lock().unwrap(), [3.0]);
+    assert_eq!(gradient(&x), [60.0]);
+}
+
+#[test]
+fn the_gradient_of_a_computed_tensor_is_kept_if_it_is_asked_for() {
+    let x = leaf(&[3.0]);
+    let y = (&x * &x).unwrap();
+    y.retain_grad().unwrap();
+    (&y * &y).unwrap().backward().unwrap();
+    assert_eq!(gradient(&y), [18.0]);
+    assert_eq!(gradient(&x), [108.0]);
+}
+
+#[test]
+fn detached_tensors_share_memory_and_no_history() {
+    let x = leaf(&[2.0]);
+    let y = (&x * &x).unwrap();
+    let constant = y.detach().unwrap();
+    assert!(!constant.requires_grad() && constant.storage().same(y.storage()));
+    (&constant * &x).unwrap().backward().unwrap();
+    assert_eq!(gradient(&x), [4.0]);
+}
+
+#[test]
+fn a_backward_runs_on_any_thread_with_the_state_of_the_forward() {
+    let x = leaf(&[2.0]);
+    let y = (&x * &x).unwrap();
+    std::thread::spawn(move || {
+        let _off = guard::no_grad();
+        y.backward().unwrap();
+    })
+    .join()
+    .unwrap();
+    assert_eq!(gradient(&x), [4.0]);
+}
