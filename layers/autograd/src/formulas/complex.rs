@@ -13,10 +13,10 @@ fn conj_physical(grad: &Tensor) -> Result<Tensor> {
 
 #[op_grad(aten::view_as_real)]
 fn view_as_real(grad: &Tensor) -> Result<Tensor> {
-    grad.contiguous()?.view_as_complex()
+    aten::view_as_complex(&grad.contiguous()?)
 }
 
 #[op_grad(aten::view_as_complex)]
 fn view_as_complex(grad: &Tensor) -> Result<Tensor> {
-    grad.view_as_real()
+    aten::view_as_real(grad)
 }
