@@ -11,7 +11,7 @@ fn leaf(tensor: Tensor) -> Tensor {
 
 /// `count` numbers that look like nothing in particular.
 fn numbers(sizes: &[i64]) -> Tensor {
-    let count = sizes.iter().product();
+    let count: i64 = sizes.iter().product();
     let numbers = Tensor::arange(1..count + 1, DType::F64).unwrap();
     (numbers * 0.7).unwrap().sin().unwrap().reshape(sizes).unwrap()
 }
