@@ -48,7 +48,7 @@ fn index_select(grad: &Tensor, this: &Outline, dim: i64, index: &Tensor) -> Resu
 
 #[op_grad(aten::gather, not_differentiable(index))]
 fn gather(grad: &Tensor, this: &Outline, dim: i64, index: &Tensor) -> Result<Tensor> {
-    nothing(this.sizes(), grad)?.scatter_add(dim, index, grad)
+    nothing(this.sizes(), grad)?.scatter_add(dim, &index.to(DType::I64)?, grad)
 }
 
 #[op_grad(aten::take, not_differentiable(index))]
@@ -84,7 +84,10 @@ fn index_fill_scalar(grad: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> 
 
 #[op_grad(aten::index_fill_int_tensor, not_differentiable(index))]
 fn index_fill(grad: &Tensor, dim: i64, index: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.index_fill_int_scalar(dim, index, 0), move || grad.index_select(dim, index)?.sum())
+    (
+        move || grad.index_fill_int_scalar(dim, index, 0),
+        move || grad.index_select(dim, &aten::_unique(index, false, false)?.0)?.sum(),
+    )
 }
 
 #[op_grad(aten::index_copy, not_differentiable(index))]
