@@ -51,10 +51,10 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 
 #[cfg(feature = "aten")]
 pub use aten::{self, Options, default_device};
-#[cfg(feature = "autograd")]
-pub use dispatch_autograd as autograd;
 #[cfg(feature = "autocast")]
 pub use dispatch_autocast::{self as autocast, autocast};
+#[cfg(feature = "autograd")]
+pub use dispatch_autograd as autograd;
 pub use dispatch_runtime::*;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};

@@ -9,7 +9,7 @@ use dispatch_runtime::keys::{FuncTorchBatched, Meta};
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Key, Operator, Provenance, TableCell};
 // What is covered.
-use kernels_cpu as _;
+use {dispatch_autocast as _, kernels_cpu as _};
 
 const COLUMNS: [(&str, Key); 5] =
     [("CPU", CPU), ("Meta", Meta), ("Autograd", AutogradCPU), ("Autocast", AutocastCPU), ("vmap", FuncTorchBatched)];

@@ -134,8 +134,7 @@ enum Undo {
     Grad,
     /// Autocast of a backend, and its layer where that was kept out or let in by somebody else.
     Autocast {
-        device: Device,
-        dtype: Option<DType>,
+        dtype: Option<(Device, Option<DType>)>,
         allowed: Option<KeySet>,
         entered: &'static Caller<'static>,
         entered_before: Option<&'static Caller<'static>>,
@@ -321,8 +320,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
     let changed = before.low != LowDTypes::NONE && before.allow != allow;
     Guard {
         undo: Undo::Autocast {
-            device,
-            dtype: before.low.get(device),
+            dtype: (before.low != low).then(|| (device, before.low.get(device))),
             allowed: changed.then_some(before.allow & AUTOCAST_LAYER),
             entered,
             entered_before: before.entered,
@@ -377,8 +375,8 @@ impl Drop for Guard {
                 ..now
             },
             Undo::Grad => Local { grad: !now.grad, ..now },
-            Undo::Autocast { device, dtype, allowed, entered, entered_before } => {
-                let low = now.low.with(device, dtype);
+            Undo::Autocast { dtype, allowed, entered, entered_before } => {
+                let low = dtype.map_or(now.low, |(device, dtype)| now.low.with(device, dtype));
                 let allowed = if low == LowDTypes::NONE { Some(KeySet::EMPTY) } else { allowed };
                 Local {
                     allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),

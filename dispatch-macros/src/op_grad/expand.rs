@@ -98,8 +98,11 @@ fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
 fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
     let arguments = derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. })).count();
-    let saved_count =
-        derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. } | Taken::Result { .. })).count();
+    let saved_count = derivative
+        .parameters
+        .iter()
+        .filter(|taken| matches!(taken, Taken::Argument { .. } | Taken::Result { .. }))
+        .count();
     let saved: Vec<Ident> = (0..saved_count).map(|i| format_ident!("__saved{i}")).collect();
     let (mut next_argument, mut next_result) = (0..arguments, arguments..saved_count);
     let mut before = TokenStream::new();
@@ -246,7 +249,10 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             }
         }
         several => {
-            let pairs = several.iter().zip(&derivative.results).map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
+            let pairs = several
+                .iter()
+                .zip(&derivative.results)
+                .map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
             quote!(__recording.finish(&mut [#(#pairs),*])?;)
         }
     };

@@ -34,6 +34,7 @@ mod error;
 mod fallback;
 mod formulas;
 mod function;
+pub mod functional;
 mod history;
 mod hooks;
 mod in_place;
