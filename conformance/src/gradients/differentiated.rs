@@ -98,7 +98,7 @@ pub(super) fn leaf(array: &Array, device: Device) -> Result<Tensor, Stop> {
 }
 
 /// The tensors among these that gradients can be asked of.
-fn differentiable(results: &[Value]) -> Vec<Tensor> {
+pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
     let all = results.iter().flat_map(tensors);
     all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
 }

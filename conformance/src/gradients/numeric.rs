@@ -17,6 +17,8 @@ use crate::verdict::{Failure, Stop, Verdict, attempt};
 
 /// How far the points are apart between which the coarsest difference is taken, halved.
 const STEP: f64 = 1.0 / 4096.0;
+/// What differs by less is as good as equal.
+const LEAST: f64 = 1e-12;
 /// How far arguments are moved away from where they were recorded, which may be where nothing is smooth.
 const AWAY: f64 = 0.01;
 
@@ -35,9 +37,8 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     if ARBITRARY.contains(&case.operator.name().base) {
         return vec![Verdict::LeftOut("its results are arbitrary")];
     }
-    let name = case.operator.name().to_string();
-    let first = first_order(&name).map_or_else(|| somewhere(&point, first), Verdict::LeftOut);
-    let second = second_order(&name).map_or_else(|| somewhere(&point, second), Verdict::LeftOut);
+    let first = first_order(case).map_or_else(|| somewhere(&point, first), Verdict::LeftOut);
+    let second = second_order(case).map_or_else(|| somewhere(&point, second), Verdict::LeftOut);
     vec![first.of("first order"), second.of("second order")]
 }
 
@@ -60,7 +61,7 @@ struct Slopes {
     expected: f64,
     /// What the sum that it is was made of.
     scale: f64,
-    /// How much the two finest differences differ, and what rounding makes of them.
+    /// How much differences change as they become finer, and what rounding makes of them.
     doubt: f64,
     noise: f64,
 }
@@ -80,22 +81,27 @@ impl Slopes {
 
     fn of(actual: &[f64], direction: &[f64], along: impl Fn(f64) -> Result<f64, Stop>) -> Result<Self, Stop> {
         let mut largest = 0.0_f64;
-        let mut differences = [0.0; 3];
+        let mut differences = [0.0; 2];
         let mut step = STEP;
-        for difference in &mut differences {
+        let mut bends = [0.0; 2];
+        let here = along(0.0)?;
+        for (difference, bend) in differences.iter_mut().zip(&mut bends) {
             let (before, after) = (along(-step)?, along(step)?);
             *difference = (after - before) / (2.0 * step);
+            *bend = (after - here + before - here) / step;
             largest = largest.max(before.abs()).max(after.abs());
             step /= 2.0;
         }
-        let [_, coarse, fine] = differences;
+        let [coarse, fine] = differences;
+        // What is smooth bends half as much over half the step, and what has a kink right here just as much.
+        let kink = (2.0 * bends[1] - bends[0]).abs();
         let parts = || actual.iter().zip(direction).map(|(a, b)| a * b);
         Ok(Self {
             actual: parts().sum(),
             expected: (4.0 * fine - coarse) / 3.0,
             scale: parts().map(f64::abs).sum(),
-            doubt: (fine - coarse).abs(),
-            noise: 256.0 * f64::EPSILON * largest / STEP,
+            doubt: (fine - coarse).abs() + kink,
+            noise: 256.0 * f64::EPSILON * largest / STEP + LEAST,
         })
     }
 }
