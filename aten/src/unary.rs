@@ -110,6 +110,10 @@ pub fn lgamma(this: &Tensor) -> Result<Tensor>;
 #[op_def("digamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, inplace, out = "out")]
 pub fn digamma(this: &Tensor) -> Result<Tensor>;
 
+/// The derivative of [`digamma`](fn@crate::digamma) of this order
+#[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, out = "out")]
+pub fn polygamma(n: i64, this: &Tensor) -> Result<Tensor>;
+
 /// `sin(pi self) / (pi self)`
 #[op_def("sinc(Tensor self) -> Tensor", shape = pointwise, dtype = float, inplace, out = "out")]
 pub fn sinc(this: &Tensor) -> Result<Tensor>;

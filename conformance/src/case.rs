@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use dispatch_runtime::schema::Schema;
 use dispatch_runtime::{Device, Operator, Value};
 
 use crate::aliasing::{self, versions_of};
@@ -41,12 +42,17 @@ pub(crate) struct Case {
     pub(crate) device: Device,
     pub(crate) arguments: Vec<Datum>,
     pub(crate) expected: Vec<Datum>,
-    /// As [`Call`] has them.
-    pub(crate) gradients: Vec<Option<Vec<f64>>>,
+    pub(crate) gradients: Option<Recorded>,
     /// For each argument, whether a number was given for a tensor.
     pub(crate) numbers: Vec<bool>,
     after: Option<Vec<Option<Datum>>>,
     double: OnceCell<Option<Read>>,
+}
+
+/// Gradients as [`Call`] has them, and the arguments that they are for.
+pub(crate) struct Recorded {
+    pub(crate) arguments: Vec<Datum>,
+    pub(crate) gradients: Vec<Option<Vec<f64>>>,
 }
 
 /// What a call left behind.
@@ -69,11 +75,11 @@ impl Case {
             start::infer(&mut arguments, &expected);
         }
         Ok(Self {
+            gradients: recorded_gradients(call, schema, &arguments)?,
             operator,
             device,
             arguments,
             expected,
-            gradients: call.gradients.clone(),
             numbers: (0..schema.arguments.len()).map(|i| decode::is_number(call, schema, i)).collect(),
             after: decode::arguments_after(call, schema)?,
             double: OnceCell::new(),
@@ -82,7 +88,7 @@ impl Case {
 
     /// A call of a twin, whose outcome follows from the recorded one.
     pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
-        let (gradients, numbers) = (Vec::new(), Vec::new());
+        let (gradients, numbers) = (None, Vec::new());
         Self {
             operator,
             device: self.device,
@@ -172,6 +178,20 @@ impl Case {
             Place::Argument(index) => read.after.get(index)?.as_array(),
         }
     }
+}
+
+fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Result<Option<Recorded>> {
+    if call.gradients.is_empty() {
+        return Ok(None);
+    }
+    let mut widened = decode::arguments(&call.widened(), schema)?;
+    for (widened, datum) in widened.iter_mut().zip(arguments) {
+        *widened = widened.widened();
+        if let (Datum::Array(widened), Datum::Array(array)) = (widened, datum) {
+            widened.offset = array.offset;
+        }
+    }
+    Ok(Some(Recorded { arguments: widened, gradients: call.gradients.clone() }))
 }
 
 /// Calls an operator, and holds it to what its schema says about memory.

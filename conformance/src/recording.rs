@@ -52,6 +52,14 @@ impl Call {
         Self::parse_numbered(line, 1)
     }
 
+    /// The call as gradients were recorded for it: what is `f32` becomes `f64`, with the numbers as they are written and not as `f32` holds
+    /// them.
+    pub(crate) fn widened(&self) -> Self {
+        let mut call = self.clone();
+        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(widen);
+        call
+    }
+
     fn parse_numbered(text: &str, line: usize) -> Result<Self> {
         let mut json: Map<String, Json> = serde_json::from_str(text).map_err(|source| Error::Json { line, source })?;
         let Some(Json::String(operator)) = json.remove("op") else { return Err(Error::Lacks { what: "`op`" }) };
@@ -63,6 +71,20 @@ impl Call {
         let gradients = if let Some(Json::Array(all)) = json.remove("grad_f64") { all } else { Vec::new() };
         let gradients = gradients.iter().map(gradient).collect::<Result<_>>()?;
         Ok(Self { operator, number: 0, arguments, named, returned, arguments_after, named_after, gradients })
+    }
+}
+
+/// Makes single precision double.
+fn widen(json: &mut Json) {
+    match json {
+        Json::Object(map) => {
+            if let Some(dtype) = map.get_mut("dtype").filter(|dtype| *dtype == "f32") {
+                *dtype = "f64".into();
+            }
+            map.values_mut().for_each(widen);
+        }
+        Json::Array(list) => list.iter_mut().for_each(widen),
+        _ => {}
     }
 }
 

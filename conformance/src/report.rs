@@ -32,11 +32,13 @@ pub enum Check {
     Gradients,
     /// The gradients of the twin that writes its first argument, through a base and through a view, held to those of the call.
     InPlaceGradients,
+    /// Gradients, and gradients of gradients, held to differences.
+    Numeric,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -46,6 +48,7 @@ impl Check {
         Self::Twins,
         Self::Gradients,
         Self::InPlaceGradients,
+        Self::Numeric,
     ];
 
     const fn name(self) -> &'static str {
@@ -59,6 +62,7 @@ impl Check {
             Self::Twins => "twins",
             Self::Gradients => "gradients",
             Self::InPlaceGradients => "in-place-gradients",
+            Self::Numeric => "numeric",
         }
     }
 }

@@ -177,6 +177,7 @@ fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
         Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
         Check::Gradients => gradients::recorded(case).into_iter().collect(),
         Check::InPlaceGradients => twins.in_place.map_or_else(Vec::new, |twin| gradients::in_place(case, twin)),
+        Check::Numeric => gradients::numeric(case),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
         // What has a recording needs none.

@@ -74,6 +74,13 @@ pub enum Failure {
         /// How it differs.
         difference: Difference,
     },
+    /// A gradient is not the slope that differences show.
+    Slope {
+        /// The slope along some direction by the gradient.
+        actual: f64,
+        /// The slope by differences.
+        expected: f64,
+    },
     /// An argument that the schema says is only read was written to.
     Touched {
         /// Which.
@@ -126,6 +133,9 @@ impl fmt::Display for Failure {
             Self::Result { index, difference } => write!(f, "result {index} {difference}"),
             Self::Argument { argument, difference } => write!(f, "afterwards `{argument}` {difference}"),
             Self::Gradient { of, difference } => write!(f, "the gradient of `{of}` {difference}"),
+            Self::Slope { actual, expected } => {
+                write!(f, "the gradient gives a slope of {actual} along some direction, differences give {expected}")
+            }
             Self::Touched { argument } => write!(f, "wrote to `{argument}`, which its schema only reads"),
             Self::NotShared { index, argument } => {
                 write!(f, "result {index} does not share the memory of `{argument}`")

@@ -3,9 +3,11 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::keys::{AutocastCPU, AutogradCPU, CPU, CompositeExplicitAutograd, CompositeImplicitAutograd};
 use dispatch_runtime::keys::{FuncTorchBatched, Meta};
-use dispatch_runtime::{Key, Operator, Provenance};
+use dispatch_runtime::schema::SchemaKind;
+use dispatch_runtime::{Key, Operator, Provenance, TableCell};
 // What is covered.
 use {dispatch_autocast as _, kernels_cpu as _};
 
@@ -25,6 +27,8 @@ Every operator of `aten`, and what runs for it. Made by `UPDATE=1 cargo test -p 
 | any | one kernel for all backends |
 | composite | other operators, each with what is said of it |
 | data | refused, as the sizes are in the elements |
+| formula | a derivative, for a form that writes that of the functional operator |
+| none | no gradients, on purpose |
 | - | nothing yet |
 
 ";
@@ -63,6 +67,9 @@ fn name(operator: &Operator) -> String {
 fn cells(operator: &'static Operator) -> [&'static str; 5] {
     let table = operator.table();
     COLUMNS.map(|(_, key)| {
+        if key == AutogradCPU {
+            return derivative(operator, &table);
+        }
         let Some(cell) = table.iter().find(|cell| cell.key == key) else { return "-" };
         if cell.provenance == Provenance::Missing || cell.falls_through {
             return "-";
@@ -84,6 +91,24 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
             None => "fallback",
         }
     })
+}
+
+/// How the operator is differentiated.
+fn derivative(operator: &'static Operator, table: &[TableCell]) -> &'static str {
+    if operator.schema().kind() == SchemaKind::Out {
+        // It refuses what requires gradients.
+        return "none";
+    }
+    let of_form = operator.functional().and_then(Operator::rule::<Derivative>);
+    match operator.rule::<Derivative>().or(of_form) {
+        Some(rule) if rule.run.is_some() => "formula",
+        Some(_) => "none",
+        None => {
+            let cell = table.iter().find(|cell| cell.key == AutogradCPU);
+            let is_composite = cell.is_some_and(|cell| cell.registered_for == Some(CompositeImplicitAutograd));
+            if is_composite { "composite" } else { "-" }
+        }
+    }
 }
 
 /// What the kernel does that comes with a definition.

@@ -1,6 +1,6 @@
 //! Complex numbers and their parts.
 
-use dispatch_runtime::{Complex32, Complex64, DType, Result, Tensor, op_impl};
+use dispatch_runtime::{Complex32, Complex64};
 
 use crate::compute::Compute;
 use crate::elementwise::elementwise;

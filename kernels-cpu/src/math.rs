@@ -186,4 +186,6 @@ reals! {
     lgamma() = Rare::lgamma;
     /// The derivative of [`lgamma`](Self::lgamma), one element at a time.
     digamma() = Rare::digamma;
+    /// The derivative of [`digamma`](Self::digamma) of an order that is a whole number, one element at a time.
+    polygamma(order) = Rare::polygamma;
 }

@@ -1,8 +1,9 @@
 //! A call in double precision, and the way back through it.
 
 use dispatch_autograd::{Differentiable, Differentiation};
-use dispatch_runtime::{DType, Operator, Scalar, Tensor, Value};
+use dispatch_runtime::{DType, Device, Operator, Scalar, Tensor, Value};
 
+use crate::aliasing::is_written_silently;
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{Difference, Tolerance, differing};
@@ -27,10 +28,16 @@ impl Inputs {
     /// The arguments of a call. The leaves are the recorded tensors that could be differentiated by, whether or not the operator can.
     pub(super) fn of(case: &Case) -> Result<Self, Stop> {
         let widened: Vec<Datum> = case.arguments.iter().map(Datum::widened).collect();
-        let values = to_values(&widened, case.device)?;
+        Self::with(case, &widened)
+    }
+
+    /// The same, but with these for the arguments in double precision.
+    pub(super) fn with(case: &Case, arguments: &[Datum]) -> Result<Self, Stop> {
+        let mut values = to_values(arguments, case.device)?;
         let mut leaves = Vec::new();
-        for (i, (datum, value)) in case.arguments.iter().zip(&values).enumerate() {
-            let name = &case.operator.schema().arguments[i].name;
+        for (i, (datum, value)) in arguments.iter().zip(&mut values).enumerate() {
+            let argument = &case.operator.schema().arguments[i];
+            let name = &argument.name;
             let is_list = !matches!(datum, Datum::Array(_));
             for (position, (array, tensor)) in datum.arrays().into_iter().zip(tensors(value)).enumerate() {
                 if is_leaf(case, i, array.dtype) {
@@ -38,6 +45,10 @@ impl Inputs {
                     let tensor = attempt(|| tensor.clone().requires_grad_(true))?;
                     leaves.push(Leaf { name, tensor });
                 }
+            }
+            if let (Value::Tensor(tensor), true) = (&mut *value, argument.is_written()) {
+                // What is a leaf is not written.
+                *tensor = attempt(|| aten::clone(tensor, None))?;
             }
         }
         Ok(Self { values, leaves })
@@ -68,13 +79,26 @@ impl Inputs {
     }
 }
 
-/// Whether the argument at this position is one of the tensors that gradients were recorded for.
+/// Whether the argument at this position is one of the tensors that gradients were recorded for. What is written and not given back
+/// is but updated.
 pub(super) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::F64) && case.numbers.get(position) != Some(&true)
+    let schema = case.operator.schema();
+    let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_return(i) == Some(position));
+    let is_updated = schema.arguments[position].is_written() && !is_given_back();
+    matches!(dtype, DType::F32 | DType::F64)
+        && case.numbers.get(position) != Some(&true)
+        && !is_updated
+        && !is_written_silently(case.operator, position)
+}
+
+/// A tensor that requires gradients.
+pub(super) fn leaf(array: &Array, device: Device) -> Result<Tensor, Stop> {
+    let tensor = to_tensor(array, device)?;
+    attempt(|| tensor.requires_grad_(true))
 }
 
 /// The tensors among these that gradients can be asked of.
-fn differentiable(results: &[Value]) -> Vec<Tensor> {
+pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
     let all = results.iter().flat_map(tensors);
     all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
 }

@@ -1,14 +1,12 @@
 //! The form that writes its first argument, differentiated: what it writes to is a copy of a leaf, and then a view of one.
 
 use aten::prelude::*;
-use dispatch_autograd::Differentiable;
 use dispatch_runtime::{Geometry, Operator, Tensor};
 
-use super::differentiated::{Inputs, cosines, floats, is_leaf};
+use super::differentiated::{Inputs, cosines, floats, is_leaf, leaf};
 use crate::array::{Array, places};
 use crate::case::{ARBITRARY, Case};
 use crate::datum::Datum;
-use crate::tensors::to_tensor;
 use crate::verdict::{Stop, Verdict, attempt, invoke};
 
 pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
@@ -68,9 +66,8 @@ fn through_a_view(case: &Case, twin: &'static Operator, expected: &Expected) -> 
     let mut inputs = Inputs::of(case)?;
     let half = Half::of(&expected.seed.sizes);
     let Some(this) = case.arguments[0].as_array().map(floats) else { return Ok(()) };
-    let leaf = to_tensor(&half.whole(&vec![0.5; 2 * this.len()], &this), case.device)?;
+    let leaf = leaf(&half.whole(&vec![0.5; 2 * this.len()], &this), case.device)?;
     let (base, view) = attempt(|| {
-        let leaf = leaf.clone().requires_grad_(true)?;
         let base = aten::clone(&leaf, None)?;
         let view = half.view(&base)?;
         Ok((base, view))

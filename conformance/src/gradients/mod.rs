@@ -1,8 +1,11 @@
 //! Gradients, all in double precision.
 
 mod differentiated;
+mod exceptions;
 mod in_place;
+mod numeric;
 mod recorded;
 
 pub(crate) use in_place::check as in_place;
+pub(crate) use numeric::check as numeric;
 pub(crate) use recorded::check as recorded;

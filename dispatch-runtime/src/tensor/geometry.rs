@@ -254,6 +254,7 @@ impl Geometry {
 
     /// The first element behind all that can be reached; none where a size or a place is negative or overflows.
     #[inline]
+    #[must_use]
     pub fn end(&self) -> Option<i64> {
         if self.contiguous && self.count > 0 && self.offset >= 0 {
             return self.offset.checked_add(self.count);

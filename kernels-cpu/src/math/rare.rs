@@ -5,6 +5,7 @@ use super::float::Float;
 pub(super) trait Rare: Float {
     fn lgamma(self) -> Self;
     fn digamma(self) -> Self;
+    fn polygamma(self, order: Self) -> Self;
     fn erfinv(self) -> Self;
 }
 
@@ -16,6 +17,10 @@ impl Rare for f32 {
 
     fn digamma(self) -> Self {
         Rare::digamma(f64::from(self)) as Self
+    }
+
+    fn polygamma(self, order: Self) -> Self {
+        Rare::polygamma(f64::from(self), f64::from(order)) as Self
     }
 
     fn erfinv(self) -> Self {
@@ -49,6 +54,23 @@ impl Rare for f64 {
         climbed + x.ln() - 0.5 / x - series
     }
 
+    /// `(-1)^(n+1) n! zeta(n + 1, x)`. What lies below zero is as much of the same sum from above.
+    fn polygamma(self, order: Self) -> Self {
+        if order == 0.0 {
+            return Rare::digamma(self);
+        }
+        let (s, sign) = (order + 1.0, if order % 2.0 == 0.0 { -1.0 } else { 1.0 });
+        let sum = if self > 0.0 {
+            zeta(s, self)
+        } else if self % 1.0 == 0.0 {
+            Self::INFINITY
+        } else {
+            let fraction = -self % 1.0;
+            sign * (zeta(s, fraction) - zeta(s, 1.0 - self)) + zeta(s, 1.0 - fraction)
+        };
+        sign * libm::tgamma(s) * sum
+    }
+
     /// A closed form good to three digits, and steps that triple them.
     #[expect(clippy::float_cmp, reason = "the poles are exact")]
     fn erfinv(self) -> Self {
@@ -69,6 +91,36 @@ impl Rare for f64 {
         }
         x.copysign(self)
     }
+}
+
+/// The sum of `(x + k)^-s` over all `k` from zero, of a positive number: term by term to where the Euler-Maclaurin series holds.
+fn zeta(s: f64, x: f64) -> f64 {
+    const SERIES: [f64; 6] = [
+        1.0 / 12.0,
+        -1.0 / 720.0,
+        1.0 / 30_240.0,
+        -1.0 / 1_209_600.0,
+        1.0 / 47_900_160.0,
+        -691.0 / 1_307_674_368_000.0,
+    ];
+    if x.is_infinite() {
+        return 0.0;
+    }
+    // Beyond 171 there are no factorials to multiply the sum with.
+    let (mut x, mut sum, start) = (x, 0.0, 10.0 + s.min(171.0));
+    while x < start {
+        sum += x.powf(-s);
+        x += 1.0;
+    }
+    let term = x.powf(-s);
+    sum += term * (x / (s - 1.0) + 0.5);
+    let (mut rising, mut next) = (term * s / x, s + 1.0);
+    for factor in SERIES {
+        sum += factor * rising;
+        rising *= next * (next + 1.0) / (x * x);
+        next += 2.0;
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -94,7 +146,22 @@ mod tests {
     }
 
     #[test]
+    fn polygamma_is_the_slope_of_the_order_before() {
+        for order in 1..5_i32 {
+            for x in [-3.3, -0.5, 0.2, 1.0, 4.5, 30.0] {
+                let (before, h) = (f64::from(order) - 1.0, 1e-5);
+                let slope = (Real::polygamma(x + h, before) - Real::polygamma(x - h, before)) / (2.0 * h);
+                let found: f64 = Real::polygamma(x, f64::from(order));
+                assert!((found - slope).abs() <= 1e-6 * (1.0 + slope.abs()), "{order} {x}: {found} {slope}");
+            }
+        }
+    }
+
+    #[test]
     fn known_values() {
+        assert!((Real::polygamma(1.0_f64, 1.0) - std::f64::consts::PI.powi(2) / 6.0).abs() < 4e-15);
+        assert_eq!(Real::polygamma(0.0_f64, 1.0), f64::INFINITY);
+        assert_eq!(Real::polygamma(f64::INFINITY, 2.0), 0.0);
         assert!((Real::digamma(1.0_f64) + 0.577_215_664_901_532_9).abs() < 4e-15);
         assert_eq!(Real::digamma(0.0_f64), f64::NEG_INFINITY);
         assert!(Real::digamma(-3.0_f64).is_nan());

@@ -139,6 +139,8 @@ pub enum GradientError {
     },
     /// Whether a computed tensor requires gradients follows from what it was computed from.
     NotALeaf,
+    /// A tensor was told to require gradients inside of a function that is transformed.
+    InsideTransform,
     /// In anomaly mode: a derivative gave NaN.
     NaN {
         /// The operator.
@@ -227,6 +229,10 @@ impl fmt::Display for GradientError {
             }
             Self::NotALeaf => f.write_str(
                 "this tensor was computed from others that require gradients, so it requires them too; `detach()` gives a tensor that does not",
+            ),
+            Self::InsideTransform => f.write_str(
+                "`requires_grad_` inside of a function that is transformed: what is computed there belongs to the transform's own level, \
+                 which this tensor is no part of; use `functional::grad` or `functional::vjp` there too",
             ),
             Self::NaN { operator, position } => {
                 write!(f, "the derivative of `{operator}` gave NaN as gradient {position}")

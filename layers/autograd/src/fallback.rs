@@ -175,7 +175,9 @@ fn call_that_writes_beside(
         let _computing = computing();
         operator.redispatch_boxed(below(keys), stack)?;
     }
-    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
+    for (tensor, version) in &versions {
+        in_place::count_version(tensor, *version);
+    }
     let (Some(recording), Some(results)) = (recording, stack.top_mut(schema.returns.len())) else { return Ok(()) };
     let results =
         results.iter_mut().filter_map(|result| if let Value::Tensor(tensor) = result { Some(tensor) } else { None });
@@ -259,7 +261,7 @@ fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut S
     let edges: Edges = [history::edge(tensor)?].into_iter().collect();
     let nothing = Function::Own(Box::new(Nothing(operator.name().to_string())));
     let outlines = [Outline::of(tensor)].into_iter().collect();
-    let node = Node::new(nothing, edges, outlines, dispatch_runtime::guard::ThreadState::capture());
+    let node = Node::new(nothing, edges, outlines);
     in_place::rebase(tensor, node, Some(0))
 }
 
@@ -305,7 +307,7 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
     let missing = |edges: &Edges, tensor: &Tensor| {
         let unknown = Function::Own(Box::new(Unknown(operator.name().to_string())));
         let outlines = [Outline::of(tensor)].into_iter().collect();
-        Node::new(unknown, edges.clone(), outlines, dispatch_runtime::guard::ThreadState::capture())
+        Node::new(unknown, edges.clone(), outlines)
     };
     let returns = schema.returns.len();
     let Some(results) = stack.top_mut(returns) else { return Ok(()) };

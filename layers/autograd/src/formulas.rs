@@ -5,6 +5,7 @@
 mod activation;
 mod arithmetic;
 mod attention;
+mod batch_norm;
 mod chance;
 mod choice;
 mod complex;
@@ -17,6 +18,7 @@ mod loss;
 mod masked;
 mod moments;
 mod normalization;
+mod normalized;
 mod order;
 mod pads;
 mod parts;

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use aten::prelude::*;
 use dispatch_runtime::guard::ThreadState;
 use dispatch_runtime::{Result, Tensor};
+use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
 use crate::anomaly::Site;
@@ -53,12 +54,8 @@ thread_local! {
 type Remains = (Edges, Function);
 
 impl Node {
-    pub(crate) fn new(
-        function: Function,
-        edges: Edges,
-        results: SmallVec<[Outline; 1]>,
-        state: ThreadState,
-    ) -> Arc<Self> {
+    pub(crate) fn new(function: Function, edges: Edges, results: SmallVec<[Outline; 1]>) -> Arc<Self> {
+        let state = calling_state();
         let sequence = SEQUENCE.get();
         SEQUENCE.set(sequence + 1);
         Arc::new(Self { function, edges, results, sequence, state, site: Site::here(), hooks: OnceLock::new() })

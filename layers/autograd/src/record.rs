@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dispatch_runtime::guard::{self, Guard, ThreadState};
+use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Argument, KeySet, Result, Tensor, Value, keys};
 use smallvec::SmallVec;
 
@@ -189,7 +189,7 @@ impl Recording {
             }
         }
         let outlines: SmallVec<[Outline; 1]> = results.iter().map(|(tensor, _)| Outline::of(tensor)).collect();
-        Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines, ThreadState::capture()))
+        Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines))
     }
 }
 
@@ -258,7 +258,7 @@ pub fn computing() -> Guard {
 ///     let _unrecorded = guard::no_grad();
 ///     x.round()?
 /// };
-/// let [rounded] = record(&[&x], [rounded], Straight)?;
+/// let rounded = record(&[&x], vec![rounded], Straight)?.remove(0);
 /// rounded.sum()?.backward()?;
 /// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
 /// # Ok(())
@@ -268,11 +268,7 @@ pub fn computing() -> Guard {
 /// # Errors
 ///
 /// Where an input is a view whose base cannot be followed.
-pub fn record<const N: usize>(
-    inputs: &[&Tensor],
-    mut outputs: [Tensor; N],
-    backward: impl Backward,
-) -> Result<[Tensor; N]> {
+pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
     if !guard::is_grad_enabled() {
         return Ok(outputs);
     }
@@ -282,7 +278,7 @@ pub fn record<const N: usize>(
     }
     outputs.iter_mut().try_for_each(own)?;
     let outlines = outputs.iter().map(Outline::of).collect();
-    let node = Node::new(Function::Own(Box::new(backward)), edges, outlines, ThreadState::capture());
+    let node = Node::new(Function::Own(Box::new(backward)), edges, outlines);
     for (output, i) in outputs.iter().zip(0..) {
         if outline::is_differentiable(output.dtype()) {
             history::set(output, Edge::Node(node.clone(), i));

@@ -95,6 +95,9 @@ impl Differentiable for Tensor {
             if !outline::is_differentiable(self.dtype()) {
                 return Err(GradientError::NotContinuous { dtype: self.dtype() }.into());
             }
+            if dispatch_transform::depth() > 0 {
+                return Err(GradientError::InsideTransform.into());
+            }
             self.mark(Marks::REQUIRES_GRAD);
         } else if history::edge(&self)?.is_some() && !self.is_leaf() {
             return Err(GradientError::NotALeaf.into());

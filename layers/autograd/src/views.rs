@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use aten::prelude::*;
-use dispatch_runtime::guard::{self, ThreadState};
+use dispatch_runtime::guard;
 use dispatch_runtime::{Marks, Result, Tensor};
 use smallvec::smallvec;
 
@@ -47,7 +47,7 @@ pub(crate) fn refresh(view: &Tensor) -> Result<()> {
         Some(edge) => {
             let reading = Reading { base: Outline::of(&tied.base), view: Outline::of(view) };
             let results = smallvec![Outline::of(view)];
-            Some(Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], results, ThreadState::capture()))
+            Some(Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], results))
         }
         None => None,
     };
@@ -168,9 +168,8 @@ impl Writing {
     pub(crate) fn node(base: &Tensor, view: &Tensor, call: Arc<Node>, own: Option<usize>) -> Result<Arc<Node>> {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
-        let state = call.state();
         let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };
-        Ok(Node::new(Function::Own(Box::new(writing)), edges, smallvec![Outline::of(base)], state))
+        Ok(Node::new(Function::Own(Box::new(writing)), edges, smallvec![Outline::of(base)]))
     }
 }
 

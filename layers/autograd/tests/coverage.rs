@@ -5,9 +5,11 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
-const WITHOUT: [&str; 7] = [
+const WITHOUT: [&str; 9] = [
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
     "aten::_unique2",
     "aten::bincount",
+    "aten::embedding_renorm",
     "aten::floor_divide",
     "aten::floor_divide_.Tensor",
     "aten::heaviside",

@@ -6,13 +6,13 @@ use dispatch_runtime::prelude::*;
 use crate::{Gradient, Outline, op_grad};
 
 #[op_grad(aten::copy_, not_differentiable(this))]
-fn copy_(grad: &Tensor) -> Tensor {
-    grad.clone()
+fn copy_(grad: &Tensor, src: &Outline) -> Result<Tensor> {
+    grad.to(src.device())
 }
 
 #[op_grad(aten::copy, not_differentiable(this))]
-fn copy(grad: &Tensor) -> Tensor {
-    grad.clone()
+fn copy(grad: &Tensor, src: &Outline) -> Result<Tensor> {
+    grad.to(src.device())
 }
 
 #[op_grad(aten::clone)]
@@ -27,7 +27,7 @@ fn alias_copy(grad: &Tensor) -> Tensor {
 
 #[op_grad(aten::_to_copy)]
 fn _to_copy(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-    grad.to((this.dtype(), this.device()))
+    grad.to(this.device())
 }
 
 #[op_grad(aten::fill_scalar)]

@@ -48,7 +48,8 @@ fn index_select(grad: &Tensor, this: &Outline, dim: i64, index: &Tensor) -> Resu
 
 #[op_grad(aten::gather, not_differentiable(index))]
 fn gather(grad: &Tensor, this: &Outline, dim: i64, index: &Tensor) -> Result<Tensor> {
-    nothing(this.sizes(), grad)?.scatter_add(dim, index, grad)
+    // It takes small positions too.
+    nothing(this.sizes(), grad)?.scatter_add(dim, &index.to(DType::I64)?, grad)
 }
 
 #[op_grad(aten::take, not_differentiable(index))]
@@ -84,7 +85,12 @@ fn index_fill_scalar(grad: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> 
 
 #[op_grad(aten::index_fill_int_tensor, not_differentiable(index))]
 fn index_fill(grad: &Tensor, dim: i64, index: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.index_fill_int_scalar(dim, index, 0), move || grad.index_select(dim, index)?.sum())
+    // A position that is listed twice is filled once.
+    let filled = move || {
+        let elsewhere = grad.ones_like()?.index_fill_int_scalar(dim, index, 0)?.to(DType::Bool)?;
+        grad.masked_fill_scalar(&elsewhere, 0)?.sum()
+    };
+    (move || grad.index_fill_int_scalar(dim, index, 0), filled)
 }
 
 #[op_grad(aten::index_copy, not_differentiable(index))]

@@ -1,6 +1,7 @@
 //! Sums, products and extremes of all elements so far.
 
 use aten::prelude::*;
+use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
@@ -27,6 +28,9 @@ fn cumsum(grad: &Tensor, dim: i64) -> Result<Tensor> {
 /// follows it has no part in anything.
 #[op_grad(aten::cumprod)]
 fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
+    if guard::is_grad_enabled() && !this.sizes().is_empty() {
+        return cumprod_by_parts(grad, this, dim);
+    }
     let zero = this.eq_scalar(0)?;
     let zeros = zero.cumsum(dim)?;
     let first = zero.logical_and(&zeros.eq_scalar(1)?)?;
@@ -36,12 +40,26 @@ fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Te
     aten::where_self(&first, &of_first, &of_others.masked_fill_scalar(&zeros.gt_scalar(0)?, 0)?)
 }
 
+/// The same without a division, which has gradients even where there are zeros. It takes a product for each element.
+fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
+    let length = aten::size_int(this, dim)?;
+    let part = |k: i64| {
+        let before = this.narrow(dim, 0, k)?.prod_dim_int(dim, true)?;
+        let after = this.narrow(dim, k + 1, length - k - 1)?.cumprod(dim)?;
+        let without = (&before * &aten::cat(&[before.ones_like()?, after], dim)?)?;
+        (grad.narrow(dim, k, length - k)? * conj(&without)?)?.sum_dim_intlist(Some(&[dim]), true)
+    };
+    let parts = (0..length).map(part).collect::<Result<Vec<Tensor>>>()?;
+    if parts.is_empty() { Ok(grad.clone()) } else { aten::cat(&parts, dim) }
+}
+
 #[op_grad(aten::logcumsumexp)]
 fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
-    // Logarithms of gradients have no sign, so each sign goes by itself.
+    // Logarithms of gradients have no sign, so each sign goes by itself. Infinity for that of zero would have no gradient.
+    let of_zero = if this.dtype() == DType::F64 { f64::MIN } else { f32::MIN.into() };
     let of = |grad: &Tensor| {
         let none = grad.le_scalar(0)?;
-        let logarithm = grad.masked_fill_scalar(&none, 1)?.log()?.masked_fill_scalar(&none, f64::NEG_INFINITY)?;
+        let logarithm = grad.masked_fill_scalar(&none, 1)?.log()?.masked_fill_scalar(&none, of_zero)?;
         let from_here = backwards(&(logarithm - result)?, dim, |terms| terms.logcumsumexp(dim))?;
         (from_here + this)?.exp()
     };

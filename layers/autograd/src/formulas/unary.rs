@@ -155,6 +155,16 @@ fn lgamma(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
     grad * this.digamma()?
 }
 
+#[op_grad(aten::digamma)]
+fn digamma(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
+    grad * aten::polygamma(1, this)?
+}
+
+#[op_grad(aten::polygamma)]
+fn polygamma(grad: &Tensor, n: i64, this: &Tensor) -> Result<Tensor> {
+    grad * aten::polygamma(n + 1, this)?
+}
+
 #[op_grad(aten::sinc)]
 fn sinc(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
     let angle = (this * PI)?;

@@ -1,0 +1,38 @@
+//! Where differences say nothing about a gradient, and why.
+
+use dispatch_runtime::Value;
+
+use crate::case::Case;
+use crate::datum::Datum;
+
+/// Calls of which the gradient is, in PyTorch as here, not that of the results.
+pub(super) fn first_order(case: &Case) -> Option<&'static str> {
+    Some(match case.operator.name().base {
+        "detach" => "it cuts the history",
+        "embedding" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
+        "embedding" if matches!(argument(case, "padding_idx"), Some(Value::Int(0..))) => {
+            "its gradient leaves out a row"
+        }
+        "as_strided_scatter" => "its gradient is that of what it writes over",
+        _ => return None,
+    })
+}
+
+/// Calls without gradients of gradients, in PyTorch as here.
+pub(super) fn second_order(case: &Case) -> Option<&'static str> {
+    first_order(case)
+}
+
+/// Operators of symmetric matrices, of which they read only one half.
+pub(super) fn symmetric(base: &str) -> bool {
+    matches!(base, "linalg_cholesky_ex" | "_linalg_eigh")
+}
+
+fn argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
+    let (i, _) = case.operator.schema().argument(name)?;
+    if let Datum::Plain(value) = &case.arguments[i] { Some(value) } else { None }
+}
+
+fn is_true(case: &Case, name: &str) -> bool {
+    matches!(argument(case, name), Some(Value::Bool(true)))
+}

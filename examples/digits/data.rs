@@ -1,0 +1,106 @@
+//! The pictures that the network learns from, and those that it is tested with.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use opdispatch::prelude::*;
+
+/// How many numbers a picture has: the ink in each square of an 8x8 grid, row by row.
+pub(crate) const PIXELS: i64 = 64;
+
+/// The number that stands for a square full of ink.
+const FULL: f32 = 16.0;
+
+/// Pictures, a row each, and the digits that they show.
+pub(crate) struct Digits {
+    pub(crate) pictures: Tensor,
+    pub(crate) labels: Tensor,
+}
+
+impl Digits {
+    /// All 1,797 pictures, in the order of the file. Ink is from 0 to 1.
+    pub(crate) fn load() -> Result<Self> {
+        let mut text = String::new();
+        let compressed: &[u8] = include_bytes!("data/digits.csv.gz");
+        GzDecoder::new(compressed).read_to_string(&mut text).map_err(Error::kernel)?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let (mut pictures, mut labels) = (Vec::new(), Vec::new());
+        for (line, row) in text.lines().enumerate() {
+            let bad = || Error::from(format!("line {} of the digits is not 65 numbers: {row:?}", line + 1));
+            let numbers = row.split(',').map(str::parse).collect::<Result<Vec<u8>, _>>().map_err(|_| bad())?;
+            let Some((&label, ink)) = numbers.split_last() else { return Err(bad()) };
+            if i64::try_from(ink.len()) != Ok(PIXELS) {
+                return Err(bad());
+            }
+            pictures.extend(ink.iter().map(|&ink| f32::from(ink) / FULL));
+            labels.push(i64::from(label));
+        }
+        Ok(Self { pictures: Tensor::from_slice(&pictures).view(&[-1, PIXELS])?, labels: Tensor::from_slice(&labels) })
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> i64 {
+        self.labels.sizes()[0]
+    }
+
+    /// The pictures at these places.
+    pub(crate) fn at(&self, places: &Tensor) -> Result<Self> {
+        let (pictures, labels) = (self.pictures.index_select(0, places)?, self.labels.index_select(0, places)?);
+        Ok(Self { pictures, labels })
+    }
+
+    /// In random order, so many and the rest.
+    pub(crate) fn split(&self, first: i64) -> Result<(Self, Self)> {
+        let order = Tensor::randperm(self.count(), ())?;
+        Ok((self.at(&order.i(..first)?)?, self.at(&order.i(first..)?)?))
+    }
+
+    /// In random order, by the `size`; the last may be smaller.
+    pub(crate) fn batches(&self, size: i64) -> Result<Vec<Self>> {
+        Tensor::randperm(self.count(), ())?.split(size, 0)?.iter().map(|places| self.at(places)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_has_every_picture_with_ink_from_none_to_full() -> Result<()> {
+        let digits = Digits::load()?;
+        assert_eq!((digits.pictures.sizes(), digits.labels.sizes()), (&[1797, PIXELS][..], &[1797][..]));
+        let (least, most) = (digits.pictures.min()?, digits.pictures.max()?);
+        assert_eq!([least.to_vec::<f32>()?, most.to_vec()?], [[0.0], [1.0]]);
+        assert_eq!(digits.labels.i(..3)?.to_vec::<i64>()?, [0, 1, 2]);
+        assert!(digits.labels.bincount(None, 0)?.min()?.item::<i64>()? > 170);
+        Ok(())
+    }
+
+    #[test]
+    fn parts_and_batches_have_each_picture_once() -> Result<()> {
+        let count = 10;
+        let pictures = Tensor::arange(0..count * PIXELS, DType::F32)?.view(&[count, PIXELS])?;
+        let digits = Digits { pictures, labels: Tensor::arange(0..count, ())? };
+        let (some, others) = digits.split(7)?;
+        let batches = some.batches(3)?;
+        assert_eq!(batches.iter().map(Digits::count).collect::<Vec<_>>(), [3, 3, 1]);
+        let mut seen = Vec::new();
+        for part in batches.iter().chain([&others]) {
+            seen.extend(part.labels.to_vec::<i64>()?);
+            let first = part.pictures.i((.., 0))?.to(DType::I64)?;
+            assert!(first.equal(&(&part.labels * PIXELS)?)?, "a picture goes with its label");
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, (0..count).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    #[test]
+    fn a_line_that_is_no_picture_is_an_error_that_names_it() {
+        let error = Digits::parse("1,2,3\n").err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("line 1"), "{error}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Letters and digits of five by seven dots, for a picture that says what it shows.
+
+/// From the left of one character to that of the next, in dots.
+pub(crate) const WIDTH: usize = 6;
+
+/// How high a character is, in dots.
+pub(crate) const HEIGHT: usize = 7;
+
+/// Characters, and below each its dots.
+#[rustfmt::skip]
+const SHEETS: [(&str, [&str; HEIGHT]); 3] = [
+    ("0123456789.%-", [
+        " ###    #    ###   ###     #  #####  ###  #####  ###   ###        ##  #      ",
+        "#   #  ##   #   # #   #   ##  #     #         # #   # #   #       ##  #      ",
+        "#  ##   #       #     #  # #  ####  #        #  #   # #   #          #       ",
+        "# # #   #     ##    ##  #  #      # ####     #   ###   ####         #   #####",
+        "##  #   #    #        # #####     # #   #   #   #   #     #        #         ",
+        "#   #   #   #     #   #    #  #   # #   #   #   #   #     #  ##   #  ##      ",
+        " ###   ###  #####  ###     #   ###   ###    #    ###   ###   ##   #  ##      ",
+    ]),
+    ("ABCDEFGHIJKLM", [
+        " ###  ####   ###  ####  ##### #####  ###  #   #  ###    ### #   # #     #   #",
+        "#   # #   # #   # #   # #     #     #   # #   #   #      #  #  #  #     ## ##",
+        "#   # #   # #     #   # #     #     #     #   #   #      #  # #   #     # # #",
+        "##### ####  #     #   # ####  ####  # ### #####   #      #  ##    #     # # #",
+        "#   # #   # #     #   # #     #     #   # #   #   #      #  # #   #     #   #",
+        "#   # #   # #   # #   # #     #     #   # #   #   #   #  #  #  #  #     #   #",
+        "#   # ####   ###  ####  ##### #      #### #   #  ###   ##   #   # ##### #   #",
+    ]),
+    ("NOPQRSTUVWXYZ", [
+        "#   #  ###  ####   ###  ####   #### ##### #   # #   # #   # #   # #   # #####",
+        "##  # #   # #   # #   # #   # #       #   #   # #   # #   # #   # #   #     #",
+        "##  # #   # #   # #   # #   # #       #   #   # #   # #   #  # #   # #     # ",
+        "# # # #   # ####  #   # ####   ###    #   #   # #   # # # #   #     #     #  ",
+        "#  ## #   # #     # # # # #       #   #   #   # #   # # # #  # #    #    #   ",
+        "#  ## #   # #     #  #  #  #      #   #   #   #  # #  ## ## #   #   #   #    ",
+        "#   #  ###  #      ## # #   # ####    #    ###    #   #   # #   #   #   #####",
+    ]),
+];
+
+/// Where a character has dots, as columns and rows. Small letters look like capitals; what is not here has none.
+pub(crate) fn dots(character: char) -> impl Iterator<Item = (usize, usize)> {
+    let capital = character.to_ascii_uppercase();
+    let found = SHEETS.iter().find_map(|(characters, rows)| Some((characters.find(capital)?, rows)));
+    found.into_iter().flat_map(|(position, rows)| {
+        let columns = WIDTH * position..WIDTH * position + WIDTH - 1;
+        rows.iter().enumerate().flat_map(move |(y, row)| {
+            let dots = row.as_bytes()[columns.clone()].iter().enumerate().filter(|&(_, &dot)| dot == b'#');
+            dots.map(move |(x, _)| (x, y))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_of_a_sheet_has_dots_of_its_own() {
+        for (characters, rows) in SHEETS {
+            assert!(rows.iter().all(|row| row.len() == WIDTH * characters.len() - 1), "{characters}");
+        }
+        let characters: Vec<char> = SHEETS.iter().flat_map(|(characters, _)| characters.chars()).collect();
+        let mut shapes: Vec<Vec<_>> = characters.iter().map(|&character| dots(character).collect()).collect();
+        assert!(shapes.iter().all(|dots| !dots.is_empty()));
+        shapes.sort();
+        shapes.dedup();
+        assert_eq!(shapes.len(), characters.len());
+        assert!(dots('-').eq((0..5).map(|x| (x, 3))));
+        assert_eq!(dots('?').count(), 0);
+    }
+}

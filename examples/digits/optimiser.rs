@@ -1,0 +1,195 @@
+//! How a network follows its gradients: SGD and Adam, as PyTorch has them, and of nothing but operators.
+
+use opdispatch::guard;
+use opdispatch::prelude::*;
+
+/// Changes parameters so that the loss becomes smaller.
+pub(crate) trait Optimiser {
+    /// Takes one step with every parameter that has a gradient.
+    fn step(&mut self) -> Result<()>;
+}
+
+/// Stochastic gradient descent: a ball that rolls down the slope.
+pub(crate) struct Sgd {
+    pub(crate) learning_rate: f64,
+    /// How much of its velocity the ball keeps.
+    pub(crate) momentum: f64,
+    /// How strongly parameters are drawn to zero.
+    pub(crate) weight_decay: f64,
+    /// Whether the slope is that of the place where the velocity leads.
+    pub(crate) nesterov: bool,
+    parameters: Vec<Tensor>,
+    velocities: Vec<Tensor>,
+}
+
+impl Sgd {
+    /// Without momentum and decay.
+    pub(crate) fn new(parameters: Vec<Tensor>, learning_rate: f64) -> Result<Self> {
+        let velocities = zeros_like(&parameters)?;
+        Ok(Self { learning_rate, momentum: 0.0, weight_decay: 0.0, nesterov: false, parameters, velocities })
+    }
+}
+
+impl Optimiser for Sgd {
+    fn step(&mut self) -> Result<()> {
+        let _no_grad = guard::no_grad();
+        for (parameter, velocity) in self.parameters.iter_mut().zip(&mut self.velocities) {
+            let Some(gradient) = parameter.grad() else { continue };
+            let gradient = aten::add!(&gradient, parameter, alpha = self.weight_decay)?;
+            velocity.mul__scalar(self.momentum)?;
+            velocity.add_(&gradient)?;
+            let step =
+                if self.nesterov { aten::add!(&gradient, velocity, alpha = self.momentum)? } else { velocity.clone() };
+            aten::add_!(parameter, &step, alpha = -self.learning_rate)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adam: each number goes at a speed of its own, the slower the more its gradient varies.
+pub(crate) struct Adam {
+    pub(crate) learning_rate: f64,
+    /// How much of the mean gradient, and of the mean of its square, is kept at each step.
+    pub(crate) betas: (f64, f64),
+    /// What keeps the division from being one by zero.
+    pub(crate) eps: f64,
+    /// How strongly parameters are drawn to zero, independently of their gradients: this makes it `AdamW`.
+    pub(crate) weight_decay: f64,
+    steps: i32,
+    parameters: Vec<Tensor>,
+    means: Vec<Tensor>,
+    squares: Vec<Tensor>,
+}
+
+impl Adam {
+    /// With the constants that PyTorch has, but without decay.
+    pub(crate) fn new(parameters: Vec<Tensor>, learning_rate: f64) -> Result<Self> {
+        let (means, squares) = (zeros_like(&parameters)?, zeros_like(&parameters)?);
+        let (betas, eps, weight_decay) = ((0.9, 0.999), 1e-8, 0.0);
+        Ok(Self { learning_rate, betas, eps, weight_decay, steps: 0, parameters, means, squares })
+    }
+}
+
+impl Optimiser for Adam {
+    fn step(&mut self) -> Result<()> {
+        let _no_grad = guard::no_grad();
+        self.steps += 1;
+        // The means began at zero, and are that much too small.
+        let (mean_so_far, square_so_far) = (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
+        let means = self.means.iter_mut().zip(&mut self.squares);
+        for (parameter, (mean, square)) in self.parameters.iter_mut().zip(means) {
+            let Some(gradient) = parameter.grad() else { continue };
+            parameter.mul__scalar(1.0 - self.learning_rate * self.weight_decay)?;
+            mean.lerp__scalar(&gradient, 1.0 - self.betas.0)?;
+            square.mul__scalar(self.betas.1)?;
+            aten::addcmul_!(square, &gradient, &gradient, value = 1.0 - self.betas.1)?;
+            let spread = ((square.sqrt()? / square_so_far.sqrt())? + self.eps)?;
+            aten::addcdiv_!(parameter, mean, &spread, value = -self.learning_rate / mean_so_far)?;
+        }
+        Ok(())
+    }
+}
+
+fn zeros_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| Tensor::zeros(tensor.sizes(), tensor)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four steps on two parameters, with gradients that depend on them: PyTorch's numbers after the same.
+    fn follows_pytorch<O: Optimiser>(make: impl FnOnce(Vec<Tensor>) -> Result<O>, expected: [f64; 6]) -> Result<()> {
+        let (p, q) = (Tensor::from([[1.0, -2.0], [0.5, 3.0]]), Tensor::from([0.25, -0.75]));
+        let mut optimiser = make(vec![p.clone(), q.clone()])?;
+        for k in 0..4 {
+            p.set_grad(Some(((&p * 0.5)? + 0.1 * f64::from(k))?))?;
+            q.set_grad(Some(((&q * p.i(0)?)? - 0.2)?))?;
+            optimiser.step()?;
+        }
+        let found = [p.to_vec::<f64>()?, q.to_vec::<f64>()?].concat();
+        let close = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-14);
+        assert!(close, "{found:?} is not {expected:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn plain_descent_follows_pytorch() -> Result<()> {
+        let expected =
+            [0.756_481_25, -1.687_037_5, 0.349_228_125, 2.385_493_75, 0.240_269_539_215_547, -1.381_836_898_84];
+        follows_pytorch(|parameters| Sgd::new(parameters, 0.1), expected)
+    }
+
+    #[test]
+    fn momentum_and_decay_follow_pytorch() -> Result<()> {
+        let expected = [
+            0.481_422_823_501,
+            -1.239_349_677_002,
+            0.194_627_406_750_5,
+            1.628_604_490_503,
+            0.226_147_125_531_967,
+            -2.132_893_737_849_966,
+        ];
+        follows_pytorch(
+            |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, ..Sgd::new(parameters, 0.1)? }),
+            expected,
+        )
+    }
+
+    #[test]
+    fn nesterov_follows_pytorch() -> Result<()> {
+        let expected = [
+            0.328_368_875_282_652,
+            -1.067_240_418_335_304,
+            0.095_767_326_346_326,
+            1.258_775_071_027_956,
+            0.240_884_189_226_555,
+            -2.820_599_513_975_877,
+        ];
+        let make =
+            |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true, ..Sgd::new(parameters, 0.1)? });
+        follows_pytorch(make, expected)
+    }
+
+    #[test]
+    fn adam_follows_pytorch() -> Result<()> {
+        let expected = [
+            0.799_443_829_227_078,
+            -1.802_818_832_071_637,
+            0.300_135_813_450_61,
+            2.799_589_397_431_148,
+            0.200_415_428_560_415,
+            -0.950_372_628_769_178,
+        ];
+        follows_pytorch(|parameters| Adam::new(parameters, 0.05), expected)
+    }
+
+    #[test]
+    fn decay_makes_it_adamw_as_pytorch_has_it() -> Result<()> {
+        let expected = [
+            0.781_081_829_774_762,
+            -1.764_790_887_436_673,
+            0.291_673_769_576_273,
+            2.741_562_017_812_784,
+            0.201_322_838_423_456,
+            -0.933_906_747_187_421,
+        ];
+        follows_pytorch(|parameters| Ok(Adam { weight_decay: 0.1, ..Adam::new(parameters, 0.05)? }), expected)
+    }
+
+    #[test]
+    fn betas_and_eps_follow_pytorch() -> Result<()> {
+        let expected = [
+            0.802_099_681_451_534,
+            -1.806_019_307_086_911,
+            0.304_962_342_056_234,
+            2.800_536_429_932_585,
+            0.202_059_714_432_691,
+            -0.949_180_600_126_529,
+        ];
+        follows_pytorch(
+            |parameters| Ok(Adam { betas: (0.8, 0.95), eps: 1e-2, ..Adam::new(parameters, 0.05)? }),
+            expected,
+        )
+    }
+}

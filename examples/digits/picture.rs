@@ -1,0 +1,142 @@
+//! A picture to draw on, and to write as PNG.
+
+use std::iter::zip;
+
+use opdispatch::{Error, Result};
+
+use crate::font;
+
+/// Red, green and blue.
+pub(crate) type Colour = [u8; 3];
+
+pub(crate) const WHITE: Colour = [255; 3];
+pub(crate) const BLACK: Colour = [30; 3];
+pub(crate) const GREY: Colour = [225; 3];
+pub(crate) const RED: Colour = [200, 50, 40];
+pub(crate) const BLUE: Colour = [40, 100, 190];
+pub(crate) const GREEN: Colour = [20, 130, 60];
+
+/// A picture of pixels, which are counted from the top left.
+pub(crate) struct Picture {
+    width: usize,
+    height: usize,
+    pixels: Vec<Colour>,
+}
+
+impl Picture {
+    /// A white one.
+    pub(crate) fn new(width: usize, height: usize) -> Self {
+        Self { width, height, pixels: vec![WHITE; width * height] }
+    }
+
+    /// Lays a colour over a pixel, if there is one: 0 leaves the pixel, 1 hides it.
+    fn blend(&mut self, x: usize, y: usize, colour: Colour, share: f64) {
+        if x < self.width && y < self.height {
+            for (old, new) in zip(&mut self.pixels[y * self.width + x], colour) {
+                *old = mixed(*old, new, share);
+            }
+        }
+    }
+
+    /// A filled rectangle from its upper left corner.
+    pub(crate) fn rectangle(&mut self, (x, y): (usize, usize), (width, height): (usize, usize), colour: Colour) {
+        for y in y..y + height {
+            for x in x..x + width {
+                self.blend(x, y, colour, 1.0);
+            }
+        }
+    }
+
+    /// A smooth line from point to point.
+    pub(crate) fn curve(&mut self, points: &[(f64, f64)], colour: Colour) {
+        const HALF: f64 = 1.2;
+        let mut shares = vec![0.0_f64; self.pixels.len()];
+        for (from, to) in zip(points, points.iter().skip(1)) {
+            for y in around(from.1, to.1, self.height) {
+                for x in around(from.0, to.0, self.width) {
+                    let share = &mut shares[y * self.width + x];
+                    *share = share.max(HALF + 0.5 - distance((as_f64(x), as_f64(y)), *from, *to));
+                }
+            }
+        }
+        for (pixel, share) in shares.into_iter().enumerate() {
+            self.blend(pixel % self.width, pixel / self.width, colour, share.clamp(0.0, 1.0));
+        }
+    }
+
+    /// Text whose upper left corner is here. Characters that the font has not are left blank.
+    pub(crate) fn text(&mut self, (x, y): (usize, usize), text: &str, colour: Colour) {
+        const DOT: usize = 2;
+        for (position, character) in text.chars().enumerate() {
+            for (column, row) in font::dots(character) {
+                let corner = (x + (position * font::WIDTH + column) * DOT, y + row * DOT);
+                self.rectangle(corner, (DOT, DOT), colour);
+            }
+        }
+    }
+
+    /// The contents of a PNG file.
+    pub(crate) fn png(&self) -> Result<Vec<u8>> {
+        let mut file = Vec::new();
+        let size = |length: usize| u32::try_from(length).map_err(Error::kernel);
+        let mut encoder = png::Encoder::new(&mut file, size(self.width)?, size(self.height)?);
+        encoder.set_color(png::ColorType::Rgb);
+        let mut writer = encoder.write_header().map_err(Error::kernel)?;
+        writer.write_image_data(self.pixels.as_flattened()).map_err(Error::kernel)?;
+        writer.finish().map_err(Error::kernel)?;
+        Ok(file)
+    }
+}
+
+/// Between two colours' parts.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes is a byte")]
+pub(crate) fn mixed(old: u8, new: u8, share: f64) -> u8 {
+    (f64::from(old) + (f64::from(new) - f64::from(old)) * share).round() as u8
+}
+
+/// Places in a picture are small numbers.
+#[expect(clippy::cast_precision_loss, reason = "pictures have fewer pixels than that")]
+pub(crate) fn as_f64(place: usize) -> f64 {
+    place as f64
+}
+
+/// The pixels that a line from one number to another may touch.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast to an integer stops at its ends")]
+fn around(a: f64, b: f64, end: usize) -> std::ops::Range<usize> {
+    (a.min(b) - 3.0) as usize..end.min((a.max(b) + 3.0) as usize)
+}
+
+/// From a point to the line between two others.
+fn distance((x, y): (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = (dx * dx + dy * dy).max(f64::MIN_POSITIVE);
+    let along = (((x - from.0) * dx + (y - from.1) * dy) / length).clamp(0.0, 1.0);
+    (x - from.0 - along * dx).hypot(y - from.1 - along * dy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_colours_what_it_passes_and_nothing_else() {
+        let mut picture = Picture::new(40, 20);
+        picture.curve(&[(5.0, 10.0), (20.0, 10.0), (30.0, 5.0)], RED);
+        assert_eq!(picture.pixels[10 * 40 + 12], RED);
+        assert_eq!(picture.pixels[5 * 40 + 30], RED);
+        assert_eq!(picture.pixels[15 * 40 + 12], WHITE);
+        assert_eq!(picture.pixels[10 * 40 + 30], WHITE);
+    }
+
+    #[test]
+    fn a_file_has_the_pixels_that_were_drawn() -> Result<()> {
+        let mut picture = Picture::new(3, 2);
+        picture.rectangle((1, 1), (2, 5), BLUE);
+        let file = picture.png()?;
+        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().map_err(Error::kernel)?;
+        let mut pixels = vec![0; 18];
+        reader.next_frame(&mut pixels).map_err(Error::kernel)?;
+        assert_eq!(pixels, [WHITE, WHITE, WHITE, WHITE, BLUE, BLUE].as_flattened());
+        Ok(())
+    }
+}

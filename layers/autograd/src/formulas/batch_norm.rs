@@ -1,0 +1,131 @@
+//! Normalisation of channels, over all pictures.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use super::missing;
+use super::normalized::{Normalized, Three, mask, wanted};
+use crate::{Gradient, op_grad};
+
+#[op_grad(aten::native_batch_norm, not_differentiable(running_mean, running_var, result1, result2))]
+fn batch_norm(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    training: bool,
+    eps: f64,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    back(grad, input, weight, [running_mean, running_var], [result1, result2], training, eps, needs)
+}
+
+#[op_grad(aten::_native_batch_norm_legit, not_differentiable(running_mean, running_var, result1, result2))]
+fn batch_norm_that_writes(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    running_mean: &Tensor,
+    running_var: &Tensor,
+    training: bool,
+    eps: f64,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    back(grad, input, weight, [Some(running_mean), Some(running_var)], [result1, result2], training, eps, needs)
+}
+
+#[op_grad(aten::_native_batch_norm_legit_no_stats, not_differentiable(result1, result2))]
+fn batch_norm_without_statistics(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    training: bool,
+    eps: f64,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    back(grad, input, weight, [None, None], [result1, result2], training, eps, needs)
+}
+
+#[op_grad(aten::_batch_norm_with_update, not_differentiable(running_mean, running_var, result1, result2, result3))]
+fn batch_norm_with_update(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    eps: f64,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    back(grad, input, weight, [None, None], [result1, result2], true, eps, needs)
+}
+
+/// The gradients of input, weight and bias, by statistics of before or those of the call itself.
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn back(
+    grad: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    [running_mean, running_var]: [Option<&Tensor>; 2],
+    [mean, invstd]: [&Tensor; 2],
+    training: bool,
+    eps: f64,
+    needs: &[bool],
+) -> Result<Three> {
+    let mask = mask(needs);
+    let (mean, invstd) = (Some(mean), Some(invstd));
+    let all = aten::native_batch_norm_backward(
+        grad,
+        input,
+        weight,
+        running_mean,
+        running_var,
+        mean,
+        invstd,
+        training,
+        eps,
+        &mask,
+    )?;
+    Ok(wanted(all, mask))
+}
+
+#[op_grad(aten::native_batch_norm_backward, not_differentiable(running_mean, running_var, save_mean, save_invstd))]
+fn batch_norm_backward(
+    grad0: Option<&Tensor>,
+    grad1: Option<&Tensor>,
+    grad2: Option<&Tensor>,
+    grad_out: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    save_mean: Option<&Tensor>,
+    save_invstd: Option<&Tensor>,
+    train: bool,
+    eps: f64,
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    let rank = i64::try_from(input.sizes().len()).unwrap_or(i64::MAX);
+    let but_channels: Vec<i64> = (0..rank).filter(|&dim| dim != 1).collect();
+    let by_channel = |tensor: &Tensor| {
+        let mut sizes = vec![1; input.sizes().len()];
+        sizes[1] = -1;
+        tensor.reshape(&sizes)
+    };
+    let invstd = if train { save_invstd.cloned() } else { running_var.map(|var| (var + eps)?.rsqrt()).transpose()? };
+    let (Some(mean), Some(invstd)) = (if train { save_mean } else { running_mean }, invstd) else {
+        return Err(missing::<aten::native_batch_norm_backward>());
+    };
+    let dims = if train { &but_channels[..] } else { &[] };
+    let normal = Normalized::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;
+    let weight = weight.map(by_channel).transpose()?;
+    let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
+    let twice = normal.twice(grad_out, weight.as_ref(), outer)?;
+    let of_weight = move || twice.weight.sum_dim_intlist(Some(&but_channels), false);
+    Ok((twice.grad, twice.input, of_weight))
+}

@@ -1,0 +1,196 @@
+//! Transforms of functions, in any order.
+
+use aten::prelude::*;
+use dispatch_autograd::functional::{grad, jvp, value_and_grad, vjp};
+use dispatch_autograd::{Differentiable, GradientError};
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use dispatch_transform::TransformError;
+use kernels_cpu as _;
+
+fn scalar(value: f64) -> Tensor {
+    Tensor::from(value)
+}
+
+fn item(tensor: &Tensor) -> f64 {
+    tensor.item().unwrap()
+}
+
+#[test]
+fn gradients_nest() {
+    let fourth = |x: &Tensor| (x * x)? * (x * x)?;
+    let x = scalar(3.0);
+    assert_eq!(item(&grad(fourth, &x).unwrap()), 108.0);
+    assert_eq!(item(&grad(|x| grad(fourth, x), &x).unwrap()), 108.0);
+    assert_eq!(item(&grad(|x| grad(|x| grad(fourth, x), x), &x).unwrap()), 72.0);
+    assert_eq!(dispatch_transform::depth(), 0);
+}
+
+#[test]
+fn what_an_inner_function_captures_is_constant_there_and_not_outside() {
+    // d/dx (x * d/dy (x * y)) = d/dx (x * x)
+    let x = scalar(3.0);
+    let gradient = grad(|x| x * &grad(|y| x * y, &scalar(1.0))?, &x).unwrap();
+    assert_eq!(item(&gradient), 6.0);
+    // The classic confusion: d/dx (x * d/dy (x + y)) = 1.
+    let gradient = grad(|x| x * &grad(|y| x + y, &scalar(1.0))?, &x).unwrap();
+    assert_eq!(item(&gradient), 1.0);
+}
+
+#[test]
+fn an_ordinary_backward_goes_through_a_transform() {
+    let x = scalar(2.0).requires_grad_(true).unwrap();
+    let cube = |x: &Tensor| x * &(x * x)?;
+    let first = grad(cube, &x).unwrap();
+    assert!(first.requires_grad());
+    first.backward().unwrap();
+    assert_eq!(item(&x.grad().unwrap()), 12.0);
+}
+
+#[test]
+fn a_function_that_captures_a_tensor_passes_it_gradients_of_an_ordinary_backward() {
+    let w = scalar(5.0).requires_grad_(true).unwrap();
+    let gradient = grad(|x| (x * x)? * &w, &scalar(3.0)).unwrap();
+    assert_eq!(item(&gradient), 30.0);
+    gradient.backward().unwrap();
+    assert_eq!(item(&w.grad().unwrap()), 6.0);
+}
+
+#[test]
+fn a_tensor_cannot_be_made_a_leaf_of_its_own_inside_of_a_transform() {
+    let error = grad(|x| x * &scalar(2.0).requires_grad_(true)?, &scalar(3.0)).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    assert_eq!(source.downcast_ref(), Some(&GradientError::InsideTransform));
+}
+
+#[test]
+fn no_grad_outside_does_not_reach_in_and_inside_does_not_reach_out() {
+    let square = |x: &Tensor| x * x;
+    let _off = guard::no_grad();
+    assert_eq!(item(&grad(square, &scalar(3.0)).unwrap()), 6.0);
+    drop(_off);
+    let x = scalar(3.0).requires_grad_(true).unwrap();
+    let (value, gradient) = value_and_grad(
+        |x| {
+            let constant = {
+                let _off = guard::no_grad();
+                (x * x)?
+            };
+            x * &constant
+        },
+        &x,
+    )
+    .unwrap();
+    // At its own level the square is a constant; outside, everything counts.
+    assert_eq!((item(&value), item(&gradient)), (27.0, 9.0));
+    value.backward().unwrap();
+    assert_eq!(item(&x.grad().unwrap()), 27.0);
+}
+
+#[test]
+fn in_place_operators_and_views_work_at_a_level() {
+    let gradient = grad(
+        |x| {
+            let mut y = aten::clone(x, None)?;
+            let mut end = y.slice(0, Some(1), None, 1)?;
+            aten::mul_(&mut end, &x.slice(0, Some(1), None, 1)?)?;
+            aten::add_(&mut y, x, 1.into())?;
+            y.sum()
+        },
+        &Tensor::from([2.0, 3.0]),
+    );
+    assert_eq!(gradient.unwrap().to_vec::<f64>().unwrap(), [2.0, 7.0]);
+}
+
+#[test]
+fn writing_to_a_captured_tensor_is_refused() {
+    let outside = scalar(1.0);
+    let error = grad(
+        |x| {
+            aten::mul_(&mut outside.clone(), x)?;
+            x * x
+        },
+        &scalar(2.0),
+    )
+    .unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(
+        matches!(source.downcast_ref(), Some(TransformError::WrittenFromOutside { argument, .. }) if argument == "self"),
+        "{error}"
+    );
+    assert_eq!((item(&outside), dispatch_transform::depth()), (1.0, 0));
+}
+
+#[test]
+fn a_tensor_that_leaves_a_function_is_an_ordinary_one_afterwards() {
+    let mut kept = None;
+    grad(
+        |x| {
+            kept = Some((x * x)?);
+            x * x
+        },
+        &scalar(3.0),
+    )
+    .unwrap();
+    let kept = kept.unwrap();
+    let doubled = (&kept * 2.0).unwrap();
+    assert_eq!(item(&doubled), 18.0);
+    assert!(!doubled.requires_grad() && !dispatch_transform::is_lifted(&doubled));
+}
+
+#[test]
+fn a_pullback_can_be_called_twice_and_differentiated() {
+    let x = Tensor::from([1.0, 2.0]).requires_grad_(true).unwrap();
+    let (_, pullback) = vjp(|inputs| Ok(vec![(&(&inputs[0] * &inputs[0])? * &inputs[0])?]), &[&x]).unwrap();
+    for seed in [1.0, 10.0] {
+        let gradient = pullback.call(&[&Tensor::from([seed, 0.0])]).unwrap().remove(0);
+        assert_eq!(gradient.to_vec::<f64>().unwrap(), [3.0 * seed, 0.0]);
+    }
+    let gradient = pullback.call(&[&Tensor::from([1.0, 1.0])]).unwrap().remove(0);
+    gradient.sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [6.0, 12.0]);
+}
+
+#[test]
+fn forward_over_reverse_gives_a_hessians_product() {
+    // f = sum(x^3): the Hessian is diag(6 x).
+    let x = Tensor::from([1.0, 2.0]);
+    let cube = |x: &Tensor| (&(x * x)? * x)?.sum();
+    let (_, product) = jvp(|inputs| Ok(vec![grad(cube, &inputs[0])?]), &[&x], &[&Tensor::from([1.0, 10.0])]).unwrap();
+    assert_eq!(product[0].to_vec::<f64>().unwrap(), [6.0, 120.0]);
+    // And the other way round.
+    let along = |x: &Tensor| {
+        let (_, change) = jvp(|inputs| Ok(vec![cube(&inputs[0])?]), &[x], &[&Tensor::from([1.0, 10.0])])?;
+        Ok(change[0].clone())
+    };
+    assert_eq!(grad(along, &x).unwrap().to_vec::<f64>().unwrap(), [6.0, 120.0]);
+}
+
+#[test]
+fn a_constant_function_has_a_gradient_of_zeros() {
+    let gradient = grad(|_| Ok(scalar(1.0)), &Tensor::from([1.0, 2.0])).unwrap();
+    assert_eq!(gradient.to_vec::<f64>().unwrap(), [0.0, 0.0]);
+}
+
+#[test]
+fn an_error_or_a_panic_inside_leaves_the_level() {
+    let failed = grad(|_| Err("no".into()), &scalar(1.0));
+    assert!(failed.is_err());
+    let caught = std::panic::catch_unwind(|| grad(|_| panic!("inside"), &scalar(1.0)));
+    assert!(caught.is_err());
+    assert_eq!(dispatch_transform::depth(), 0);
+    assert_eq!(item(&grad(|x| x * x, &scalar(1.0)).unwrap()), 2.0);
+}
+
+#[test]
+fn a_level_does_not_reach_into_other_threads() {
+    let error = grad(
+        |x| {
+            let x = x.clone();
+            std::thread::spawn(move || &x * &x).join().unwrap()
+        },
+        &scalar(1.0),
+    )
+    .unwrap_err();
+    assert!(error.to_string().contains("another thread"), "{error}");
+}

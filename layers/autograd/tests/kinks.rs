@@ -1,0 +1,205 @@
+//! Gradients where a function has none by itself: what is said there is PyTorch's.
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, GradientError};
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+const NAN: f64 = f64::NAN;
+const INF: f64 = f64::INFINITY;
+
+/// The gradients of the sum of what a function gives, by each of its arguments.
+fn gradients<const N: usize>(arguments: [&[f64]; N], f: impl Fn([&Tensor; N]) -> Result<Tensor>) -> [Vec<f64>; N] {
+    let leaves = arguments.map(|values| Tensor::from_slice(values).requires_grad_(true).unwrap());
+    f(leaves.each_ref()).unwrap().sum().unwrap().backward().unwrap();
+    leaves.map(|leaf| leaf.grad().map_or_else(Vec::new, |gradient| gradient.to_vec().unwrap()))
+}
+
+#[track_caller]
+fn assert_same<const N: usize>(found: [Vec<f64>; N], expected: [&[f64]; N]) {
+    for (found, expected) in found.iter().zip(expected) {
+        let close = |(a, b): (&f64, &f64)| (a.is_nan() && b.is_nan()) || a == b || (a - b).abs() < 1e-12 * b.abs();
+        assert!(found.len() == expected.len() && found.iter().zip(expected).all(close), "{found:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn what_is_on_a_bound_that_is_a_number_is_the_numbers() {
+    assert_same(
+        gradients([&[-1.0, 0.0, 0.5, 1.0, 2.0, NAN]], |[x]| x.clamp(Some(0.into()), Some(1.into()))),
+        [&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]],
+    );
+    assert_same(gradients([&[-1.0, 0.0, 1.0, NAN]], |[x]| x.clamp_min(0)), [&[0.0, 0.0, 1.0, 0.0]]);
+    assert_same(gradients([&[-1.0, 0.0, 1.0, NAN]], |[x]| x.clamp_max(0)), [&[1.0, 0.0, 0.0, 0.0]]);
+    assert_same(gradients([&[-1.0, 0.0, 6.0, 3.0]], |[x]| x.relu6()), [&[0.0, 0.0, 0.0, 1.0]]);
+    assert_same(gradients([&[0.0]], |[x]| x.relu()), [&[0.0]]);
+}
+
+#[test]
+fn what_is_on_a_bound_that_is_a_tensor_is_shared() {
+    let low = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 1.0, 1.0, 2.0];
+    let high = [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0];
+    let x = [-1.0, 0.0, 1.0, 0.5, NAN, 0.5, 3.0, 1.0, 0.0, 2.0];
+    assert_same(
+        gradients([&x, &low, &high], |[x, low, high]| x.clamp_tensor(Some(low), Some(high))),
+        [
+            &[0.0, 0.5, 0.5, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+            &[1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+            &[0.0, 0.0, 0.5, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0],
+        ],
+    );
+    let (x, zero) = ([-1.0, 0.0, 1.0, NAN], [0.0; 4]);
+    assert_same(
+        gradients([&x, &zero], |[x, low]| x.clamp_min_tensor(low)),
+        [&[0.0, 0.5, 1.0, 1.0], &[1.0, 0.5, 0.0, 1.0]],
+    );
+}
+
+#[test]
+fn equal_ones_share_the_gradient_of_the_larger() {
+    let (a, b) = ([1.0, 2.0, NAN, 1.0, NAN], [1.0, 1.0, 1.0, NAN, NAN]);
+    assert_same(gradients([&a[..4], &b[..4]], |[a, b]| a.maximum(b)), [&[0.5, 1.0, 1.0, 1.0], &[0.5, 0.0, 1.0, 1.0]]);
+    assert_same(gradients([&a, &b], |[a, b]| a.fmax(b)), [&[0.5, 1.0, 0.0, 1.0, 1.0], &[0.5, 0.0, 1.0, 0.0, 0.0]]);
+    assert_same(gradients([&a, &b], |[a, b]| a.fmin(b)), [&[0.5, 0.0, 0.0, 1.0, 1.0], &[0.5, 1.0, 1.0, 0.0, 0.0]]);
+    assert_same(gradients([&[1.0, 2.0, 2.0]], |[x]| x.amax(&[], false)), [&[0.0, 0.5, 0.5]]);
+    assert_same(gradients([&[1.0, 2.0, 2.0]], |[x]| x.max()), [&[0.0, 0.5, 0.5]]);
+    assert_same(gradients([&[1.0, NAN, NAN]], |[x]| x.max()), [&[0.0, 0.5, 0.5]]);
+    assert_same(gradients([&[1.0, NAN, NAN]], |[x]| x.amax(&[], false)), [&[NAN, NAN, NAN]]);
+    assert_same(gradients([&[1.0, 2.0, 2.0, 3.0]], |[x]| x.median()), [&[0.0, 0.5, 0.5, 0.0]]);
+    assert_same(gradients([&[1.0, 2.0, NAN, 2.0, NAN]], |[x]| x.nanmedian()), [&[0.0, 0.5, 0.0, 0.5, 0.0]]);
+    assert_same(
+        gradients([&[1.0, 1.0, 2.0]], |[x]| {
+            let (low, high) = x.aminmax()?;
+            low + high
+        }),
+        [&[0.5, 0.5, 1.0]],
+    );
+}
+
+#[test]
+fn a_selection_gives_the_gradient_to_the_index_that_it_returned() {
+    let x = Tensor::from([1.0, 3.0, 3.0, 2.0]).requires_grad_(true).unwrap();
+    let (largest, at) = x.max_dim(0, false).unwrap();
+    largest.backward().unwrap();
+    let gradient: Vec<f64> = x.grad().unwrap().to_vec().unwrap();
+    let at = usize::try_from(at.item::<i64>().unwrap()).unwrap();
+    assert!(gradient[at] == 1.0 && gradient.iter().sum::<f64>() == 1.0, "{gradient:?} at {at}");
+    assert_same(gradients([&[1.0, 3.0, 2.0, 3.0]], |[x]| Ok(x.cummax(0)?.0)), [&[1.0, 2.0, 0.0, 1.0]]);
+}
+
+#[test]
+fn zeros_in_products_leave_the_product_of_the_others() {
+    assert_same(gradients([&[1.0, 0.0, 2.0]], |[x]| x.prod()), [&[0.0, 2.0, 0.0]]);
+    assert_same(gradients([&[1.0, 0.0, 0.0]], |[x]| x.prod()), [&[0.0, 0.0, 0.0]]);
+    assert_same(gradients([&[1.0, 0.0, 2.0, 3.0]], |[x]| x.cumprod(0)), [&[1.0, 9.0, 0.0, 0.0]]);
+    assert_same(gradients([&[1.0, 0.0, 2.0, 0.0, 3.0]], |[x]| x.cumprod(0)), [&[1.0, 3.0, 0.0, 0.0, 0.0]]);
+    let empty: Vec<f64> = Vec::new();
+    assert_same(gradients([&empty], |[x]| x.prod()), [&[]]);
+}
+
+#[test]
+fn powers_of_zero() {
+    assert_same(
+        gradients([&[0.0, 0.0, 0.0, 2.0, -2.0, 0.0], &[0.0, 1.0, -1.0, 0.0, 2.0, 0.5]], |[x, y]| {
+            x.pow_tensor_tensor(y)
+        }),
+        [&[0.0, 1.0, -INF, 0.0, -4.0, INF], &[0.0, 0.0, -INF, 2.0_f64.ln(), NAN, 0.0]],
+    );
+    assert_same(gradients([&[0.0, 1.0, -1.0]], |[y]| aten::pow_scalar(0.into(), y)), [&[0.0, 0.0, -INF]]);
+    assert_same(gradients([&[1.0]], |[y]| aten::pow_scalar(2.into(), y)), [&[2.0 * 2.0_f64.ln()]]);
+    assert_same(gradients([&[0.0, 1.0]], |[x]| x.sqrt()), [&[INF, 0.5]]);
+    assert_same(
+        gradients([&[0.0, 0.0, 1.0, 0.0], &[0.0, 1.0, 0.0, -1.0]], |[x, y]| x.xlogy(y)),
+        [&[0.0, 0.0, -INF, 0.0], &[NAN, 0.0, INF, -0.0]],
+    );
+}
+
+#[test]
+fn magnitudes_have_no_slope_at_zero() {
+    assert_same(gradients([&[0.0, -1.0, -0.0]], |[x]| x.abs()), [&[0.0, -1.0, 0.0]]);
+    for (ord, slope) in [
+        (1.0, 1.0),
+        (2.0, 0.5_f64.sqrt()),
+        (3.0, 2.0_f64.powf(-2.0 / 3.0)),
+        (0.5, 2.0),
+        (INF, 0.5),
+        (-INF, 0.0),
+        (-1.0, 0.0),
+    ] {
+        let norm = |[x]: [&Tensor; 1]| aten::linalg_vector_norm(x, ord.into(), None, false, None);
+        assert_same(gradients([&[0.0, 0.0]], norm), [&[0.0, 0.0]]);
+        assert_same(gradients([&[0.0, 2.0, -2.0]], norm), [&[0.0, slope, -slope]]);
+    }
+    assert_same(gradients([&[0.0, 1.0], &[0.0, 0.0]], |[x, y]| x.atan2(y)), [&[0.0, 0.0], &[0.0, -1.0]]);
+    assert_same(gradients([&[0.0, 1.0], &[0.0, 0.0]], |[x, y]| x.hypot(y)), [&[NAN, 1.0], &[NAN, 0.0]]);
+    assert_same(gradients([&[0.0, 1.0]], |[x]| x.sinc()), [&[0.0, -1.0]]);
+    assert_same(gradients([&[1.0, 1.0]], |[x]| aten::std_correction(x, None, None, false)), [&[0.0, 0.0]]);
+    assert_same(gradients([&[1.0]], |[x]| aten::var_correction(x, None, None, false)), [&[NAN]]);
+}
+
+#[test]
+fn steps_have_no_slope_but_their_ramps_do() {
+    assert_same(gradients([&[0.5, -1.5]], |[x]| x.round()), [&[0.0, 0.0]]);
+    assert_same(gradients([&[0.0, 1.5]], |[x]| x.frac()), [&[1.0, 1.0]]);
+    assert_same(gradients([&[0.0, -2.0]], |[x]| x.sign()), [&[0.0, 0.0]]);
+    assert_same(gradients([&[NAN, 1.0, INF]], |[x]| aten::nan_to_num(x, None, None, None)), [&[0.0, 1.0, 0.0]]);
+    assert_same(
+        gradients([&[0.0, 1.0, -1.0, 2.0], &[1.0, -1.0, -1.0, 0.0]], |[x, y]| x.copysign(y)),
+        [&[0.0, -1.0, 1.0, 1.0], &[]],
+    );
+    assert_same(gradients([&[5.0, -5.0], &[3.0, 3.0]], |[x, y]| x.remainder(y)), [&[1.0, 1.0], &[-1.0, 2.0]]);
+    assert_same(gradients([&[5.0, -5.0], &[3.0, 3.0]], |[x, y]| x.fmod(y)), [&[1.0, 1.0], &[-1.0, 1.0]]);
+    assert_same(gradients([&[5.0], &[3.0]], |[x, y]| x.div_tensor_mode(y, Some("floor"))), [&[0.0], &[0.0]]);
+    assert_same(gradients([&[0.5, -0.5, 0.6, 0.0]], |[x]| x.hardshrink(0.5)), [&[0.0, 0.0, 1.0, 0.0]]);
+    assert_same(gradients([&[0.0, 1.0, 0.5, 2.0]], |[x]| x.logit(None)), [&[INF, INF, 4.0, NAN]]);
+}
+
+#[test]
+fn what_nobody_worked_out_raises() {
+    let x = Tensor::from([0.0, 1.0]).requires_grad_(true).unwrap();
+    let y = x.heaviside(&Tensor::from([1.0, 1.0])).unwrap();
+    let error = y.sum().unwrap().backward().unwrap_err();
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+    assert!(
+        matches!(source, Some(GradientError::NoDerivative { operator }) if operator == "aten::heaviside"),
+        "{error}"
+    );
+}
+
+#[test]
+fn gradients_of_complex_numbers_are_conjugated() {
+    let z = aten::view_as_complex(&Tensor::from([[1.0, 2.0], [0.5, -1.0]])).unwrap().requires_grad_(true).unwrap();
+    let seed = aten::view_as_complex(&Tensor::from([[1.0, 1.0], [1.0, 1.0]])).unwrap();
+    let by = |f: fn(&Tensor) -> Result<Tensor>| {
+        let y = f(&z).unwrap();
+        let gradients = dispatch_autograd::Differentiation::of(&[&y]).seeded(&[&seed]).grad(&[&z]).unwrap();
+        aten::view_as_real(gradients[0].as_ref().unwrap()).unwrap().to_vec::<f64>().unwrap()
+    };
+    let close = |found: Vec<f64>, expected: [f64; 4]| {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {expected:?}");
+    };
+    close(
+        by(Methods::exp),
+        [1.340_522_288_248_005_2, -3.602_931_055_761_632_5, -0.496_543_207_036_634_7, 2.278_159_015_622_892],
+    );
+    close(by(Methods::log), [-0.2, 0.6, 1.2, -0.4]);
+    close(by(Methods::reciprocal), [0.28, -0.04, -0.16, 1.12]);
+    close(
+        by(Methods::tanh),
+        [0.266_101_422_656_119_1, -0.870_104_619_128_041, 2.246_428_349_101_053, -1.119_317_888_541_519],
+    );
+    close(by(Methods::conj), [1.0, -1.0, 1.0, -1.0]);
+}
+
+#[test]
+fn parts_of_complex_numbers_take_their_gradients_apart() {
+    let z = aten::view_as_complex(&Tensor::from([[1.0, 2.0], [0.5, -1.0]])).unwrap().requires_grad_(true).unwrap();
+    ((z.real().unwrap() * 3.0).unwrap() + (z.imag().unwrap() * 5.0).unwrap())
+        .unwrap()
+        .sum()
+        .unwrap()
+        .backward()
+        .unwrap();
+    let gradient = aten::view_as_real(&z.grad().unwrap()).unwrap();
+    assert_eq!(gradient.to_vec::<f64>().unwrap(), [3.0, 5.0, 3.0, 5.0]);
+}

@@ -1,0 +1,113 @@
+//! Graphs are dropped, however long, and nothing stays behind.
+
+use std::sync::Arc;
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+fn leaf(values: &[f64]) -> Tensor {
+    Tensor::from_slice(values).requires_grad_(true).unwrap()
+}
+
+fn in_a_small_stack(f: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(256 << 10).spawn(f).unwrap().join().unwrap();
+}
+
+fn chain(x: &Tensor, length: usize) -> Tensor {
+    (0..length).fold(x.clone(), |y, _| aten::add(&y, x, 1.into()).unwrap())
+}
+
+#[test]
+fn a_million_nodes_run_forward_and_backward_in_a_small_stack() {
+    in_a_small_stack(|| {
+        let x = leaf(&[1.0]);
+        chain(&x, 1_000_000).backward().unwrap();
+        assert_eq!(x.grad().unwrap().item::<f64>().unwrap(), 1_000_001.0);
+    });
+}
+
+#[test]
+fn a_long_chain_is_dropped_without_a_backward_in_a_small_stack() {
+    in_a_small_stack(|| drop(chain(&leaf(&[1.0]), 300_000)));
+}
+
+#[test]
+fn a_chain_through_saved_tensors_is_dropped_in_a_small_stack() {
+    in_a_small_stack(|| {
+        let (x, one) = (leaf(&[1.0]), leaf(&[1.0]));
+        let product = (0..100_000).fold(x.clone(), |y, _| (&y * &one).unwrap());
+        drop(product);
+    });
+}
+
+#[test]
+fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
+    in_a_small_stack(|| {
+        let (x, one) = (leaf(&[1.0, 1.0]), leaf(&[1.0]));
+        let base = aten::clone(&x, None).unwrap();
+        for _ in 0..20_000 {
+            aten::mul_(&mut base.slice(0, Some(1), None, 1).unwrap(), &one).unwrap();
+        }
+        base.sum().unwrap().backward().unwrap();
+        drop(base);
+    });
+}
+
+/// Tells when a tensor's body is gone.
+struct Witness(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+
+fn watched(tensor: &Tensor, witness: &Arc<()>) {
+    tensor.extension_or_init(|| Witness(witness.clone()));
+}
+
+#[test]
+fn nothing_lives_on_after_a_forward_without_a_backward() {
+    let witness = Arc::new(());
+    {
+        let x = leaf(&[1.0, 2.0]);
+        watched(&x, &witness);
+        let mut y = x.exp().unwrap();
+        watched(&y, &witness);
+        let z = (&y * &y).unwrap();
+        watched(&z, &witness);
+        let view = z.view(&[1, 2]).unwrap();
+        watched(&view, &witness);
+        aten::add_(&mut y, &x, 1.into()).unwrap();
+        let mut end = y.slice(0, Some(1), None, 1).unwrap();
+        watched(&end, &witness);
+        let other = end.clone();
+        aten::mul_(&mut end, &other).unwrap();
+        y.retain_grad().unwrap();
+    }
+    assert_eq!(Arc::strong_count(&witness), 1);
+}
+
+#[test]
+fn nothing_but_gradients_lives_on_after_gradients_of_gradients() {
+    let witness = Arc::new(());
+    {
+        let x = leaf(&[2.0]);
+        watched(&x, &witness);
+        let y = (&x.exp().unwrap() * &x).unwrap();
+        watched(&y, &witness);
+        let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+        watched(&first, &witness);
+    }
+    assert_eq!(Arc::strong_count(&witness), 1);
+}
+
+#[test]
+fn saved_tensors_are_freed_by_a_backward_while_the_result_lives() {
+    let witness = Arc::new(());
+    let x = leaf(&[2.0]);
+    let y = {
+        let saved = (&x * 3.0).unwrap();
+        watched(&saved, &witness);
+        (&saved * &saved).unwrap()
+    };
+    assert_eq!(Arc::strong_count(&witness), 2);
+    y.backward().unwrap();
+    assert_eq!(Arc::strong_count(&witness), 1);
+}

@@ -1,0 +1,237 @@
+//! Derivatives of what shows, takes and puts elements: where the recordings of PyTorch say nothing.
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation, grad};
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+fn leaf(tensor: Tensor) -> Tensor {
+    tensor.requires_grad_(true).unwrap()
+}
+
+/// `count` numbers that look like nothing in particular.
+fn numbers(sizes: &[i64]) -> Tensor {
+    let count: i64 = sizes.iter().product();
+    let numbers = Tensor::arange(1..count + 1, DType::F64).unwrap();
+    (numbers * 0.7).unwrap().sin().unwrap().reshape(sizes).unwrap()
+}
+
+/// The gradients of `outputs`, each weighted by numbers of its own.
+fn weighted(outputs: &[&Tensor], inputs: &[&Tensor]) -> Vec<Option<Tensor>> {
+    let seeds: Vec<Tensor> = outputs.iter().map(|output| numbers(output.sizes())).collect();
+    let seeds: Vec<&Tensor> = seeds.iter().collect();
+    Differentiation::of(outputs).seeded(&seeds).allow_unused().grad(inputs).unwrap()
+}
+
+fn gradient(output: &Tensor, input: &Tensor) -> Vec<f64> {
+    weighted(&[output], &[input])[0].as_ref().expect("it has a part in the output").to_vec().unwrap()
+}
+
+/// Whether the gradient of the gradient's squares is what small steps say.
+fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tensor>) {
+    let squares = |inputs: &[&Tensor]| -> Result<Tensor> {
+        let output = f(inputs)?;
+        let seed = numbers(output.sizes());
+        let seeds = [&seed];
+        let outputs = [&output];
+        let gradients = Differentiation::of(&outputs).seeded(&seeds).create_graph().grad(inputs)?;
+        let sums = gradients.iter().flatten().map(|gradient| (gradient * gradient)?.sum());
+        sums.reduce(|a, b| a? + b?).expect("there is an input")
+    };
+    let leaves: Vec<Tensor> = inputs.iter().map(|input| leaf(input.detach().unwrap())).collect();
+    let all: Vec<&Tensor> = leaves.iter().collect();
+    let found = grad(&[&squares(&all).unwrap()], &all).unwrap();
+    for (which, input) in inputs.iter().enumerate() {
+        let found: Vec<f64> = found[which].as_ref().unwrap().to_vec().unwrap();
+        let values: Vec<f64> = input.to_vec().unwrap();
+        for at in 0..values.len() {
+            let moved = |step: f64| {
+                let mut values = values.clone();
+                values[at] += step;
+                let moved = leaf(Tensor::from_slice(&values).reshape(input.sizes()).unwrap());
+                let mut all = all.clone();
+                all[which] = &moved;
+                squares(&all).unwrap().item::<f64>().unwrap()
+            };
+            let expected = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+            let near = (found[at] - expected).abs() <= 1e-5 * expected.abs().max(1.0);
+            assert!(near, "input {which}, element {at}: {} instead of {expected}", found[at]);
+        }
+    }
+}
+
+#[test]
+fn what_is_detached_is_a_tensor_of_its_own() {
+    let x = leaf(numbers(&[3]));
+    for tensor in [x.clone(), (&x * &x).unwrap()] {
+        let detached = tensor.detach().unwrap();
+        assert!(!detached.requires_grad() && !detached.same(&tensor));
+        assert!(detached.storage().same(tensor.storage()));
+        assert!(tensor.requires_grad());
+        let leaf = leaf(detached);
+        assert_eq!(gradient(&leaf.exp().unwrap(), &leaf).len(), 3);
+    }
+}
+
+#[test]
+fn a_strided_view_gathers_what_all_its_places_get() {
+    let x = leaf(numbers(&[4]));
+    let windows = aten::as_strided(&x, &[2, 3], &[1, 1], Some(0)).unwrap();
+    let w: Vec<f64> = numbers(&[6]).to_vec().unwrap();
+    assert_eq!(gradient(&windows, &x), [w[0], w[1] + w[3], w[2] + w[4], w[5]]);
+}
+
+#[test]
+fn a_strided_view_may_show_more_than_the_tensor_that_it_is_made_of() {
+    let x = leaf(numbers(&[4]));
+    let part = x.narrow(0, 2, 1).unwrap();
+    let all = aten::as_strided(&part, &[4], &[1], Some(0)).unwrap();
+    let w: Vec<f64> = numbers(&[4]).to_vec().unwrap();
+    assert_eq!(gradient(&all, &x), [0.0, 0.0, w[2], 0.0], "the gradient goes to what `part` showed");
+}
+
+#[test]
+fn elements_of_an_expanded_tensor_share_the_gradient_of_a_strided_view() {
+    let x = leaf(numbers(&[2]));
+    let twice = x.expand(&[2, 2]).unwrap();
+    let flat = aten::as_strided(&twice, &[2], &[1], Some(0)).unwrap();
+    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+    assert_eq!(gradient(&flat, &x), w, "half goes to each of two places, which are the same element");
+}
+
+#[test]
+fn parts_that_nobody_used_get_zeros() {
+    let x = leaf(numbers(&[5]));
+    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+    let parts = x.split(2, 0).unwrap();
+    assert_eq!(gradient(&parts[1], &x), [0.0, 0.0, w[0], w[1], 0.0]);
+    let parts = x.split_with_sizes(&[1, 2, 2], 0).unwrap();
+    assert_eq!(gradient(&parts[1], &x), [0.0, w[0], w[1], 0.0, 0.0]);
+    let parts = x.unbind_int(0).unwrap();
+    assert_eq!(gradient(&parts[3], &x), [0.0, 0.0, 0.0, w[0], 0.0]);
+}
+
+#[test]
+fn joined_tensors_get_their_parts_and_may_be_written_to() {
+    let (x, y) = (leaf(numbers(&[2])), leaf(numbers(&[3])));
+    let mut squares = (&x * &x).unwrap();
+    let nothing = Tensor::zeros(&[0], DType::F64).unwrap();
+    let all = aten::cat(&[squares.clone(), nothing, y.clone()], 0).unwrap();
+    squares.mul__scalar(2).unwrap();
+    let gradients = weighted(&[&all], &[&x, &y]);
+    let w: Vec<f64> = numbers(&[5]).to_vec().unwrap();
+    let values: Vec<f64> = x.to_vec().unwrap();
+    let of_x: Vec<f64> = gradients[0].as_ref().unwrap().to_vec().unwrap();
+    assert_eq!(of_x, [2.0 * values[0] * w[0], 2.0 * values[1] * w[1]]);
+    assert_eq!(gradients[1].as_ref().unwrap().to_vec::<f64>().unwrap(), w[2..]);
+}
+
+#[test]
+fn what_was_not_scattered_gets_zeros() {
+    let x = leaf(numbers(&[3]));
+    let source = leaf(numbers(&[4]));
+    let index = Tensor::from_slice(&[2_i64, 0]);
+    let w: Vec<f64> = numbers(&[3]).to_vec().unwrap();
+    let scattered = x.scatter_src(0, &index, &source).unwrap();
+    assert_eq!(gradient(&scattered, &source), [w[2], w[0], 0.0, 0.0]);
+    assert_eq!(gradient(&scattered, &x), [0.0, w[1], 0.0]);
+    let added = x.scatter_add(0, &index, &source).unwrap();
+    assert_eq!(gradient(&added, &source), [w[2], w[0], 0.0, 0.0]);
+    assert_eq!(gradient(&added, &x), w);
+}
+
+#[test]
+fn a_strided_part_that_was_replaced_gets_nothing() {
+    let (x, source) = (leaf(numbers(&[2, 2])), leaf(numbers(&[2])));
+    let replaced = aten::as_strided_scatter(&x, &source, &[2], &[3], Some(0)).unwrap();
+    let w: Vec<f64> = numbers(&[4]).to_vec().unwrap();
+    assert_eq!(gradient(&replaced, &x), [0.0, w[1], w[2], 0.0]);
+    assert_eq!(gradient(&replaced, &source), [w[0], w[3]]);
+}
+
+#[test]
+fn reductions_of_scatter_have_gradients() {
+    let (x, source) = (leaf(numbers(&[2])), leaf(numbers(&[3])));
+    let index = Tensor::from_slice(&[0_i64, 0, 1]);
+    let product = aten::scatter_reduce(&x, 0, &index, &source, "multiply").unwrap();
+    let (a, b): (Vec<f64>, Vec<f64>) = (x.to_vec().unwrap(), source.to_vec().unwrap());
+    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+    let near = |found: Vec<f64>, expected: &[f64]| {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} instead of {expected:?}");
+    };
+    near(gradient(&product, &x), &[w[0] * b[0] * b[1], w[1] * b[2]]);
+    near(gradient(&product, &source), &[w[0] * a[0] * b[1], w[0] * a[0] * b[0], w[1] * a[1]]);
+    let sum = aten::scatter_reduce(&x, 0, &index, &source, "add").unwrap();
+    near(gradient(&sum, &source), &[w[0], w[0], w[1]]);
+    let scaled = aten::scatter_value_reduce(&x, 0, &index, 3.0.into(), "multiply").unwrap();
+    near(gradient(&scaled, &x), &[9.0 * w[0], 3.0 * w[1]]);
+}
+
+#[test]
+fn a_product_with_a_single_zero_is_not_lost() {
+    let x = leaf(Tensor::from([2.0, 0.0]));
+    let source = leaf(Tensor::from([0.0, 3.0, 5.0]));
+    let index = Tensor::from_slice(&[0_i64, 0, 1]);
+    let product = aten::scatter_reduce_two(&x, 0, &index, &source, "prod", true).unwrap();
+    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+    assert_eq!(gradient(&product, &source), [w[0] * 6.0, 0.0, 0.0]);
+    assert_eq!(gradient(&product, &x), [0.0, w[1] * 5.0]);
+}
+
+#[test]
+fn a_position_that_is_filled_twice_counts_once() {
+    let (x, value) = (leaf(numbers(&[3])), leaf(Tensor::from(1.5)));
+    let index = Tensor::from_slice(&[1_i64, 1]);
+    let filled = aten::index_fill_int_tensor(&x, 0, &index, &value).unwrap();
+    let w: Vec<f64> = numbers(&[3]).to_vec().unwrap();
+    assert_eq!(gradient(&filled, &value), [w[1]]);
+    assert_eq!(gradient(&filled, &x), [w[0], 0.0, w[2]]);
+}
+
+#[test]
+fn chunks_side_by_side_go_back_without_what_filled_them() {
+    let (x, y) = (leaf(numbers(&[3, 2])), leaf(numbers(&[5])));
+    let joined = aten::_chunk_cat(&[x.clone(), y.clone()], 0, 2).unwrap();
+    assert_eq!(joined.sizes(), [2, 7]);
+    let w: Vec<f64> = numbers(&[14]).to_vec().unwrap();
+    assert_eq!(gradient(&joined, &x), [w[0], w[1], w[2], w[3], w[7], w[8]]);
+    assert_eq!(gradient(&joined, &y), [w[4], w[5], w[6], w[11], w[12]]);
+}
+
+#[test]
+fn a_mask_of_attention_that_requires_gradients_has_one() {
+    let sizes = [1, 2, 3, 4];
+    let (query, mask) = (leaf(numbers(&sizes)), leaf(numbers(&[3, 3])));
+    let value = (numbers(&sizes) * 0.5).unwrap();
+    let attend = |mask: &Tensor| {
+        aten::scaled_dot_product_attention(&query, &query, &value, Some(mask), 0.0, false, None, false).unwrap()
+    };
+    assert!(gradient(&attend(&mask), &mask).iter().any(|&gradient| gradient != 0.0));
+}
+
+#[test]
+fn convolutions_have_second_gradients() {
+    let (image, bias) = (numbers(&[1, 4, 4, 3]), numbers(&[4]));
+    assert_second_order(&[&image, &numbers(&[4, 2, 2, 2]), &bias], |inputs| {
+        aten::convolution(inputs[0], inputs[1], Some(inputs[2]), &[2, 1], &[1, 0], &[1, 2], false, &[0], 2)
+    });
+    assert_second_order(&[&image, &numbers(&[4, 1, 2, 2]), &numbers(&[2])], |inputs| {
+        aten::convolution(inputs[0], inputs[1], Some(inputs[2]), &[2, 1], &[1, 0], &[1], true, &[1, 0], 2)
+    });
+}
+
+#[test]
+fn frequent_rows_of_an_embedding_have_second_gradients() {
+    let index = Tensor::from_slice(&[1_i64, 0, 1, 2]);
+    assert_second_order(&[&numbers(&[3, 2])], |inputs| {
+        let rows = aten::embedding(inputs[0], &index, 2, true, false)?;
+        &rows * (&rows * &rows)?
+    });
+}
+
+#[test]
+fn small_norms_have_second_gradients() {
+    for p in [1.5, 2.0, 3.0] {
+        assert_second_order(&[&numbers(&[2, 3])], |inputs| aten::renorm(inputs[0], p.into(), 0, 0.8.into()));
+    }
+}

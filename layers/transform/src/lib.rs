@@ -1,0 +1,22 @@
+//! The stack of levels that function transforms share.
+//!
+//! A transform - the gradient of a function, a function over a batch - runs a function at a *level* of its own. Levels nest in any
+//! order, and each call of an operator goes through all of them, from the innermost out:
+//!
+//! ```text
+//! front    the highest layer there is: the innermost level prepares the arguments, and only its own layers are switched on
+//!   ...    those layers, such as Autograd: what they see are tensors of this level
+//! back     below them: the level is set aside, the arguments are taken down from it, and the call starts anew - at the front, for the
+//!          next level, or, where none is left, as a plain call. What comes out is brought up to the level again
+//! ```
+//!
+//! A layer that transforms functions implements [`Transform`] and [enters](enter) a level for the length of a function. A tensor of a
+//! level is a [`Lifted`] one: the same elements under other keys, so what a level remembers about it is that level's alone.
+
+mod lifted;
+mod modes;
+mod stack;
+
+pub use lifted::{Lifted, is_lifted};
+pub use modes::calling_state;
+pub use stack::{Entered, Level, Transform, TransformError, depth, enter};

@@ -1,0 +1,84 @@
+//! Tensors of a level.
+
+use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, keys, op_fallback};
+
+use crate::stack::{Level, TransformError};
+
+/// What makes a tensor one of a level: it shows the elements of a tensor below.
+///
+/// It sits in the tensor's extension slot. The tensor is one of its own, under the same keys and that of levels, and shares the memory.
+pub struct Lifted {
+    level: Level,
+    below: Tensor,
+}
+
+impl Lifted {
+    /// The level that the tensor belongs to.
+    #[must_use]
+    pub const fn level(&self) -> &Level {
+        &self.level
+    }
+
+    /// The tensor below.
+    #[must_use]
+    pub const fn below(&self) -> &Tensor {
+        &self.below
+    }
+}
+
+/// Whether a tensor belongs to a level, dead or alive.
+#[must_use]
+pub fn is_lifted(tensor: &Tensor) -> bool {
+    tensor.extension::<Lifted>().is_some()
+}
+
+pub(crate) fn lift(level: &Level, tensor: &Tensor) -> Tensor {
+    let tensor = &living(tensor);
+    if level.has(tensor) {
+        return tensor.clone();
+    }
+    let own = [keys::AutogradCPU, keys::ADInplaceOrView, keys::FuncTorchGradWrapper];
+    let own = own.into_iter().fold(KeySet::EMPTY, |all, key| all | KeySet::layers_of(key));
+    let lifted = tensor.with_keys(tensor.keys() | own);
+    lifted.extension_or_init(|| Lifted { level: level.clone(), below: tensor.clone() });
+    lifted
+}
+
+pub(crate) fn lower(level: &Level, tensor: &Tensor) -> Tensor {
+    match tensor.extension::<Lifted>() {
+        Some(lifted) if lifted.level == *level => lifted.below.clone(),
+        _ => tensor.clone(),
+    }
+}
+
+/// The tensor below all levels that are over.
+pub(crate) fn living(tensor: &Tensor) -> Tensor {
+    let mut tensor = tensor.clone();
+    while let Some(lifted) = tensor.extension::<Lifted>().filter(|lifted| !lifted.level.is_alive()) {
+        tensor = lifted.below.clone();
+    }
+    tensor
+}
+
+/// Where no level is innermost, tensors of levels that are over are what they are below.
+#[op_fallback(FuncTorchGradWrapper)]
+fn over(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    for value in stack.top_mut(operator.argument_count()).unwrap_or_default() {
+        let check = |tensor: &mut Tensor| -> Result<()> {
+            *tensor = living(tensor);
+            let elsewhere = tensor.extension::<Lifted>().is_some_and(|lifted| !lifted.level.is_here());
+            if elsewhere {
+                return Err(TransformError::ElsewhereAlive { operator: operator.name().to_string() }.into());
+            }
+            Ok(())
+        };
+        match value {
+            Value::Tensor(tensor) => check(tensor),
+            Value::Tensors(tensors) => tensors.iter_mut().try_for_each(check),
+            Value::OptionalTensors(tensors) => tensors.iter_mut().flatten().try_for_each(check),
+            _ => Ok(()),
+        }?;
+    }
+    let _looked = dispatch_runtime::guard::exclude(KeySet::from(keys::FuncTorchGradWrapper));
+    operator.call_boxed(stack)
+}

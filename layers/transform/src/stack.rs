@@ -1,0 +1,282 @@
+//! Levels, and who is at which.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use dispatch_runtime::guard::{self, Guard};
+use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Tensor, Value, keys};
+
+use crate::lifted::{lift, lower};
+
+/// What happens at a level.
+///
+/// The provided methods are those of a transform whose tensors are [`Lifted`](crate::Lifted) ones and nothing else.
+pub trait Transform: 'static {
+    /// The layers that do the work: they see the calls of this level, and no call of another one.
+    fn layers(&self) -> KeySet;
+
+    /// Makes the arguments of a call tensors of this level.
+    ///
+    /// # Errors
+    ///
+    /// Where the level cannot have such a call.
+    fn prepare(&self, level: &Level, operator: &Operator, arguments: &mut [Value]) -> Result<()> {
+        let schema = operator.schema();
+        for (value, argument) in arguments.iter_mut().zip(&schema.arguments) {
+            let mut captured = false;
+            each(value, &mut |tensor| {
+                captured = captured || !level.has(tensor);
+                *tensor = level.lift(tensor);
+            });
+            if captured && argument.is_written() {
+                let (operator, argument) = (operator.name().to_string(), argument.name.clone());
+                return Err(TransformError::WrittenFromOutside { operator, argument }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the arguments down from this level, lets `call` go on below, and brings the results up.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call.
+    fn leave(
+        &self,
+        level: &Level,
+        operator: &Operator,
+        stack: &mut Stack,
+        call: &mut dyn FnMut(&mut Stack) -> Result<()>,
+    ) -> Result<()> {
+        let schema = operator.schema();
+        let arguments = stack.top_mut(operator.argument_count()).unwrap_or_default();
+        let above: Vec<Value> = arguments.to_vec();
+        arguments.iter_mut().for_each(|value| each(value, &mut |tensor| *tensor = level.lower(tensor)));
+        let below: Vec<Value> = arguments.to_vec();
+        call(stack)?;
+        for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
+            let written = schema.written_return(i).map(|at| (&above[at], &below[at]));
+            match (written, &*result) {
+                // The same tensor comes out as went in.
+                (Some((above, Value::Tensor(below))), Value::Tensor(now)) if now.same(below) => *result = above.clone(),
+                _ => each(result, &mut |tensor| *tensor = level.lift(tensor)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every tensor of a value.
+fn each(value: &mut Value, f: &mut dyn FnMut(&mut Tensor)) {
+    match value {
+        Value::Tensor(tensor) => f(tensor),
+        Value::Tensors(tensors) => tensors.iter_mut().for_each(f),
+        Value::OptionalTensors(tensors) => tensors.iter_mut().flatten().for_each(f),
+        _ => {}
+    }
+}
+
+/// One level of the stack: a handle that tells its tensors from those of others.
+#[derive(Clone)]
+pub struct Level {
+    id: u64,
+    alive: Arc<AtomicBool>,
+}
+
+impl Level {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), alive: Arc::new(AtomicBool::new(true)) }
+    }
+
+    /// The tensor at this level: one that is there already is itself.
+    #[must_use]
+    pub fn lift(&self, tensor: &Tensor) -> Tensor {
+        lift(self, tensor)
+    }
+
+    /// What the tensor is below this level.
+    #[must_use]
+    pub fn lower(&self, tensor: &Tensor) -> Tensor {
+        lower(self, tensor)
+    }
+
+    /// Whether it is a tensor of this level.
+    #[must_use]
+    pub fn has(&self, tensor: &Tensor) -> bool {
+        tensor.extension::<crate::Lifted>().is_some_and(|lifted| lifted.level() == self)
+    }
+
+    /// Whether the function that it is for still runs.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Whether it is on this thread's stack.
+    pub(crate) fn is_here(&self) -> bool {
+        STACK.with_borrow(|stack| stack.iter().any(|entry| entry.level == *self))
+    }
+}
+
+impl PartialEq for Level {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Level {}
+
+impl fmt::Debug for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Level({})", self.id)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) level: Level,
+    pub(crate) transform: Rc<dyn Transform>,
+    /// Whether the levels below record, whatever the function does about its own level.
+    pub(crate) records_below: bool,
+}
+
+thread_local! {
+    static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many levels this thread is in.
+///
+/// ```
+/// assert_eq!(dispatch_transform::depth(), 0);
+/// ```
+#[must_use]
+pub fn depth() -> usize {
+    STACK.with_borrow(Vec::len)
+}
+
+pub(crate) fn top() -> Option<Entry> {
+    STACK.with_borrow(|stack| stack.last().cloned())
+}
+
+/// A level that was entered, until this is dropped.
+#[must_use = "a level that is not bound to a name is left at once"]
+pub struct Entered {
+    level: Level,
+    _guards: [Guard; 2],
+}
+
+/// Enters a level for a function.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, Tensor, keys};
+/// use dispatch_transform::{Transform, depth, enter};
+///
+/// struct Nothing;
+///
+/// impl Transform for Nothing {
+///     fn layers(&self) -> KeySet {
+///         KeySet::layers_of(keys::Autograd)
+///     }
+/// }
+///
+/// let entered = enter(Nothing);
+/// let x = Tensor::from_slice(&[1.0_f32]);
+/// let lifted = entered.level().lift(&x);
+/// assert!(entered.level().has(&lifted) && entered.level().lower(&lifted).same(&x));
+/// assert_eq!(depth(), 1);
+/// ```
+pub fn enter(transform: impl Transform) -> Entered {
+    let level = Level::new();
+    let records_below = guard::is_grad_enabled();
+    let entry = Entry { level: level.clone(), transform: Rc::new(transform), records_below };
+    STACK.with_borrow_mut(|stack| stack.push(entry));
+    Entered { level, _guards: [guard::include(modes()), guard::enable_grad()] }
+}
+
+/// The two layers that make calls go through the levels.
+pub(crate) fn modes() -> KeySet {
+    KeySet::layers_of(keys::FuncTorchDynamicLayerFrontMode) | KeySet::layers_of(keys::FuncTorchDynamicLayerBackMode)
+}
+
+impl Entered {
+    /// The level.
+    #[must_use]
+    pub const fn level(&self) -> &Level {
+        &self.level
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.level.alive.store(false, Ordering::Release);
+        STACK.with_borrow_mut(|stack| stack.retain(|entry| entry.level != self.level));
+    }
+}
+
+/// Sets the innermost level aside until it is dropped.
+pub(crate) struct Aside(Option<Entry>);
+
+impl Aside {
+    pub(crate) fn set() -> Option<Self> {
+        STACK.with_borrow_mut(Vec::pop).map(|entry| Self(Some(entry)))
+    }
+
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.0.as_ref()
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if let Some(entry) = self.0.take() {
+            STACK.with_borrow_mut(|stack| stack.push(entry));
+        }
+    }
+}
+
+/// What a function that is transformed cannot do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TransformError {
+    /// It wrote to a tensor that it did not make.
+    WrittenFromOutside {
+        /// The operator.
+        operator: String,
+        /// The written argument.
+        argument: String,
+    },
+    /// A tensor of a level was used on another thread than the level's.
+    ElsewhereAlive {
+        /// The operator.
+        operator: String,
+    },
+}
+
+impl fmt::Display for TransformError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrittenFromOutside { operator, argument } => write!(
+                f,
+                "`{operator}` was to write to `{argument}`, a tensor from outside of the function that is transformed, where the transform \
+                 could not follow; pass it to the function as an argument, or write to a copy"
+            ),
+            Self::ElsewhereAlive { operator } => write!(
+                f,
+                "`{operator}` was called with a tensor of a transform that runs on another thread; a transformed function stays on its thread"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TransformError {}
+
+impl From<TransformError> for Error {
+    #[cold]
+    fn from(error: TransformError) -> Self {
+        Self::kernel(error)
+    }
+}
