@@ -1,5 +1,11 @@
 //! Gradients where a function has none by itself: what is said there is PyTorch's.
 
+#![allow(
+    clippy::float_cmp,
+    clippy::needless_pass_by_value,
+    reason = "expected numbers are written where they are compared"
+)]
+
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, GradientError};
 use dispatch_runtime::prelude::*;
