@@ -141,15 +141,6 @@ fn what_was_not_scattered_gets_zeros() {
 }
 
 #[test]
-fn a_strided_part_that_was_replaced_gets_nothing() {
-    let (x, source) = (leaf(numbers(&[2, 2])), leaf(numbers(&[2])));
-    let replaced = aten::as_strided_scatter(&x, &source, &[2], &[3], Some(0)).unwrap();
-    let w: Vec<f64> = numbers(&[4]).to_vec().unwrap();
-    assert_eq!(gradient(&replaced, &x), [0.0, w[1], w[2], 0.0]);
-    assert_eq!(gradient(&replaced, &source), [w[0], w[3]]);
-}
-
-#[test]
 fn reductions_of_scatter_have_gradients() {
     let (x, source) = (leaf(numbers(&[2])), leaf(numbers(&[3])));
     let index = Tensor::from_slice(&[0_i64, 0, 1]);
