@@ -363,7 +363,7 @@ impl Backward for Unknown {
 }
 
 /// Views and versions where autograd does not look: under a guard, and for tensors that require no gradients.
-#[op_fallback(ADInplaceOrView, aliasing)]
+#[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, FOREIGN))]
 fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
