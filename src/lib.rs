@@ -26,7 +26,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `aten` | PyTorch's operators, `opdispatch::aten`, and methods for them | with `cpu` |
 //! | `cpu` | their kernels for the CPU, linked without a `use` | default |
 //! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
-//! | `autocast` | the layer that computes in fewer bits where that gains, [`autocast`] | default |
+//! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!

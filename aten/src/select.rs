@@ -340,7 +340,7 @@ pub fn squeeze_(this: &mut Tensor) -> Result<()>;
 
 #[op_impl(squeeze_, CompositeExplicitAutograd)]
 fn squeeze_in_place_any(this: &mut Tensor) -> Result<()> {
-    *this = squeezed(this, |_| true)?;
+    *this = squeeze(this)?;
     Ok(())
 }
 
@@ -351,8 +351,7 @@ pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()>;
 
 #[op_impl(squeeze__dim, CompositeExplicitAutograd)]
 fn squeeze_in_place_dim_any(this: &mut Tensor, dim: i64) -> Result<()> {
-    let at = wrap_dim("dim", dim, this.sizes().len())?;
-    *this = squeezed(this, |dim| dim == at)?;
+    *this = squeeze_dim(this, dim)?;
     Ok(())
 }
 
@@ -363,7 +362,7 @@ pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()>;
 
 #[op_impl(squeeze__dims, CompositeExplicitAutograd)]
 fn squeeze_in_place_dims_any(this: &mut Tensor, dim: &[i64]) -> Result<()> {
-    *this = squeezed_dims(this, dim)?;
+    *this = squeeze_dims(this, dim)?;
     Ok(())
 }
 
@@ -373,6 +372,6 @@ pub fn unsqueeze_(this: &mut Tensor, dim: i64) -> Result<()>;
 
 #[op_impl(unsqueeze_, CompositeExplicitAutograd)]
 fn unsqueeze_in_place_any(this: &mut Tensor, dim: i64) -> Result<()> {
-    *this = unsqueezed(this, dim)?;
+    *this = unsqueeze(this, dim)?;
     Ok(())
 }

@@ -352,7 +352,7 @@ pub fn transpose_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()>;
 
 #[op_impl(transpose_, CompositeExplicitAutograd)]
 fn transpose_in_place_any(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
-    *this = transposed(this, ("dim0", dim0), ("dim1", dim1))?;
+    *this = transpose_int(this, dim0, dim1)?;
     Ok(())
 }
 
@@ -362,7 +362,7 @@ pub fn t_(this: &mut Tensor) -> Result<()>;
 
 #[op_impl(t_, CompositeExplicitAutograd)]
 fn t_in_place_any(this: &mut Tensor) -> Result<()> {
-    *this = matrix_transposed(this)?;
+    *this = t(this)?;
     Ok(())
 }
 
@@ -372,7 +372,7 @@ pub fn as_strided_(this: &mut Tensor, size: &[i64], stride: &[i64], storage_offs
 
 #[op_impl(as_strided_, CompositeExplicitAutograd)]
 fn as_strided_in_place_any(this: &mut Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
-    *this = restrided(this, size, stride, storage_offset.unwrap_or_else(|| this.geometry().offset()))?;
+    *this = as_strided(this, size, stride, storage_offset)?;
     Ok(())
 }
 

@@ -106,6 +106,7 @@ fn hand_over(operator: &Path, to: &Ident, what: &TokenStream) -> TokenStream {
     let alias = Ident::new("__operator", here(end));
     quote! {
         const _: () = {
+            #[allow(clippy::unsafe_removed_from_name)]
             use #operator as #alias;
             #alias! #call_back
         };

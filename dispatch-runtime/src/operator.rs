@@ -62,6 +62,8 @@ pub struct Definition {
     pub carriers: u64,
     /// Whether the schema has alias annotations on arguments.
     pub aliasing: bool,
+    /// It gives views of its arguments.
+    pub viewing: bool,
     /// The device that stands for the keys of tensors where there are none.
     pub device: Option<usize>,
     /// What its results look like.
@@ -280,6 +282,10 @@ impl Operator {
 
     pub(crate) const fn is_aliasing(&self) -> bool {
         self.definition.aliasing
+    }
+
+    pub(crate) const fn gives_views(&self) -> bool {
+        self.definition.viewing
     }
 
     pub(crate) const fn typed(&self) -> Option<Typed> {

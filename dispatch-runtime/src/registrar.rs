@@ -240,6 +240,7 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         arguments: schema.arguments.len(),
         carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
         aliasing: schema.is_aliasing(),
+        viewing: !schema.views().is_empty(),
         device: schema.device_argument(),
         shape: None,
         data_dependent: false,

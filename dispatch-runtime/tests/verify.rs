@@ -258,6 +258,7 @@ fn late_definition(name: Name<'static>) -> Operator {
             arguments: 0,
             carriers: 0,
             aliasing: false,
+            viewing: false,
             device: None,
             shape: None,
             data_dependent: false,

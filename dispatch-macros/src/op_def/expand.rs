@@ -162,7 +162,8 @@ fn static_definition(definition: &Definition) -> TokenStream {
         Some(device) => quote!(::core::option::Option::Some(#device)),
         None => quote!(::core::option::Option::None),
     };
-    let (aliasing, data_dependent) = (schema.is_aliasing(), definition.data_dependent);
+    let (aliasing, viewing) = (schema.is_aliasing(), !schema.views().is_empty());
+    let data_dependent = definition.data_dependent;
     let functional = match &definition.form {
         Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
@@ -176,6 +177,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
             arguments: #arguments,
             carriers: #carriers,
             aliasing: #aliasing,
+            viewing: #viewing,
             device: #device,
             shape: <#name as #runtime::Operation>::SHAPE,
             data_dependent: #data_dependent,

@@ -82,14 +82,14 @@ pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Ty
         };
         if entry != Entry::Skip {
             busy |= layers;
-            stops |= if marks(origin, fallbacks).is_some() { 0 } else { layers };
+            stops |= if marks(origin, row, fallbacks).is_some() { 0 } else { layers };
         }
         filling.push((code, entry));
     }
     // The adapter that passes over a layer does so on every backend.
     let mut all_marks = None;
     for (&(origin, layers), (code, entry)) in plan.origins.iter().zip(&mut filling) {
-        if let (Some(marks), Entry::Boxed(_), 0) = (marks(origin, fallbacks), entry, layers & stops) {
+        if let (Some(marks), Entry::Boxed(_), 0) = (marks(origin, row, fallbacks), entry, layers & stops) {
             *code = adapters.marked;
             all_marks = Some(all_marks.map_or(marks, |all| all | marks));
         }
@@ -105,9 +105,11 @@ pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Ty
 }
 
 /// What calls must have for a fallback to concern them, if it says so.
-fn marks(origin: Origin, fallbacks: &[Cell]) -> Option<Marks> {
+fn marks(origin: Origin, row: &Row, fallbacks: &[Cell]) -> Option<Marks> {
     match origin {
         Origin::Fallback(of) => match fallbacks[of.position()].active() {
+            // Views concern a fallback for aliases whatever they are made of.
+            Active::One(fallback) if fallback.aliasing && row.gives_views() => None,
             Active::One(fallback) => fallback.marks,
             _ => None,
         },

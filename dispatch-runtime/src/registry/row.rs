@@ -36,7 +36,7 @@ pub(crate) struct Registered {
     pub(crate) condition: Option<Condition>,
     priority: i32,
     /// Of a fallback: whether it serves only operators whose schema has alias annotations.
-    aliasing: bool,
+    pub(super) aliasing: bool,
     /// Of a fallback: a typed call in which no tensor carries one of these passes over it.
     pub(crate) marks: Option<Marks>,
 }
@@ -87,6 +87,10 @@ impl Row {
     /// Whether the operator's schema has alias annotations on arguments.
     pub(crate) fn is_aliasing(&self) -> bool {
         self.definition().is_some_and(Operator::is_aliasing)
+    }
+
+    pub(super) fn gives_views(&self) -> bool {
+        self.definition().is_some_and(Operator::gives_views)
     }
 
     /// The keys that have kernels.

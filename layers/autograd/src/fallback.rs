@@ -175,7 +175,9 @@ fn call_that_writes_beside(
         let _computing = computing();
         operator.redispatch_boxed(below(keys), stack)?;
     }
-    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
+    for (tensor, version) in &versions {
+        in_place::count_version(tensor, *version);
+    }
     let (Some(recording), Some(results)) = (recording, stack.top_mut(schema.returns.len())) else { return Ok(()) };
     let results =
         results.iter_mut().filter_map(|result| if let Value::Tensor(tensor) = result { Some(tensor) } else { None });
@@ -361,7 +363,7 @@ impl Backward for Unknown {
 }
 
 /// Views and versions where autograd does not look: under a guard, and for tensors that require no gradients.
-#[op_fallback(ADInplaceOrView, aliasing)]
+#[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, FOREIGN))]
 fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();

@@ -26,6 +26,8 @@
 extern crate self as dispatch_autograd;
 
 mod anomaly;
+mod checkpoint;
+mod clip;
 mod complex;
 mod derivative;
 mod differentiation;
@@ -46,6 +48,8 @@ mod tensor;
 mod views;
 
 pub use anomaly::{AnomalyGuard, detect_anomaly};
+pub use checkpoint::checkpoint;
+pub use clip::clip_grad_norm_;
 pub use derivative::Gradient;
 pub use differentiation::{Differentiation, grad};
 pub use dispatch_macros::{not_differentiable, op_grad};

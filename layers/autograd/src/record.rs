@@ -258,7 +258,7 @@ pub fn computing() -> Guard {
 ///     let _unrecorded = guard::no_grad();
 ///     x.round()?
 /// };
-/// let [rounded] = record(&[&x], [rounded], Straight)?;
+/// let rounded = record(&[&x], vec![rounded], Straight)?.remove(0);
 /// rounded.sum()?.backward()?;
 /// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
 /// # Ok(())
@@ -268,11 +268,7 @@ pub fn computing() -> Guard {
 /// # Errors
 ///
 /// Where an input is a view whose base cannot be followed.
-pub fn record<const N: usize>(
-    inputs: &[&Tensor],
-    mut outputs: [Tensor; N],
-    backward: impl Backward,
-) -> Result<[Tensor; N]> {
+pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
     if !guard::is_grad_enabled() {
         return Ok(outputs);
     }

@@ -126,6 +126,6 @@ fn batch_norm_backward(
     let weight = weight.map(by_channel).transpose()?;
     let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
     let twice = normal.twice(grad_out, weight.as_ref(), outer)?;
-    let of_weight = move || twice.of_weight.sum_dim_intlist(Some(&but_channels), false);
-    Ok((twice.of_grad, twice.of_input, of_weight))
+    let of_weight = move || twice.weight.sum_dim_intlist(Some(&but_channels), false);
+    Ok((twice.grad, twice.input, of_weight))
 }

@@ -136,14 +136,14 @@ fn entropy(
         move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
         move || {
             let slope = ((-this)?.log1p()? - this.log()?)?;
-            weighted((spread(grad, this, target, reduction)? * slope)?, weight)
+            weighted(&(spread(grad, this, target, reduction)? * slope)?, weight)
         },
         move || spread(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?,
     )
 }
 
-fn weighted(loss: Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
-    weight.map_or_else(|| Ok(loss.clone()), |weight| &loss * weight)
+fn weighted(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+    weight.map_or_else(|| Ok(loss.clone()), |weight| loss * weight)
 }
 
 #[op_grad(aten::binary_cross_entropy_backward)]
@@ -155,7 +155,7 @@ fn entropy_backward(
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let both = move || weighted(averaged((grad * grad_output)?, reduction)?, weight);
+    let both = move || weighted(&averaged((grad * grad_output)?, reduction)?, weight);
     // As far from zero as the gradient itself keeps away.
     let spread = move || (this * (1 - this)?)?.clamp_min(1e-12);
     (
@@ -178,7 +178,7 @@ fn entropy_with_logits(
     pos_weight: Option<&Tensor>,
     reduction: i64,
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let all = move || weighted(spread(grad, this, target, reduction)?, weight);
+    let all = move || weighted(&spread(grad, this, target, reduction)?, weight);
     (
         move || {
             let sigmoid = this.sigmoid()?;

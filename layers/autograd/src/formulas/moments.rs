@@ -85,6 +85,7 @@ fn std_mean(
 }
 
 #[op_grad(aten::linalg_vector_norm)]
+#[expect(clippy::float_cmp, reason = "these orders are exact")]
 fn vector_norm(
     grad: &Tensor,
     this: &Tensor,

@@ -38,7 +38,7 @@ fn layer_norm_backward(
     let dims: Vec<i64> = (1..).take(normalized_shape.len()).map(|back: i64| -back).collect();
     let normal = Normalized::new(input, mean, rstd, &dims)?;
     let twice = normal.twice(grad_out, weight, [grad0.cloned(), grad1.cloned(), grad2.cloned()])?;
-    Ok((twice.of_grad, twice.of_input, twice.of_weight, None::<Tensor>))
+    Ok((twice.grad, twice.input, twice.weight, None::<Tensor>))
 }
 
 /// The mean and the reciprocal deviation of each group have gradients of their own.
@@ -92,8 +92,8 @@ fn group_norm_backward(
     let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.channels(grad)).transpose();
     let outer = [grad0.map(|grad| groups.elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
     let twice = normal.twice(&groups.elements(grad_out)?, weight.as_ref(), outer)?;
-    let of_weight = move || twice.of_weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
-    Ok((twice.of_grad.reshape(input.sizes())?, twice.of_input.reshape(input.sizes())?, of_weight))
+    let of_weight = move || twice.weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
+    Ok((twice.grad.reshape(input.sizes())?, twice.input.reshape(input.sizes())?, of_weight))
 }
 
 /// The sizes of a group normalisation.

@@ -27,10 +27,10 @@ pub(super) struct Normalized {
 
 /// What a gradient of the gradients of input, weight and bias means for what these were computed of.
 pub(super) struct Twice {
-    pub(super) of_grad: Tensor,
-    pub(super) of_input: Tensor,
+    pub(super) grad: Tensor,
+    pub(super) input: Tensor,
     /// For each element; the weight's is the sum of those that it met.
-    pub(super) of_weight: Tensor,
+    pub(super) weight: Tensor,
 }
 
 impl Normalized {
@@ -71,28 +71,28 @@ impl Normalized {
         [of_input, of_weight, of_bias]: [Option<Tensor>; 3],
     ) -> Result<Twice> {
         let zeros = || self.elements.zeros_like();
-        let by_weight = |tensor: Tensor| weight.map_or_else(|| Ok(tensor.clone()), |weight| &tensor * weight);
-        let (mut result_grad, mut result_input, mut result_weight) = (zeros()?, zeros()?, zeros()?);
+        let by_weight = |tensor: &Tensor| weight.map_or_else(|| Ok(tensor.clone()), |weight| tensor * weight);
+        let mut result = Twice { grad: zeros()?, input: zeros()?, weight: zeros()? };
         if let Some(outer) = &of_input {
-            let (inner, back) = (by_weight(grad.clone())?, self.back(outer)?);
-            result_grad = (result_grad + by_weight(back.clone())?)?;
-            result_weight = (result_weight + (grad * &back)?)?;
+            let (inner, back) = (by_weight(grad)?, self.back(outer)?);
+            result.grad = (result.grad + by_weight(&back)?)?;
+            result.weight = (result.weight + (grad * &back)?)?;
             if !self.dims.is_empty() {
                 let (a, b) = (self.mean(&(outer * &self.elements)?)?, self.mean(&(&inner * &self.elements)?)?);
                 let product =
                     ((self.mean(&(outer * &inner)?)? - (self.mean(outer)? * self.mean(&inner)?)?)? - (&a * &b)?)?;
                 let of_scale = ((&self.elements * product)? * self.invstd.square()?)?;
                 let of_elements = (((b * &back)? + (a * self.back(&inner)?)?)? * &self.invstd)?;
-                result_input = (result_input - (of_scale + of_elements)?)?;
+                result.input = (result.input - (of_scale + of_elements)?)?;
             }
         }
         if let Some(outer) = &of_weight {
-            result_grad = (result_grad + (outer * &self.elements)?)?;
-            result_input = (result_input + self.back(&(grad * outer)?)?)?;
+            result.grad = (result.grad + (outer * &self.elements)?)?;
+            result.input = (result.input + self.back(&(grad * outer)?)?)?;
         }
         if let Some(outer) = &of_bias {
-            result_grad = (result_grad + outer)?;
+            result.grad = (result.grad + outer)?;
         }
-        Ok(Twice { of_grad: result_grad, of_input: result_input, of_weight: result_weight })
+        Ok(result)
     }
 }
