@@ -86,19 +86,17 @@ impl Case {
         })
     }
 
+    /// A call of which nobody knows the outcome.
+    pub(crate) fn made(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
+        let arguments = decode::arguments(call, operator.schema())?;
+        let (expected, gradients, numbers, after, double) = (Vec::new(), None, Vec::new(), None, OnceCell::new());
+        Ok(Self { operator, device, arguments, expected, gradients, numbers, after, double })
+    }
+
     /// A call of a twin, whose outcome follows from the recorded one.
     pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
-        let (gradients, numbers) = (None, Vec::new());
-        Self {
-            operator,
-            device: self.device,
-            arguments,
-            expected,
-            gradients,
-            numbers,
-            after: None,
-            double: OnceCell::new(),
-        }
+        let (gradients, numbers, after, double) = (None, Vec::new(), None, OnceCell::new());
+        Self { operator, device: self.device, arguments, expected, gradients, numbers, after, double }
     }
 
     /// The same call with arguments that are equal and lie otherwise in memory.

@@ -225,24 +225,27 @@ impl fmt::Display for Failed {
 pub struct Report {
     device: Device,
     rows: Vec<Row>,
+    /// The row that is filled.
+    open: usize,
     failed: Vec<Failed>,
     left_out: Vec<(String, Check, &'static str)>,
 }
 
 impl Report {
     pub(crate) const fn new(device: Device) -> Self {
-        Self { device, rows: Vec::new(), failed: Vec::new(), left_out: Vec::new() }
+        Self { device, rows: Vec::new(), open: 0, failed: Vec::new(), left_out: Vec::new() }
     }
 
     /// Opens the row of an operator, to which what follows belongs.
     pub(crate) fn open(&mut self, operator: &str) {
-        if self.rows.last().is_none_or(|row| row.operator != operator) {
+        self.open = self.rows.iter().rposition(|row| row.operator == operator).unwrap_or_else(|| {
             self.rows.push(Row { operator: operator.to_owned(), tallies: BTreeMap::new() });
-        }
+            self.rows.len() - 1
+        });
     }
 
     pub(crate) fn add(&mut self, call: usize, check: Check, verdict: Verdict) {
-        let Some(row) = self.rows.last_mut() else { return };
+        let Some(row) = self.rows.get_mut(self.open) else { return };
         let tally = row.tallies.entry(check).or_default();
         match verdict {
             Verdict::Passed => tally.passed += 1,

@@ -89,8 +89,24 @@ impl Suite {
                 self.run_unrecorded(&name, &calls, &mut report);
             }
         }
+        if self.checks.is_empty() || self.checks.contains(&Check::Numeric) {
+            let made = gradients::made::calls()?;
+            made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
+        }
         report.sort();
         Ok(report)
+    }
+
+    /// Holds a call that nobody recorded to differences.
+    fn run_made(&self, call: &Call, report: &mut Report) {
+        report.open(&call.operator);
+        let made = Operator::find(&call.operator).map(|operator| Case::made(operator, call, self.device));
+        let verdicts = match made {
+            Ok(Ok(case)) => gradients::numeric(&case),
+            Ok(Err(error)) => vec![Verdict::Failed(Failure::Suite(error))],
+            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
+        };
+        verdicts.into_iter().for_each(|verdict| report.add(call.number, Check::Numeric, verdict));
     }
 
     /// Checks a core operator by what is recorded of others.

@@ -3,6 +3,7 @@
 mod differentiated;
 mod exceptions;
 mod in_place;
+pub(crate) mod made;
 mod numeric;
 mod recorded;
 
