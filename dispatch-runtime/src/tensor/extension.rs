@@ -15,7 +15,7 @@ pub(super) struct Extensions(AtomicPtr<Header>);
 struct Header {
     of: TypeId,
     /// Drops the node, and gives those behind it.
-    release: unsafe fn(NonNull<Header>) -> *mut Header,
+    release: unsafe fn(NonNull<Self>) -> *mut Self,
     next: Extensions,
 }
 
@@ -26,7 +26,7 @@ struct Node<T> {
 }
 
 impl<T: Send + Sync + 'static> Node<T> {
-    fn new(value: T) -> NonNull<Header> {
+    fn leaked(value: T) -> NonNull<Header> {
         let header = Header { of: TypeId::of::<T>(), release: Self::release, next: Extensions::default() };
         NonNull::from(Box::leak(Box::new(Self { header, value }))).cast()
     }
@@ -35,7 +35,7 @@ impl<T: Send + Sync + 'static> Node<T> {
     ///
     /// # Safety
     ///
-    /// `header` came from [`new`](Self::new) for this `T`, and nobody reaches it any more.
+    /// `header` came from [`leaked`](Self::leaked) for this `T`, and nobody reaches it any more.
     unsafe fn release(header: NonNull<Header>) -> *mut Header {
         // SAFETY: it was leaked there as a box of this type.
         let mut node = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
@@ -65,7 +65,7 @@ impl Extensions {
         if let Some(value) = self.get() {
             return value;
         }
-        self.add(Node::new(init()));
+        self.add(Node::leaked(init()));
         self.get().unwrap_or_else(|| unreachable!("it was added, by this thread or another one"))
     }
 
@@ -80,7 +80,7 @@ impl Extensions {
             // SAFETY: as in `get`.
             let there = unsafe { &*there };
             if there.of == of {
-                // SAFETY: it was made by `Node::new`, and is published nowhere.
+                // SAFETY: it was made by `Node::leaked`, and is published nowhere.
                 unsafe { (node.as_ref().release)(node) };
                 return;
             }
@@ -94,7 +94,7 @@ impl Drop for Extensions {
     fn drop(&mut self) {
         let mut next = *self.0.get_mut();
         while let Some(header) = NonNull::new(next) {
-            // SAFETY: the list is dropped, so nobody reaches its nodes any more; each was made by `Node::new`.
+            // SAFETY: the list is dropped, so nobody reaches its nodes any more; each was made by `Node::leaked`.
             next = unsafe { (header.as_ref().release)(header) };
         }
     }

@@ -54,7 +54,9 @@ pub trait Transform: 'static {
         let schema = operator.schema();
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or_default();
         let above: Vec<Value> = arguments.to_vec();
-        arguments.iter_mut().for_each(|value| each(value, &mut |tensor| *tensor = level.lower(tensor)));
+        for value in &mut *arguments {
+            each(value, &mut |tensor| *tensor = level.lower(tensor));
+        }
         let below: Vec<Value> = arguments.to_vec();
         call(stack)?;
         for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
