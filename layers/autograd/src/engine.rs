@@ -235,7 +235,7 @@ impl Run<'_> {
             let needs: SmallVec<[bool; 4]> =
                 node.edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.is_wanted(edge))).collect();
             if needs.contains(&true) {
-                out = self.run_node(&node, &mut gradients, &needs)?;
+                out = Self::run_node(&node, &mut gradients, &needs)?;
                 if !self.task.retain_graph {
                     node.function().release();
                 }
@@ -250,7 +250,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn run_node(&self, node: &Arc<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+    fn run_node(node: &Arc<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
         let result = Function::run(node, gradients, needs).and_then(|mut out| {
             if let Some(hooks) = node.hooks() {
                 hooks.after(&mut out)?;

@@ -347,7 +347,9 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
 fn tie_to(source: &Value, views: &[Tensor]) {
     let Value::Tensor(source) = source else { return };
     let origin = if views.len() == 1 { Origin::Plain } else { Origin::OneOfMany };
-    views.iter().for_each(|view| views::tie(view, source, origin));
+    for view in views {
+        views::tie(view, source, origin);
+    }
 }
 
 struct Unknown(String);
@@ -379,7 +381,7 @@ fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Res
     let Some(results) = stack.top_mut(schema.returns.len()) else { return Ok(()) };
     for (i, result) in results.iter().enumerate() {
         // A handle whose metadata changed is bound to a view of what it was.
-        if let (Some(at), Value::Tensor(now)) = (schema.written_return(i), &*result)
+        if let (Some(at), Value::Tensor(now)) = (schema.written_return(i), result)
             && let Value::Tensor(before) = &arguments[at]
             && !now.same(before)
         {
@@ -387,7 +389,9 @@ fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Res
             views::tie(now, before, Origin::Plain);
         }
     }
-    versions.iter().for_each(|(tensor, version)| in_place::count_version(tensor, *version));
+    for (tensor, version) in &versions {
+        in_place::count_version(tensor, *version);
+    }
     for view in schema.views() {
         match &mut results[view.ret] {
             Value::Tensor(tensor) => tie_to(&arguments[view.argument], std::slice::from_ref(tensor)),

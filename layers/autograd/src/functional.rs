@@ -9,6 +9,7 @@ use dispatch_transform::{Entered, Transform, enter};
 use crate::Outline;
 use crate::differentiation::Differentiation;
 use crate::error::GradientError;
+use crate::history;
 use crate::outline::is_differentiable;
 
 /// The transform whose layer is autograd.
@@ -69,9 +70,10 @@ pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> 
     if output.geometry().count() != 1 {
         return Err(GradientError::NotScalar { sizes: output.sizes().to_vec() }.into());
     }
-    let gradient = match output.requires_grad() {
-        true => Differentiation::of(&[&output]).allow_unused().grad(&[&input])?.pop().flatten(),
-        false => None,
+    let gradient = if history::requires_grad(&output)? {
+        Differentiation::of(&[&output]).allow_unused().grad(&[&input])?.pop().flatten()
+    } else {
+        None
     };
     let gradient = match gradient {
         Some(gradient) => gradient,

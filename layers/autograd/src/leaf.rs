@@ -11,18 +11,22 @@ use crate::hooks;
 /// nothing is lost, and no lock is held while operators run.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Tensor) -> Result<()> {
     let mut sum = if guard::is_grad_enabled() { gradient } else { own(gradient)? };
-    while let Some(there) = history::update(leaf, |state| match state.gradient.take() {
-        Some(there) => Some(there),
-        None => {
-            state.gradient = Some(sum.clone());
-            None
-        }
-    }) {
-        sum = plus(there, &sum)?;
+    while let Some((there, mine)) = exchange(leaf, sum) {
+        sum = plus(there, &mine)?;
     }
-    drop(sum);
     let after = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.after.clone())).flatten();
     after.unwrap_or_default().iter().try_for_each(|(_, hook)| hook(leaf))
+}
+
+/// Gives a leaf its gradient, unless there is one: then takes that away and gives both back.
+fn exchange(leaf: &Tensor, gradient: Tensor) -> Option<(Tensor, Tensor)> {
+    history::update(leaf, |state| {
+        if let Some(there) = state.gradient.take() {
+            return Some((there, gradient));
+        }
+        state.gradient = Some(gradient);
+        None
+    })
 }
 
 /// A gradient that is nobody else's: what a leaf shows must not change when somebody writes to another tensor.

@@ -217,7 +217,9 @@ pub fn tie(view: &Tensor, source: Option<&Tensor>) {
 #[doc(hidden)]
 pub fn tie_all(views: &[Tensor], source: Option<&Tensor>) {
     if let Some(source) = source {
-        views.iter().for_each(|view| views::tie(view, source, Origin::OneOfMany));
+        for view in views {
+            views::tie(view, source, Origin::OneOfMany);
+        }
     }
 }
 

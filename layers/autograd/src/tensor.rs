@@ -146,7 +146,7 @@ impl Differentiable for Tensor {
     }
 
     fn retain_grad(&self) -> Result<()> {
-        let edge = edge(self)?;
+        let edge = found(self)?;
         if matches!(edge, Edge::Leaf(_)) {
             return Ok(());
         }
@@ -164,22 +164,22 @@ impl Differentiable for Tensor {
 
     fn register_hook(
         &self,
-        hook: impl Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync + 'static,
+        hook: impl Fn(&Self) -> Result<Option<Self>> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        Ok(hooks::on_tensor(edge(self)?, Arc::new(hook)))
+        Ok(hooks::on_tensor(found(self)?, Arc::new(hook)))
     }
 
     fn register_post_accumulate_hook(
         &self,
-        hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
+        hook: impl Fn(&Self) -> Result<()> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        match edge(self)? {
+        match found(self)? {
             Edge::Leaf(leaf) => Ok(hooks::after_accumulation(&leaf, hook)),
             Edge::Node(..) => Err(GradientError::NotALeaf.into()),
         }
     }
 }
 
-fn edge(tensor: &Tensor) -> Result<Edge> {
+fn found(tensor: &Tensor) -> Result<Edge> {
     history::edge(tensor)?.ok_or_else(|| GradientError::NoGraph { position: 0 }.into())
 }
