@@ -106,7 +106,9 @@ impl Suite {
             Ok(Err(error)) => vec![Verdict::Failed(Failure::Suite(error))],
             Err(error) => vec![Verdict::NotImplemented(error.to_string())],
         };
-        verdicts.into_iter().for_each(|verdict| report.add(call.number, Check::Numeric, verdict));
+        for verdict in verdicts {
+            report.add(call.number, Check::Numeric, verdict);
+        }
     }
 
     /// Checks a core operator by what is recorded of others.

@@ -1,5 +1,7 @@
 //! Transforms of functions, in any order.
 
+#![expect(clippy::float_cmp, reason = "gradients of small whole numbers are exact")]
+
 use aten::prelude::*;
 use dispatch_autograd::functional::{grad, jvp, value_and_grad, vjp};
 use dispatch_autograd::{Differentiable, GradientError};
@@ -66,9 +68,9 @@ fn a_tensor_cannot_be_made_a_leaf_of_its_own_inside_of_a_transform() {
 #[test]
 fn no_grad_outside_does_not_reach_in_and_inside_does_not_reach_out() {
     let square = |x: &Tensor| x * x;
-    let _off = guard::no_grad();
+    let off = guard::no_grad();
     assert_eq!(item(&grad(square, &scalar(3.0)).unwrap()), 6.0);
-    drop(_off);
+    drop(off);
     let x = scalar(3.0).requires_grad_(true).unwrap();
     let (value, gradient) = value_and_grad(
         |x| {

@@ -32,7 +32,7 @@ fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tens
     let found = Differentiation::of(&[&squares(&all).unwrap()]).allow_unused().grad(&all).unwrap();
     for (which, input) in inputs.iter().enumerate() {
         let values: Vec<f64> = input.to_vec().unwrap();
-        let found = found[which].as_ref().map_or(vec![0.0; values.len()], |found| found.to_vec().unwrap());
+        let found = found[which].as_ref().map_or_else(|| vec![0.0; values.len()], |found| found.to_vec().unwrap());
         for at in 0..values.len() {
             let moved = |step: f64| {
                 let mut values = values.clone();

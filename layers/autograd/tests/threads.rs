@@ -27,7 +27,9 @@ fn inputs() -> Vec<f64> {
 
 fn in_one_thread() -> Vec<f64> {
     let weights = weights();
-    inputs().into_iter().for_each(|input| loss(&weights, input).backward().unwrap());
+    for input in inputs() {
+        loss(&weights, input).backward().unwrap();
+    }
     gathered(&weights)
 }
 

@@ -182,7 +182,8 @@ fn gradients_through_views_have_gradients() {
 
 #[test]
 fn overwriting_a_saved_tensor_raises_through_whatever_it_is_written() {
-    let writers: [(&str, fn(&Tensor)); 6] = [
+    type Write = fn(&Tensor);
+    let writers: [(&str, Write); 6] = [
         ("the base", |saved| aten::add_(&mut saved.clone(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a view", |saved| aten::add_(&mut tail(saved, 1).unwrap(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a clone of the handle", |saved| aten::copy_(&mut saved.clone(), &Tensor::from(1.0), false).unwrap()),
