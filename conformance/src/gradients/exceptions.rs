@@ -22,7 +22,10 @@ pub(super) fn first_order(case: &Case) -> Option<&'static str> {
 
 /// Calls without gradients of gradients, in PyTorch as here.
 pub(super) fn second_order(case: &Case) -> Option<&'static str> {
-    first_order(case)
+    first_order(case).or_else(|| match case.operator.name().base {
+        "_scaled_dot_product_flash_attention_for_cpu" => Some("its gradient has none in PyTorch"),
+        _ => None,
+    })
 }
 
 /// Operators of symmetric matrices, of which they read only one half.

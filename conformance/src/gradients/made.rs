@@ -73,7 +73,7 @@ const MADE: [(&str, &str); 100] = [
     ("mul_.Tensor", r#"["T2x3", "T3"]"#),
     ("native_dropout", r#"["T2x3", 0.5, false]"#),
     ("native_dropout_backward", r#"["T2x3", "T2x3?", 2.0]"#),
-    ("nll_loss2d_backward", r#"["T", "T2x3x2x2", "T2x2x2i3", "T3+", 2, -100, "T+"]"#),
+    ("nll_loss2d_backward", r#"["T", "T2x3x2x2", "T2x2x2i3", null, 2, -100, "T+"]"#),
     ("nll_loss_backward", r#"["T", "T4x3", "T4i3", null, 2, -100, "T+"]"#),
     ("pow_.Tensor", r#"["T2x3+", "T3"]"#),
     ("reflection_pad1d_backward", r#"["T2x7", "T2x4", [1, 2]]"#),
