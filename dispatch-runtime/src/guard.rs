@@ -12,7 +12,9 @@ use std::panic::Location as Caller;
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, BACKEND_SELECT, layer_bit};
+use crate::key::{
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_SELECT, layer_bit,
+};
 use crate::key_set::KeySet;
 use crate::keys::{ADInplaceOrView, Autograd};
 use crate::location::Location;
@@ -203,8 +205,15 @@ pub fn below_autograd() -> Guard {
 /// assert!(guard::excluded().has(Autograd) && guard::excluded().has(ADInplaceOrView));
 /// ```
 #[track_caller]
+#[inline]
 pub fn below_ad_inplace_or_view() -> Guard {
-    exclude(KeySet::layers_of(Autograd) | KeySet::layers_of(ADInplaceOrView))
+    const LAYERS: KeySet = KeySet::from_bits(
+        layer_bit(AUTOGRAD)
+            | layer_bit(AUTOGRAD_OTHER)
+            | layer_bit(AUTOGRAD_NESTED_TENSOR)
+            | layer_bit(AD_INPLACE_OR_VIEW),
+    );
+    exclude(LAYERS)
 }
 
 /// Calls skip functionalization.

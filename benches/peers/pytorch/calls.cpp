@@ -14,6 +14,7 @@ using Job = std::function<void()>;
 
 static std::map<std::string, Job> jobs() {
     const auto a = at::full({1}, 1.5f), b = at::full({1}, 2.5f), sum = at::full({1}, 1.5f);
+    const auto leaf = at::full({1}, 1.5f).requires_grad_();
     const auto row = at::full({1, 1}, 1.5f), column = at::full({1, 1}, 2.5f);
     auto out = at::zeros({1});
     return {
@@ -21,6 +22,7 @@ static std::map<std::string, Job> jobs() {
         {"add", [=] { at::add(a, b); }},
         {"add out=", [=]() mutable { at::add_out(out, a, b); }},
         {"add_", [=] { sum.add_(b); }},
+        {"add, recorded", [=] { at::add(leaf, b); }},
         {"relu", [=] { at::relu(a); }},
         {"mm 1x1", [=] { at::mm(row, column); }},
         {"empty({1})", [] { at::empty({1}); }},

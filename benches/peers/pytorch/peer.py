@@ -11,15 +11,19 @@ import time
 
 import torch
 
+import train
+
 
 def calls():
     a, b, out = torch.tensor([1.5]), torch.tensor([2.5]), torch.zeros(1)
+    leaf = torch.tensor([1.5], requires_grad=True)
     total, row, column = a.clone(), a.view(1, 1), b.view(1, 1)
     return {
         "nothing": lambda: None,
         "add": lambda: torch.add(a, b),
         "add out=": lambda: torch.add(a, b, out=out),
         "add_": lambda: total.add_(b),
+        "add, recorded": lambda: torch.add(leaf, b),
         "relu": lambda: torch.relu(a),
         "mm 1x1": lambda: torch.mm(row, column),
         "empty({1})": lambda: torch.empty(1),
@@ -55,7 +59,7 @@ def throughput(operator, sizes):
 
 
 def prepare(work):
-    job = calls().get(work)
+    job = calls().get(work) or train.step(work)
     if job is None and " " in work:
         operator, sizes = work.rsplit(" ", 1)
         job = throughput(operator, [int(size) for size in sizes.split("x")])
@@ -79,6 +83,28 @@ def serve():
         print(time.perf_counter() - start, flush=True)
 
 
+def resident(name):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(name))
+
+
+def memory(warm_up, work):
+    calls = 10
+    job = prepare(warm_up)
+    for _ in range(calls):
+        job()
+    job = None
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    before = resident("VmRSS:")
+    job = prepare(work)
+    if job is None:
+        return print("-")
+    for _ in range(calls):
+        job()
+    print(resident("VmHWM:") - before)
+
+
 def where():
     root = os.path.dirname(torch.__file__)
     print(torch.__version__)
@@ -93,4 +119,7 @@ if __name__ == "__main__":
         where()
     else:
         torch.set_num_threads(int(os.environ.get("PEER_THREADS", "1")))
-        serve()
+        if sys.argv[1:2] == ["memory"]:
+            memory(*sys.argv[2:])
+        else:
+            serve()

@@ -75,7 +75,7 @@ pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
 
 /// An operator that writes is recorded by the layer's fallback, which knows how.
 fn writes(schema: &Schema) -> bool {
-    schema.arguments.iter().any(|argument| argument.is_written())
+    schema.arguments.iter().any(dispatch_schema::Argument::is_written)
 }
 
 fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {

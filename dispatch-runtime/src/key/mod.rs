@@ -17,8 +17,8 @@ use crate::error::{ErrorKind, Result};
 pub(crate) use alias::Alias;
 pub use layer::Landing;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, BACKEND_END, BACKEND_NAMES, BACKEND_SELECT,
-    BACKENDS, DENSE, LAYER_END, LAYERS, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_NAMES,
+    BACKEND_SELECT, BACKENDS, DENSE, LAYER_END, LAYERS, ORDER,
 };
 pub use parse::UnknownKey;
 pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};

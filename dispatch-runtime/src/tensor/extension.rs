@@ -1,44 +1,101 @@
 //! What layers remember about a tensor.
 //!
 //! A layer keeps one value of a type of its own on each tensor it cares about; the tensor knows only how to drop it. All clones of
-//! a tensor see the same value. A tensor that no layer cares about pays one unset word.
+//! a tensor see the same value. A tensor that no layer cares about pays one unset word, and one that a layer does care about one block.
 
-use std::any::Any;
-
-use once_cell::race::OnceBox;
+use std::any::TypeId;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The values of all layers: a list that only grows.
 #[derive(Default)]
-pub(super) struct Extensions(OnceBox<Node>);
+pub(super) struct Extensions(AtomicPtr<Header>);
 
-struct Node {
-    value: Box<dyn Any + Send + Sync>,
+/// What every node begins with, whatever its value.
+struct Header {
+    of: TypeId,
+    /// Drops the node, and gives those behind it.
+    release: unsafe fn(NonNull<Header>) -> *mut Header,
     next: Extensions,
 }
 
+#[repr(C)]
+struct Node<T> {
+    header: Header,
+    value: T,
+}
+
+impl<T: Send + Sync + 'static> Node<T> {
+    fn new(value: T) -> NonNull<Header> {
+        let header = Header { of: TypeId::of::<T>(), release: Self::release, next: Extensions::default() };
+        NonNull::from(Box::leak(Box::new(Self { header, value }))).cast()
+    }
+
+    /// Takes a node apart.
+    ///
+    /// # Safety
+    ///
+    /// `header` came from [`new`](Self::new) for this `T`, and nobody reaches it any more.
+    unsafe fn release(header: NonNull<Header>) -> *mut Header {
+        // SAFETY: it was leaked there as a box of this type.
+        let mut node = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
+        std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut())
+    }
+}
+
 impl Extensions {
-    pub(super) fn get<T: Any>(&self) -> Option<&T> {
-        let node = self.0.get()?;
-        node.value.downcast_ref().or_else(|| node.next.get())
+    #[inline]
+    pub(super) fn get<T: 'static>(&self) -> Option<&T> {
+        let mut at = self;
+        loop {
+            let header = NonNull::new(at.0.load(Ordering::Acquire))?;
+            // SAFETY: a node is published whole, and stays until the list is dropped.
+            let found = unsafe { header.as_ref() };
+            if found.of == TypeId::of::<T>() {
+                // SAFETY: the node was made for a value of this type.
+                return Some(unsafe { &header.cast::<Node<T>>().as_ref().value });
+            }
+            at = &found.next;
+        }
     }
 
     /// The value of type `T`, made by `init` if there is none. Where two threads make one, the first stays.
-    pub(super) fn get_or_init<T: Any + Send + Sync>(&self, init: impl FnOnce() -> T) -> &T {
+    #[inline]
+    pub(super) fn get_or_init<T: Send + Sync + 'static>(&self, init: impl FnOnce() -> T) -> &T {
         if let Some(value) = self.get() {
             return value;
         }
-        let mut fresh = Some(Box::new(Node { value: Box::new(init()), next: Self::default() }));
+        self.add(Node::new(init()));
+        self.get().unwrap_or_else(|| unreachable!("it was added, by this thread or another one"))
+    }
+
+    /// Puts a node at the end, unless one of its type is found on the way.
+    fn add(&self, node: NonNull<Header>) {
+        // SAFETY: nobody else has seen the node yet.
+        let of = unsafe { node.as_ref() }.of;
         let mut at = self;
         loop {
-            if let Some(node) = fresh.take() {
-                fresh = at.0.set(node).err();
+            let placed = at.0.compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
+            let Err(there) = placed else { return };
+            // SAFETY: as in `get`.
+            let there = unsafe { &*there };
+            if there.of == of {
+                // SAFETY: it was made by `Node::new`, and is published nowhere.
+                unsafe { (node.as_ref().release)(node) };
+                return;
             }
-            if let Some(node) = at.0.get() {
-                match node.value.downcast_ref() {
-                    Some(value) => return value,
-                    None => at = &node.next,
-                }
-            }
+            at = &there.next;
+        }
+    }
+}
+
+impl Drop for Extensions {
+    #[inline]
+    fn drop(&mut self) {
+        let mut next = *self.0.get_mut();
+        while let Some(header) = NonNull::new(next) {
+            // SAFETY: the list is dropped, so nobody reaches its nodes any more; each was made by `Node::new`.
+            next = unsafe { (header.as_ref().release)(header) };
         }
     }
 }
@@ -46,6 +103,7 @@ impl Extensions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[test]
     fn layers_do_not_see_each_others_values() {
@@ -58,19 +116,36 @@ mod tests {
     }
 
     #[test]
-    fn racing_threads_agree_on_one_value() {
+    fn every_value_is_dropped_once() {
+        struct Other(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+        let witness = Arc::new(());
         let slots = Extensions::default();
-        let seen: Vec<usize> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4_usize)
-                .map(|i| {
-                    scope.spawn({
-                        let slots = &slots;
-                        move || *slots.get_or_init(|| i)
+        slots.get_or_init(|| witness.clone());
+        slots.get_or_init(|| Other(witness.clone()));
+        slots.get_or_init(|| witness.clone());
+        assert_eq!(Arc::strong_count(&witness), 3);
+        drop(slots);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn racing_threads_agree_on_one_value() {
+        let witness = Arc::new(());
+        for _ in 0..200 {
+            let slots = Extensions::default();
+            let seen: Vec<usize> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4_usize)
+                    .map(|i| {
+                        scope.spawn({
+                            let (slots, witness) = (&slots, &witness);
+                            move || slots.get_or_init(|| (i, witness.clone())).0
+                        })
                     })
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        });
-        assert!(seen.iter().all(|&value| value == seen[0]));
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert!(seen.iter().all(|&value| value == seen[0]));
+        }
+        assert_eq!(Arc::strong_count(&witness), 1);
     }
 }

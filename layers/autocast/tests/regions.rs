@@ -161,5 +161,5 @@ fn explaining_a_call_shows_the_layer_and_its_policy() {
     let explain = || aten::mm::operator().explain(&[(&x).into(), (&x).into()]).to_string();
     assert!(explain().contains("runs CPU `mm`"), "{}", explain());
     let _on = autocast::enable(Device::CPU, None).unwrap();
-    assert!(explain().contains("runs AutocastCPU `lower`"), "{}", explain());
+    assert!(explain().contains("runs Autocast `lower`"), "{}", explain());
 }

@@ -9,7 +9,7 @@ use crate::error::GradientError;
 use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
 use crate::in_place;
-use crate::node::{Edge, Edges, Node};
+use crate::node::{Edges, Node};
 use crate::outline::{self, Outline};
 use crate::record::{Recording, below, computing, own};
 use crate::views;
@@ -317,8 +317,8 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
                 && !now.same(before)
             {
                 versions.retain(|(tensor, _)| !tensor.same(before));
-                history::set(now, Edge::Node(missing(&edges, now), 0));
                 views::tie(now, before, Origin::Plain);
+                history::set(now, missing(&edges, now), 0);
             }
             continue;
         }
@@ -327,12 +327,12 @@ fn without_derivative(operator: &Operator, written: &[usize], keys: KeySet, stac
             Value::Tensors(tensors) => &mut tensors[..],
             _ => continue,
         };
-        for tensor in tensors.iter_mut().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
-            own(tensor)?;
-            history::set(tensor, Edge::Node(missing(&edges, tensor), 0));
-        }
+        tensors.iter_mut().try_for_each(own)?;
         for view in viewed.iter().filter(|view| view.ret == i) {
             tie_to(&arguments[view.argument], tensors);
+        }
+        for tensor in tensors.iter().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
+            history::set(tensor, missing(&edges, tensor), 0);
         }
     }
     for (tensor, version) in versions {

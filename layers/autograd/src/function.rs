@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::derivative::Derivative;
 use crate::error::GradientError;
 use crate::history;
-use crate::node::{Edge, Gradients, Node};
+use crate::node::{Gradients, Node};
 use crate::outline::Outline;
 
 /// How gradients go back through a computation of somebody's own, see [`record`](crate::record()).
@@ -39,7 +39,7 @@ pub(crate) enum Function {
 }
 
 /// In the order in which the derivative takes it.
-pub(crate) type Saved = SmallVec<[Kept; 4]>;
+pub(crate) type Saved = SmallVec<[Kept; 2]>;
 
 /// A value that a derivative needs.
 pub(crate) enum Kept {
@@ -132,22 +132,12 @@ impl Function {
         }
     }
 
-    /// What is left of it, for a drop that must not recurse.
-    pub(crate) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::Own(Box::new(Gone)))
-    }
-}
-
-/// In the place of a function that was taken.
-struct Gone;
-
-impl Backward for Gone {
-    fn name(&self) -> String {
-        String::new()
-    }
-
-    fn backward(&self, _: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        Ok(vec![None; needs.len()])
+    /// What it saved, for a drop that must not recurse.
+    pub(crate) fn take_saved(&mut self) -> Option<Saved> {
+        match self {
+            Self::Derivative(_, saved) => saved.get_mut().unwrap_or_else(PoisonError::into_inner).take(),
+            Self::Own(_) => None,
+        }
     }
 }
 
@@ -232,7 +222,7 @@ impl SavedTensor {
         match self.result {
             Some(result) if dispatch_runtime::guard::is_grad_enabled() => {
                 let tensor = history::bare(&self.tensor)?;
-                history::set(&tensor, Edge::Node(node.clone(), result));
+                history::set(&tensor, node.clone(), result);
                 Ok(tensor)
             }
             _ => Ok(self.tensor.clone()),

@@ -6,6 +6,7 @@
 //! A view has no history of its own. Whenever its base was written to in a way that gradients follow, through whichever view, the base
 //! is a *generation* older, and a view that is of an earlier one derives its edge anew from the base's.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{Marks, Result, Tensor};
@@ -15,36 +16,49 @@ use crate::node::{Edge, Node};
 use crate::views;
 
 #[derive(Default)]
-pub(crate) struct History(Mutex<State>);
+pub(crate) struct History {
+    /// Of what the tensor is a view. That is known when it is made, and never changes.
+    view: Option<View>,
+    /// How often the tensor was written to in a way that gradients follow.
+    generation: AtomicU64,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 pub(crate) struct State {
     /// The node that computed it; none for a leaf.
     pub(crate) node: Option<(Arc<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
-    /// How often it was written to in a way that gradients follow.
-    pub(crate) generation: u64,
-    pub(crate) view: Option<View>,
-    pub(crate) hooks: Option<Box<LeafHooks>>,
+    pub(crate) extra: Option<Box<Extra>>,
+}
+
+/// What few tensors have.
+#[derive(Default)]
+pub(crate) struct Extra {
+    pub(crate) hooks: LeafHooks,
     /// Where a hook puts the gradient of a computed tensor, if it is to be kept.
     pub(crate) retained: Option<Arc<Mutex<Option<Tensor>>>>,
 }
 
 impl State {
+    pub(crate) fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
     pub(crate) fn gradient(&self) -> Option<Tensor> {
-        let retained = || self.retained.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let retained =
+            || self.extra.as_ref()?.retained.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.gradient.clone().or_else(retained)
     }
 }
 
 /// What a view is a view of.
-#[derive(Clone)]
 pub(crate) struct View {
     /// No view itself.
     pub(crate) base: Tensor,
-    /// The generation of the base that `node` follows.
-    pub(crate) generation: u64,
     pub(crate) origin: Origin,
+    /// The generation of the base that the view's node follows.
+    pub(crate) generation: AtomicU64,
 }
 
 /// How a view came about, which decides whether it may be written to.
@@ -59,24 +73,21 @@ pub(crate) enum Origin {
     Reinterpreted,
 }
 
-impl History {
-    fn of(tensor: &Tensor) -> Option<MutexGuard<'_, State>> {
-        tensor.extension::<Self>().map(Self::lock)
+impl View {
+    fn is_behind(&self) -> bool {
+        self.generation.load(Ordering::Acquire) != generation(&self.base)
     }
+}
 
+impl History {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What is remembered about a tensor, if anything.
-pub(crate) fn peek<T>(tensor: &Tensor, look: impl FnOnce(&State) -> T) -> Option<T> {
-    History::of(tensor).map(|state| look(&state))
-}
-
-/// The same, to be changed.
-pub(crate) fn peek_mut<T>(tensor: &Tensor, change: impl FnOnce(&mut State) -> T) -> Option<T> {
-    History::of(tensor).map(|mut state| change(&mut state))
+pub(crate) fn peek<T>(tensor: &Tensor, look: impl FnOnce(&mut State) -> T) -> Option<T> {
+    tensor.extension::<History>().map(|history| look(&mut history.lock()))
 }
 
 /// What is remembered about a tensor from now on, to be changed. `change` calls no operator.
@@ -84,46 +95,75 @@ pub(crate) fn update<T>(tensor: &Tensor, change: impl FnOnce(&mut State) -> T) -
     change(&mut tensor.extension_or_init(History::default).lock())
 }
 
-/// Whether gradients may have to be followed: no lock, and no more than a look where not.
+/// Of what a tensor is a view.
 #[inline]
+pub(crate) fn view(tensor: &Tensor) -> Option<&View> {
+    tensor.extension::<History>()?.view.as_ref()
+}
+
+/// Makes a fresh tensor a view.
+pub(crate) fn set_view(tensor: &Tensor, base: Tensor, origin: Origin) {
+    let generation = AtomicU64::new(generation(&base));
+    let view = View { base, origin, generation };
+    tensor.extension_or_init(|| History { view: Some(view), ..History::default() });
+    tensor.mark(Marks::VIEW);
+}
+
+/// Whether gradients may have to be followed. No lock, and for most tensors no more than a look.
+#[inline(always)]
 pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
-    tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW)
+    tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_behind(tensor))
+}
+
+#[inline(never)]
+fn is_behind(tensor: &Tensor) -> bool {
+    view(tensor).is_some_and(View::is_behind)
 }
 
 /// Whether what is computed from a tensor is recorded.
 pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
-    Ok(tensor.requires_grad() || (tensor.is_view() && edge(tensor)?.is_some()))
+    Ok(may_require_grad(tensor) && edge(tensor)?.is_some())
 }
 
 /// Where the gradient of a tensor goes, if it has one.
+#[inline]
 pub(crate) fn edge(tensor: &Tensor) -> Result<Option<Edge>> {
-    if !may_require_grad(tensor) {
-        return Ok(None);
+    if may_require_grad(tensor) { find_edge(tensor) } else { Ok(None) }
+}
+
+fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
+    let Some(history) = tensor.extension::<History>() else { return Ok(Some(Edge::Leaf(tensor.clone()))) };
+    if let Some(view) = history.view.as_ref().filter(|view| view.is_behind()) {
+        views::follow(tensor, view)?;
     }
-    if tensor.is_view() {
-        views::refresh(tensor)?;
-    }
-    let node = peek(tensor, |state| state.node.clone()).flatten();
+    let node = history.lock().node.clone();
     Ok(match node {
         Some((node, result)) => Some(Edge::Node(node, result)),
         None => tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())),
     })
 }
 
-/// Makes a tensor the result of a node.
-pub(crate) fn set(tensor: &Tensor, edge: Edge) {
-    let Edge::Node(node, result) = edge else { return };
-    update(tensor, |state| state.node = Some((node, result)));
+/// Makes a fresh tensor the result of a node.
+#[inline]
+pub(crate) fn set(tensor: &Tensor, node: Arc<Node>, result: u32) {
+    let mut node = Some((node, result));
+    let history = tensor.extension_or_init(|| {
+        let state = State { node: node.take(), ..State::default() };
+        History { state: Mutex::new(state), ..History::default() }
+    });
+    if node.is_some() {
+        history.lock().node = node;
+    }
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
 }
 
 /// The same after it was written to, so that its views follow.
 pub(crate) fn rewrite(tensor: &Tensor, node: Arc<Node>) {
-    update(tensor, |state| {
-        state.generation += 1;
-        state.node.replace((node, 0))
-    });
+    let history = tensor.extension_or_init(History::default);
+    let before = history.lock().node.replace((node, 0));
+    history.generation.fetch_add(1, Ordering::Release);
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
+    drop(before);
 }
 
 /// The same elements in a tensor without history.
@@ -133,5 +173,5 @@ pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
 
 /// The generation of a tensor that is no view.
 pub(crate) fn generation(base: &Tensor) -> u64 {
-    peek(base, |state| state.generation).unwrap_or(0)
+    base.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
 }

@@ -74,7 +74,7 @@ pub(crate) fn on_tensor(edge: Edge, hook: TensorHook) -> HookHandle {
             Hooked::Node(node)
         }
         Edge::Leaf(leaf) => {
-            history::update(&leaf, |state| state.hooks.get_or_insert_default().before.push((id, hook)));
+            history::update(&leaf, |state| state.extra().hooks.before.push((id, hook)));
             Hooked::Leaf(leaf)
         }
     };
@@ -87,7 +87,7 @@ pub(crate) fn after_accumulation(
     hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
 ) -> HookHandle {
     let id = fresh();
-    history::update(leaf, |state| state.hooks.get_or_insert_default().after.push((id, Arc::new(hook))));
+    history::update(leaf, |state| state.extra().hooks.after.push((id, Arc::new(hook))));
     HookHandle { id, of: Hooked::Leaf(leaf.clone()) }
 }
 
@@ -153,10 +153,9 @@ impl HookHandle {
                 hooks.after.retain(|(other, _)| *other != id);
             }),
             Hooked::Leaf(leaf) => history::update(&leaf, |state| {
-                if let Some(hooks) = &mut state.hooks {
-                    hooks.before.retain(|(other, _)| *other != id);
-                    hooks.after.retain(|(other, _)| *other != id);
-                }
+                let hooks = &mut state.extra().hooks;
+                hooks.before.retain(|(other, _)| *other != id);
+                hooks.after.retain(|(other, _)| *other != id);
             }),
         }
     }

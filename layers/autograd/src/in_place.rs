@@ -13,9 +13,7 @@ use crate::views::Writing;
 /// Refuses to write to a tensor where the gradient could not follow.
 pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Result<()> {
     let (operator, argument) = (operator.name().to_string(), argument.to_owned());
-    if tensor.is_view()
-        && let Some(view) = history::peek(tensor, |state| state.view.clone()).flatten()
-    {
+    if let Some(view) = history::view(tensor) {
         let because = match view.origin {
             Origin::Plain => None,
             Origin::OneOfMany => Some("is one of several that one call gave"),
@@ -37,7 +35,7 @@ pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Res
 
 /// Makes a tensor that a recorded call wrote to the result of that call; `own` is the call's edge to the tensor as it was before.
 pub(crate) fn rebase(tensor: &Tensor, call: Arc<Node>, own: Option<usize>) -> Result<()> {
-    match history::peek(tensor, |state| state.view.clone()).flatten() {
+    match history::view(tensor) {
         Some(view) => history::rewrite(&view.base, Writing::node(&view.base, tensor, call, own)?),
         None => history::rewrite(tensor, call),
     }
@@ -51,7 +49,7 @@ pub(crate) fn before(tensor: &Tensor, edge: Option<&Edge>) -> Result<Tensor> {
         aten::clone(tensor, None)?
     };
     match edge {
-        Some(edge @ Edge::Node(..)) => history::set(&copy, edge.clone()),
+        Some(Edge::Node(node, result)) => history::set(&copy, node.clone(), *result),
         // A leaf is not written to while anything is recorded.
         Some(Edge::Leaf(_)) | None => {}
     }

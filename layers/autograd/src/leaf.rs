@@ -21,7 +21,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Tensor) -> Result<()> {
         sum = plus(there, &sum)?;
     }
     drop(sum);
-    let after = history::peek(leaf, |state| state.hooks.as_ref().map(|hooks| hooks.after.clone())).flatten();
+    let after = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.after.clone())).flatten();
     after.unwrap_or_default().iter().try_for_each(|(_, hook)| hook(leaf))
 }
 
@@ -47,6 +47,6 @@ fn is_own(gradient: &mut Tensor) -> bool {
 
 /// Lets the hooks of a leaf change its gradient.
 pub(crate) fn run_hooks(leaf: &Tensor, gradient: &mut Tensor) -> Result<()> {
-    let before = history::peek(leaf, |state| state.hooks.as_ref().map(|hooks| hooks.before.clone())).flatten();
+    let before = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.before.clone())).flatten();
     before.unwrap_or_default().iter().try_for_each(|(_, hook)| hooks::apply(hook, gradient))
 }

@@ -2,7 +2,7 @@
 //!
 //! A node belongs to the tensors that it gave and to the nodes behind it, so a graph lives exactly as long as somebody can still go
 //! back through it. Chains of a million nodes are dropped without recursion: what a node held is buried, and the outermost
-//! burial digs on until nothing is left.
+//! drop digs on until nothing is left.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,7 +15,7 @@ use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
 use crate::anomaly::Site;
-use crate::function::Function;
+use crate::function::{Function, Saved};
 use crate::hooks::Hooks;
 use crate::outline::Outline;
 
@@ -48,10 +48,19 @@ pub(crate) type Gradients = SmallVec<[Option<Tensor>; 2]>;
 
 thread_local! {
     static SEQUENCE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-    static BURIED: RefCell<Option<Vec<Remains>>> = const { RefCell::new(None) };
+    static BURIED: RefCell<Buried> = const { RefCell::new(Buried { is_digging: false, waiting: Vec::new() }) };
 }
 
-type Remains = (Edges, Function);
+/// What is left of nodes whose drop another drop brought about.
+struct Buried {
+    is_digging: bool,
+    waiting: Vec<Remains>,
+}
+
+enum Remains {
+    Node(#[expect(dead_code, reason = "it is only dropped")] Arc<Node>),
+    Saved(#[expect(dead_code, reason = "it is only dropped")] Saved),
+}
 
 impl Node {
     pub(crate) fn new(function: Function, edges: Edges, results: SmallVec<[Outline; 1]>) -> Arc<Self> {
@@ -164,30 +173,29 @@ fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        bury((std::mem::take(&mut self.edges), self.function.take()));
-    }
-}
-
-/// Drops what a node held, here or, where a drop brought us here, as soon as that one is done.
-fn bury(remains: Remains) {
-    let mine = BURIED.try_with(|buried| match &mut *buried.borrow_mut() {
-        Some(waiting) => {
-            waiting.push(remains);
-            None
+        let is_nested = BURIED.try_with(|buried| {
+            let mut buried = buried.borrow_mut();
+            for edge in &mut self.edges {
+                if let Some(Edge::Node(node, _)) = edge.take() {
+                    buried.waiting.push(Remains::Node(node));
+                }
+            }
+            if buried.is_digging {
+                // What it saved may be the last handle to tensors with histories of their own.
+                buried.waiting.extend(self.function.take_saved().map(Remains::Saved));
+            }
+            std::mem::replace(&mut buried.is_digging, true)
+        });
+        // While a thread ends there is no list any more, and its few last nodes go as deep as they are.
+        if is_nested != Ok(false) {
+            return;
         }
-        none => {
-            *none = Some(Vec::new());
-            Some(remains)
+        drop(self.function.take_saved());
+        while let Some(remains) = BURIED.with_borrow_mut(|buried| buried.waiting.pop()) {
+            drop(remains);
         }
-    });
-    // While a thread ends there is no list any more, and its few last nodes go as deep as they are.
-    let Ok(Some(remains)) = mine else { return };
-    let mut next = Some(remains);
-    while let Some(remains) = next {
-        drop(remains);
-        next = BURIED.with_borrow_mut(|buried| buried.as_mut().and_then(Vec::pop));
+        BURIED.with_borrow_mut(|buried| buried.is_digging = false);
     }
-    BURIED.with_borrow_mut(|buried| *buried = None);
 }
 
 impl fmt::Debug for Node {

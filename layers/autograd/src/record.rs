@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Argument, KeySet, Result, Tensor, Value, keys};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::derivative::{Derivative, Source};
 use crate::function::{Backward, Function, Kept, Saved, SavedTensor};
 use crate::history::{self, Origin};
-use crate::node::{Edge, Edges, Node};
+use crate::node::{Edges, Node};
 use crate::outline::{self, Outline};
 use crate::views;
 
@@ -164,7 +164,7 @@ impl Recording {
         let node = self.into_node(results)?;
         for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
             if *differentiable && outline::is_differentiable(tensor.dtype()) {
-                history::set(tensor, Edge::Node(node.clone(), i));
+                history::set(tensor, node.clone(), i);
             }
         }
         Ok(())
@@ -188,7 +188,10 @@ impl Recording {
                 Source::Argument(_) | Source::OutlineOf(_) => {}
             }
         }
-        let outlines: SmallVec<[Outline; 1]> = results.iter().map(|(tensor, _)| Outline::of(tensor)).collect();
+        let outlines: SmallVec<[Outline; 1]> = match results {
+            [(result, _)] => smallvec![Outline::of(result)],
+            several => several.iter().map(|(tensor, _)| Outline::of(tensor)).collect(),
+        };
         Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines))
     }
 }
@@ -281,7 +284,7 @@ pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backw
     let node = Node::new(Function::Own(Box::new(backward)), edges, outlines);
     for (output, i) in outputs.iter().zip(0..) {
         if outline::is_differentiable(output.dtype()) {
-            history::set(output, Edge::Node(node.clone(), i));
+            history::set(output, node.clone(), i);
         }
     }
     Ok(outputs)

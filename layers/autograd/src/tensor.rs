@@ -112,7 +112,7 @@ impl Differentiable for Tensor {
     }
 
     fn grad(&self) -> Option<Tensor> {
-        history::peek(self, history::State::gradient).flatten()
+        history::peek(self, |state| state.gradient()).flatten()
     }
 
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()> {
@@ -133,7 +133,7 @@ impl Differentiable for Tensor {
     }
 
     fn zero_grad(&self) {
-        if let Some(before) = history::peek_mut(self, |state| state.gradient.take()) {
+        if let Some(before) = history::peek(self, |state| state.gradient.take()) {
             drop(before);
         }
     }
@@ -150,7 +150,7 @@ impl Differentiable for Tensor {
         if matches!(edge, Edge::Leaf(_)) {
             return Ok(());
         }
-        let retained = history::update(self, |state| state.retained.get_or_insert_default().clone());
+        let retained = history::update(self, |state| state.extra().retained.get_or_insert_default().clone());
         // It stays as long as the node does.
         let _stays = hooks::on_tensor(
             edge,

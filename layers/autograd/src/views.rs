@@ -4,6 +4,7 @@
 //! geometries say everything about how gradients go from one to the other: no operator that makes views needs to be known.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use aten::prelude::*;
 use dispatch_runtime::guard;
@@ -25,42 +26,26 @@ pub(crate) fn tie(view: &Tensor, source: &Tensor, origin: Origin) {
         Origin::Plain if !guard::is_grad_enabled() => Origin::Unrecorded,
         origin => origin,
     };
-    let below = history::peek(source, |state| state.view.clone()).flatten();
-    let (base, origin) = match below {
-        Some(below) if below.origin != Origin::Plain => (below.base, below.origin),
-        Some(below) => (below.base, origin),
-        None => (source.clone(), origin),
-    };
-    let generation = history::generation(&base);
-    history::update(view, |state| state.view = Some(View { base, generation, origin }));
-    view.mark(Marks::VIEW);
+    match history::view(source) {
+        Some(below) if below.origin == Origin::Plain => history::set_view(view, below.base.clone(), origin),
+        Some(below) => history::set_view(view, below.base.clone(), below.origin),
+        None => history::set_view(view, source.clone(), origin),
+    }
 }
 
-/// Derives the edge of a view anew where its base was written to since.
-pub(crate) fn refresh(view: &Tensor) -> Result<()> {
-    let Some(tied) = history::peek(view, |state| state.view.clone()).flatten() else { return Ok(()) };
-    let generation = history::generation(&tied.base);
-    if generation == tied.generation {
-        return Ok(());
-    }
-    let node = match history::edge(&tied.base)? {
-        Some(edge) => {
-            let reading = Reading { base: Outline::of(&tied.base), view: Outline::of(view) };
-            let results = smallvec![Outline::of(view)];
-            Some(Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], results))
-        }
-        None => None,
-    };
-    let recorded = node.is_some();
-    let before = history::update(view, |state| {
-        if let Some(view) = &mut state.view {
-            view.generation = generation;
-        }
-        std::mem::replace(&mut state.node, node.map(|node| (node, 0)))
+/// Derives the node of a view anew, whose base was written to since.
+#[cold]
+pub(crate) fn follow(tensor: &Tensor, view: &View) -> Result<()> {
+    let generation = history::generation(&view.base);
+    let node = history::edge(&view.base)?.map(|edge| {
+        let reading = Reading { base: Outline::of(&view.base), view: Outline::of(tensor) };
+        (Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], smallvec![Outline::of(tensor)]), 0)
     });
-    drop(before);
+    let recorded = node.is_some();
+    drop(history::update(tensor, |state| std::mem::replace(&mut state.node, node)));
+    view.generation.store(generation, Ordering::Release);
     if recorded {
-        view.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
+        tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
     }
     Ok(())
 }

@@ -26,8 +26,8 @@ fn elements(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
 }
 
 /// The sum of all elements, each with a weight of its own.
-fn weighted(tensor: &Tensor) -> Result<Tensor> {
-    (tensor * elements(tensor.sizes(), (0.5, 1.5), 0.3))?.sum()
+fn weighted(tensor: &Tensor, seed: f64) -> Result<Tensor> {
+    (tensor * elements(tensor.sizes(), (0.5, 1.5), seed))?.sum()
 }
 
 fn leaves(values: &[Tensor]) -> Vec<Tensor> {
@@ -39,12 +39,14 @@ fn leaves(values: &[Tensor]) -> Vec<Tensor> {
 
 /// The weighted sum of all gradients by these leaves, itself to be differentiated; none where there are no gradients.
 fn slope(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>> {
-    let loss = weighted(&function(leaves)?)?;
+    let loss = weighted(&function(leaves)?, 0.3)?;
     let by: Vec<&Tensor> = leaves.iter().collect();
     let gradients = Differentiation::of(&[&loss]).create_graph().allow_unused().grad(&by)?;
     let mut sum: Option<Tensor> = None;
-    for gradient in gradients.into_iter().flatten() {
-        let part = weighted(&gradient)?;
+    // Weights of their own for each, as gradients by two may cancel each other.
+    for (gradient, seed) in gradients.into_iter().zip([0.35, 0.6, 0.85, 0.05]) {
+        let Some(gradient) = gradient else { continue };
+        let part = weighted(&gradient, seed)?;
         sum = Some(match sum {
             Some(sum) => (sum + part)?,
             None => part,

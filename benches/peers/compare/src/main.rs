@@ -10,6 +10,7 @@ mod race;
 mod row;
 mod side;
 mod throughput;
+mod training;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ fn run() -> Result<()> {
     let mut rows = calls::instructions(&programs, &options);
     rows.extend(calls::times(&programs, &options)?);
     rows.extend(throughput::rows(&programs, &options)?);
+    rows.extend(training::times(&programs, &options)?);
+    rows.extend(training::memory(&programs, &options)?);
     println!();
     table::print(Row::HEADER, &rows.iter().map(Row::cells).collect::<Vec<_>>());
     let short = rows.iter().filter(|row| row.is_short()).count();

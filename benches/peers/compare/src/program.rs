@@ -21,6 +21,8 @@ pub(crate) struct Program {
 /// All of them.
 pub(crate) struct Programs {
     pub(crate) ours: Program,
+    /// Ours without autograd.
+    pub(crate) plain: Program,
     pub(crate) candle: Program,
     pub(crate) burn: Program,
     /// In Python, and without it where that can be built.
@@ -55,6 +57,7 @@ impl Programs {
         let built = |name: &str| Program::new(name, target.join("release").join(format!("peer-{name}")));
         let mut programs = Self {
             ours: built("opdispatch"),
+            plain: Program { name: "without autograd".to_owned(), ..built("plain") },
             candle: built("candle"),
             burn: built("burn"),
             pytorch: None,

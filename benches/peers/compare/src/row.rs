@@ -18,12 +18,29 @@ pub(crate) struct Row {
 pub(crate) enum Unit {
     Instructions,
     Seconds,
+    Bytes,
     /// How many times as fast it gets: here more is better.
     Speedup,
 }
 
 impl Row {
     pub(crate) const HEADER: [&str; 8] = ["work", "measure", "peer", "ours", "theirs", "ratio", "target", ""];
+
+    pub(crate) fn new(
+        work: &str,
+        measure: &str,
+        peer: &str,
+        [ours, theirs]: [f64; 2],
+        unit: Unit,
+        target: f64,
+    ) -> Self {
+        Self { work: work.to_owned(), measure: measure.to_owned(), peer: peer.to_owned(), ours, theirs, unit, target }
+    }
+
+    /// What the column of measures says of so many threads.
+    pub(crate) fn on(threads: usize) -> String {
+        format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
+    }
 
     fn ratio(&self) -> f64 {
         if self.unit == Unit::Speedup { self.ours / self.theirs } else { self.theirs / self.ours }
@@ -52,6 +69,7 @@ impl Unit {
         match self {
             Self::Instructions => format!("{value:.0}"),
             Self::Speedup => format!("{value:.2} x"),
+            Self::Bytes => format!("{:.1} MB", value * 1e-6),
             Self::Seconds if value < 1e-6 => format!("{:.1} ns", value * 1e9),
             Self::Seconds if value < 1e-3 => format!("{:.1} us", value * 1e6),
             Self::Seconds => format!("{:.2} ms", value * 1e3),

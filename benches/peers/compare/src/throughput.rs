@@ -64,23 +64,14 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         let mut first: Option<(usize, [f64; 2])> = None;
         for (threads, sides) in &mut all {
             let [Some(ours), Some(theirs)] = race(sides, work, *threads)?[..] else { continue };
-            let row = |measure: String, ours, theirs, unit, target| {
-                let (work, peer) = (work.to_owned(), pytorch.name.clone());
-                Row { work, measure, peer, ours, theirs, unit, target }
-            };
-            let plural = if *threads == 1 { "" } else { "s" };
-            rows.push(row(format!("{threads} thread{plural}"), ours, theirs, Unit::Seconds, target));
+            let row = |measure: &str, pair, unit, target| Row::new(work, measure, &pytorch.name, pair, unit, target);
+            rows.push(row(&Row::on(*threads), [ours, theirs], Unit::Seconds, target));
             match first {
                 None => first = Some((*threads, [ours, theirs])),
                 Some((one, [our_first, their_first])) => {
-                    let (ours, theirs) = (our_first / ours, their_first / theirs);
-                    speedups.push(row(
-                        format!("speed-up {one} to {threads}"),
-                        ours,
-                        theirs,
-                        Unit::Speedup,
-                        SPEEDUP_TARGET,
-                    ));
+                    let pair = [our_first / ours, their_first / theirs];
+                    let measure = format!("speed-up {one} to {threads}");
+                    speedups.push(row(&measure, pair, Unit::Speedup, SPEEDUP_TARGET));
                 }
             }
         }

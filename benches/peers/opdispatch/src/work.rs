@@ -71,7 +71,7 @@ pub(crate) fn throughput(name: &str) -> Option<Job> {
 }
 
 /// Numbers around zero that look random, the same ones every time.
-fn numbers(sizes: &[i64]) -> Result<Tensor> {
+pub(crate) fn numbers(sizes: &[i64]) -> Result<Tensor> {
     let mut state = 1_u32;
     let elements = (0..sizes.iter().product()).map(|_: i64| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

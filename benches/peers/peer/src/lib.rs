@@ -1,8 +1,9 @@
 //! How a program takes part in the comparison.
 //!
 //! `PROGRAM count WORK` stops itself before it calls, and after 100 calls, 2 and 12 more: whoever traces it counts instructions.
-//! `PROGRAM time` reads lines of a number of calls and a work's name, and answers each with the seconds that those calls took. In
-//! either form it says `-` to a work that it does not know. `PEER_THREADS` says how many threads it may use.
+//! `PROGRAM time` reads lines of a number of calls and a work's name, and answers each with the seconds that those calls took.
+//! `PROGRAM memory WARM_UP WORK` says by how many bytes some calls of one work raise the most memory that the program had, after some
+//! of another. To a work that it does not know it says `-`. `PEER_THREADS` says how many threads it may use.
 
 use std::io::{BufRead, Write};
 use std::time::Instant;
@@ -28,6 +29,7 @@ pub fn serve(prepare: impl Fn(&str) -> Option<Job>) {
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["count", work] => count(prepare(work)),
         ["time"] => time(&prepare),
+        ["memory", warm_up, work] => memory(prepare(warm_up), || prepare(work)),
         _ => eprintln!("a peer is run by `compare`"),
     }
 }
@@ -66,4 +68,31 @@ fn time(prepare: &dyn Fn(&str) -> Option<Job>) {
         // Whoever asked has gone if this fails, and the next line says so.
         let _ = std::io::stdout().flush();
     }
+}
+
+/// How much memory a work has at once, beyond what the program has anyhow.
+fn memory(warm_up: Option<Job>, prepare: impl FnOnce() -> Option<Job>) {
+    const CALLS: usize = 10;
+    if let Some(mut warm_up) = warm_up {
+        (0..CALLS).for_each(|_| warm_up());
+    }
+    // Linux begins anew with the most that there was.
+    if std::fs::write("/proc/self/clear_refs", "5").is_err() {
+        return println!("-");
+    }
+    let before = resident("VmRSS:");
+    let Some(mut job) = prepare() else { return println!("-") };
+    (0..CALLS).for_each(|_| job());
+    match (before, resident("VmHWM:")) {
+        (Some(before), Some(most)) => println!("{}", most.saturating_sub(before)),
+        _ => println!("-"),
+    }
+}
+
+/// The bytes of this process that are in memory, by the name of a line in its status.
+fn resident(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
 }

@@ -12,9 +12,20 @@ fn adjoint(matrix: &Tensor) -> Result<Tensor> {
     conj(&matrix.transpose_int(-2, -1)?)
 }
 
+/// A product whose elements lie as those of `like` do. A weight is used transposed; its gradient, transposed back, lies as it does then,
+/// and is added to it line by line.
+fn product(like: &Tensor, rows: &Tensor, columns: &Tensor) -> Result<Tensor> {
+    if let ([height, _], [1, stride]) = (like.sizes(), like.geometry().strides())
+        && stride == height
+    {
+        return columns.t()?.mm(&rows.t()?)?.t();
+    }
+    rows.mm(columns)
+}
+
 #[op_grad(aten::mm)]
 fn mm(grad: &Tensor, this: &Tensor, mat2: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.mm(&adjoint(mat2)?), move || adjoint(this)?.mm(grad))
+    (move || product(this, grad, &adjoint(mat2)?), move || product(mat2, &adjoint(this)?, grad))
 }
 
 #[op_grad(aten::bmm)]
@@ -47,8 +58,8 @@ fn addmm(
 ) -> (impl Gradient, impl Gradient, impl Gradient) {
     (
         move || scaled(grad, beta),
-        move || scaled(&grad.mm(&adjoint(mat2)?)?, alpha),
-        move || scaled(&adjoint(mat1)?.mm(grad)?, alpha),
+        move || scaled(&product(mat1, grad, &adjoint(mat2)?)?, alpha),
+        move || scaled(&product(mat2, &adjoint(mat1)?, grad)?, alpha),
     )
 }
 

@@ -29,8 +29,5 @@ fn norm_gradient(this: &Tensor, norm: &Tensor, p: f64, dims: &[i64]) -> Result<T
         let count = reaches.sum_dim_intlist(Some(dims), true)?;
         return (sign * reaches)? / count;
     }
-    if p == 2.0 {
-        return this / norm;
-    }
     sign * (size / norm)?.pow_tensor_scalar(p - 1.0)?
 }

@@ -1,0 +1,9 @@
+//! This framework without a layer that differentiates, as a peer.
+
+#[path = "../work.rs"]
+mod work;
+
+fn main() {
+    kernels_cpu::pool::set_num_threads(peer::threads());
+    peer::serve(|name| work::call(name).or_else(|| work::throughput(name)));
+}

@@ -1,0 +1,138 @@
+//! Steps of training: forward, cross entropy, backward, and descent with momentum. `../../candle/src/train.rs` and
+//! `../../pytorch/train.py` say the same for the others.
+
+use opdispatch::guard;
+use opdispatch::prelude::*;
+use peer::{Job, job};
+
+use crate::work::numbers;
+
+const CLASSES: i64 = 10;
+const LEARNING_RATE: f64 = 0.01;
+const MOMENTUM: f64 = 0.9;
+
+/// A call of which the way back is recorded.
+pub(crate) fn call(name: &str) -> Option<Job> {
+    let (a, b) = (Tensor::from(vec![1.5_f32]).requires_grad_(true).ok()?, Tensor::from(vec![2.5_f32]));
+    match name {
+        "add, recorded" => job(move || aten::add(&a, &b, 1.into())),
+        _ => None,
+    }
+}
+
+/// One step of the network of this name.
+pub(crate) fn step(name: &str) -> Option<Job> {
+    let mut new = Parameters::default();
+    let (network, sizes) = match name {
+        "train mlp64" => (mlp(&mut new, &[64, 128, CLASSES]), vec![64, 64]),
+        "train mlp784" => (mlp(&mut new, &[784, 1024, 1024, CLASSES]), vec![256, 784]),
+        "train resnet" => (resnet(&mut new), vec![32, 3, 32, 32]),
+        _ => return None,
+    };
+    let network = network.expect("the network can be made");
+    let pictures = numbers(&sizes).expect("CPU tensors can be made");
+    let labels = Tensor::from((0..sizes[0]).map(|picture| picture * 7 % CLASSES).collect::<Vec<i64>>());
+    let mut step = move || {
+        aten::cross_entropy_loss!(&network(&pictures)?, &labels)?.backward()?;
+        new.descend()
+    };
+    job(move || step().expect("a step can be taken"))
+}
+
+type Layer = Box<dyn Fn(&Tensor) -> Result<Tensor>>;
+
+/// Makes what a network learns, and teaches it.
+#[derive(Default)]
+struct Parameters(Vec<(Tensor, Tensor)>);
+
+impl Parameters {
+    /// Numbers around zero, smaller where more of them are added up.
+    fn random(&mut self, sizes: &[i64]) -> Result<Tensor> {
+        #[expect(clippy::cast_precision_loss)]
+        let added = sizes[1..].iter().product::<i64>() as f64;
+        self.add((numbers(sizes)? * (0.5 / added.sqrt()))?)
+    }
+
+    fn filled(&mut self, size: i64, value: i64) -> Result<Tensor> {
+        self.add(Tensor::full(&[size], value, DType::F32)?)
+    }
+
+    fn add(&mut self, parameter: Tensor) -> Result<Tensor> {
+        let velocity = Tensor::zeros(parameter.sizes(), &parameter)?;
+        let parameter = parameter.requires_grad_(true)?;
+        self.0.push((parameter.clone(), velocity));
+        Ok(parameter)
+    }
+
+    fn descend(&mut self) -> Result<()> {
+        let _no_grad = guard::no_grad();
+        for (parameter, velocity) in &mut self.0 {
+            let Some(gradient) = parameter.grad() else { continue };
+            velocity.mul__scalar(MOMENTUM)?;
+            velocity.add_(&gradient)?;
+            aten::add_!(parameter, velocity, alpha = -LEARNING_RATE)?;
+            parameter.zero_grad();
+        }
+        Ok(())
+    }
+}
+
+fn mlp(new: &mut Parameters, sizes: &[i64]) -> Result<Layer> {
+    let mut layers: Vec<Layer> = Vec::new();
+    for pair in sizes.windows(2) {
+        layers.extend([linear(new, pair[0], pair[1])?, Box::new(Tensor::relu)]);
+    }
+    layers.pop();
+    Ok(sequence(layers))
+}
+
+fn resnet(new: &mut Parameters) -> Result<Layer> {
+    Ok(sequence(vec![
+        convolution(new, 3, 16, 3, 1)?,
+        batch_norm(new, 16)?,
+        Box::new(Tensor::relu),
+        block(new, 16, 16, 1)?,
+        block(new, 16, 32, 2)?,
+        block(new, 32, 64, 2)?,
+        Box::new(|x| x.adaptive_avg_pool2d(&[1, 1])?.flatten_using_ints(1, -1)),
+        linear(new, 64, CLASSES)?,
+    ]))
+}
+
+/// Two convolutions, around which there is a way that is straight or, where the number of channels changes, a projection.
+fn block(new: &mut Parameters, from: i64, to: i64, stride: i64) -> Result<Layer> {
+    let bent = sequence(vec![
+        convolution(new, from, to, 3, stride)?,
+        batch_norm(new, to)?,
+        Box::new(Tensor::relu),
+        convolution(new, to, to, 3, 1)?,
+        batch_norm(new, to)?,
+    ]);
+    let straight = match from == to {
+        true => sequence(Vec::new()),
+        false => sequence(vec![convolution(new, from, to, 1, stride)?, batch_norm(new, to)?]),
+    };
+    Ok(Box::new(move |x| (bent(x)? + straight(x)?)?.relu()))
+}
+
+fn sequence(layers: Vec<Layer>) -> Layer {
+    Box::new(move |x| layers.iter().try_fold(x.clone(), |x, layer| layer(&x)))
+}
+
+fn linear(new: &mut Parameters, from: i64, to: i64) -> Result<Layer> {
+    let (weight, bias) = (new.random(&[to, from])?, new.filled(to, 0)?);
+    Ok(Box::new(move |x| aten::linear(x, &weight, Some(&bias))))
+}
+
+fn convolution(new: &mut Parameters, from: i64, to: i64, width: i64, stride: i64) -> Result<Layer> {
+    let weight = new.random(&[to, from, width, width])?;
+    Ok(Box::new(move |x| aten::conv2d!(x, &weight, stride = [stride, stride], padding = [width / 2, width / 2])))
+}
+
+fn batch_norm(new: &mut Parameters, channels: i64) -> Result<Layer> {
+    let (weight, bias) = (new.filled(channels, 1)?, new.filled(channels, 0)?);
+    let (mean, var) = (Tensor::zeros(&[channels], DType::F32)?, Tensor::ones(&[channels], DType::F32)?);
+    Ok(Box::new(move |x| {
+        aten::batch_norm(x, Some(&weight), Some(&bias), Some(&mean), Some(&var), true, 0.1, 1e-5, false)
+    }))
+}
