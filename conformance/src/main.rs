@@ -9,9 +9,10 @@ use dispatch_runtime::Device;
 use kernels_cpu as _;
 
 const USAGE: &str = "\
-usage: conformance [--device cpu] [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--failures] [--left-out]
+usage: conformance [--device cpu] [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--failures] [--left-out] [--missing]
   --failures   every failure, with how to run it alone, in place of the table
-  --left-out   what the checks say nothing about, and why";
+  --left-out   what the checks say nothing about, and why
+  --missing    what could not be called or differentiated, and what is not there";
 
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)) {
@@ -27,10 +28,12 @@ struct Options {
     suite: Suite,
     failures: bool,
     left_out: bool,
+    missing: bool,
 }
 
 fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let (mut device, mut failures, mut left_out) = (Device::CPU, false, false);
+    let mut device = Device::CPU;
+    let (mut failures, mut left_out, mut missing) = (false, false, false);
     let mut narrow: Vec<Box<dyn FnOnce(Suite) -> Suite>> = Vec::new();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -50,11 +53,12 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             }
             "--failures" => failures = true,
             "--left-out" => left_out = true,
+            "--missing" => missing = true,
             _ => return Err(format!("unknown option {word}")),
         }
     }
     let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
-    Ok(Options { suite, failures, left_out })
+    Ok(Options { suite, failures, left_out, missing })
 }
 
 fn report(options: &Options) -> ExitCode {
@@ -73,7 +77,10 @@ fn report(options: &Options) -> ExitCode {
     if options.left_out {
         report.left_out().iter().for_each(|(operator, check, why)| println!("{operator}, {check}: left out, {why}"));
     }
-    if !options.failures && !options.left_out {
+    if options.missing {
+        report.missing().iter().for_each(|(operator, check, what)| println!("{operator}, {check}: {what}"));
+    }
+    if !(options.failures || options.left_out || options.missing) {
         println!("{report}");
     }
     if report.count(State::Failed) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

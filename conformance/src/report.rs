@@ -229,11 +229,12 @@ pub struct Report {
     open: usize,
     failed: Vec<Failed>,
     left_out: Vec<(String, Check, &'static str)>,
+    missing: Vec<(String, Check, String)>,
 }
 
 impl Report {
     pub(crate) const fn new(device: Device) -> Self {
-        Self { device, rows: Vec::new(), open: 0, failed: Vec::new(), left_out: Vec::new() }
+        Self { device, rows: Vec::new(), open: 0, failed: Vec::new(), left_out: Vec::new(), missing: Vec::new() }
     }
 
     /// Opens the row of an operator, to which what follows belongs.
@@ -249,7 +250,12 @@ impl Report {
         let tally = row.tallies.entry(check).or_default();
         match verdict {
             Verdict::Passed => tally.passed += 1,
-            Verdict::NotImplemented(_) => tally.not_implemented += 1,
+            Verdict::NotImplemented(what) => {
+                tally.not_implemented += 1;
+                if !self.missing.iter().any(|(operator, made, _)| (operator, *made) == (&row.operator, check)) {
+                    self.missing.push((row.operator.clone(), check, what));
+                }
+            }
             Verdict::LeftOut(reason) => {
                 tally.left_out += 1;
                 if !self.left_out.iter().any(|(operator, made, why)| {
@@ -320,6 +326,20 @@ impl Report {
     #[must_use]
     pub fn left_out(&self) -> &[(String, Check, &'static str)] {
         &self.left_out
+    }
+
+    /// Which operators a check could not be made of, and what is not there: the operator, its kernel, or a derivative.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// for (operator, check, what) in suite.run()?.missing() {
+    ///     println!("{operator}, {check}: {what}");
+    /// }
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn missing(&self) -> &[(String, Check, String)] {
+        &self.missing
     }
 
     /// How many operators are in this state.

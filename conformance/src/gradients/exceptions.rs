@@ -2,12 +2,14 @@
 
 use dispatch_runtime::Value;
 
-use crate::case::Case;
+use crate::case::{ARBITRARY, Case};
 use crate::datum::Datum;
 
 /// Calls of which the gradient is, in PyTorch as here, not that of the results.
 pub(super) fn first_order(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
+        "native_dropout" if is_false(case, "train") => return None,
+        base if ARBITRARY.contains(&base) => "its results are arbitrary",
         "detach" => "it cuts the history",
         "embedding" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(argument(case, "padding_idx"), Some(Value::Int(0..))) => {
@@ -20,7 +22,10 @@ pub(super) fn first_order(case: &Case) -> Option<&'static str> {
 
 /// Calls without gradients of gradients, in PyTorch as here.
 pub(super) fn second_order(case: &Case) -> Option<&'static str> {
-    first_order(case)
+    first_order(case).or_else(|| match case.operator.name().base {
+        "_scaled_dot_product_flash_attention_for_cpu" => Some("its gradient has none in PyTorch"),
+        _ => None,
+    })
 }
 
 /// Operators of symmetric matrices, of which they read only one half.
@@ -31,6 +36,10 @@ pub(super) fn symmetric(base: &str) -> bool {
 fn argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
     let (i, _) = case.operator.schema().argument(name)?;
     if let Datum::Plain(value) = &case.arguments[i] { Some(value) } else { None }
+}
+
+fn is_false(case: &Case, name: &str) -> bool {
+    matches!(argument(case, name), Some(Value::Bool(false)))
 }
 
 fn is_true(case: &Case, name: &str) -> bool {
