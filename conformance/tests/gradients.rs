@@ -79,8 +79,7 @@ fn golden_every_derivative_agrees_with_differences() {
             && operator.schema().kind() != SchemaKind::Out
     };
     let all = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
-    let unchecked =
-        all.filter(|operator| has_formula(operator) && !has_passed(operator)).map(|operator| operator.name());
+    let unchecked = all.filter(|operator| has_formula(operator) && !has_passed(operator)).map(Operator::name);
     let unchecked: Vec<String> = unchecked.map(|name| name.to_string()).collect();
     let excused: Vec<&str> = ELSEWHERE.iter().map(|(operator, _)| *operator).collect();
     assert_eq!(unchecked, excused, "derivatives that no difference was taken for");
