@@ -329,3 +329,33 @@ fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Res
     );
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Long planes are gone through one by one, short ones with all of their channel.
+    #[test]
+    fn the_shape_of_planes_says_nothing_about_gradients() -> Result<()> {
+        let numbers = |factor: i32, sizes: &[i64]| {
+            let values = (0..2 * 3 * 32).map(|i| f64::from(i * factor % 23) - 11.0);
+            Tensor::from_vec(values.collect(), sizes)
+        };
+        let [weight, mean, spread] = [[0.5, -2.0, 3.0], [1.0, 0.0, -2.0], [0.1, 0.5, 0.25]];
+        let [weight, mean, spread] = [weight, mean, spread].map(|values| Tensor::from_slice(&values));
+        let statistics = (Some(&mean), Some(&spread));
+        for train in [true, false] {
+            let gradients = |sizes: &[i64]| -> Result<Vec<f64>> {
+                let (grad, input) = (numbers(7, sizes)?, numbers(5, sizes)?);
+                let (weight, (mean, spread), wanted) = (Some(&weight), statistics, [true; 3]);
+                let (of_input, of_weight, of_bias) =
+                    batch_norm_backward(&grad, &input, weight, mean, spread, mean, spread, train, 1e-5, &wanted)?;
+                Ok([of_input.to_vec()?, of_weight.to_vec()?, of_bias.to_vec()?].concat())
+            };
+            let (long, short) = (gradients(&[2, 3, 16, 2])?, gradients(&[2, 3, 8, 4])?);
+            assert!(long.iter().zip(&short).all(|(long, short)| (long - short).abs() < 1e-12), "{long:?} {short:?}");
+            assert!(long.iter().any(|gradient| gradient.abs() > 1.0));
+        }
+        Ok(())
+    }
+}
