@@ -151,9 +151,12 @@ fn col2im(
         let elements = packed::<T>(this)?;
         filled(this.dtype(), &sizes, |out: &mut [T]| {
             out.fill(<T as Compute>::ZERO);
+            let mut columns = Vec::new();
             for item in 0..moves.batch {
                 let large = moves.large_range(item, 0..moves.channels);
-                moves.fold(&elements[moves.columns_of(item)], 0..moves.channels, &mut out[large]);
+                columns.clear();
+                columns.extend_from_slice(&elements[moves.columns_of(item)]);
+                moves.fold(&mut columns, 0..moves.channels, &mut out[large]);
             }
             Ok(())
         })
@@ -258,9 +261,12 @@ fn gather<T: Term>(moves: &Moves, large: &[T], weight: &[T], bias: Option<&[T]>,
     });
 }
 
-/// How many channels of a side are worked on at once, where there are fewer items than threads.
+/// How many channels of a side are worked on at once: not all, where there are fewer items than threads.
 fn channels_at_once(moves: &Moves, items: usize) -> usize {
-    let wanted = pool::num_threads().div_ceil(items.max(1)) * 2;
+    let wanted = match pool::num_threads().div_ceil(items.max(1)) {
+        1 => 1,
+        threads => threads * 2,
+    };
     let near = (BLOCK * 2 / (moves.taps() * moves.places()).max(1)).max(1);
     moves.channels.div_ceil(wanted).clamp(1, near)
 }
@@ -272,28 +278,31 @@ fn scatter<T: Term>(moves: &Moves, small: &[T], weight: &[T], bias: Option<&[T]>
     let step = channels_at_once(moves, items);
     let blocks = moves.channels.div_ceil(step);
     let out = Shared(large.as_mut_ptr());
-    pool::each(items * blocks, |piece| {
+    pool::over(0..items * blocks, 1, |pieces| {
         let out = &out;
-        let (item, first) = (piece / blocks, piece % blocks * step);
-        let (group, channels) = (item % moves.groups, first..moves.channels.min(first + step));
-        let range = moves.large_range(item, channels.clone());
-        let area = range.len() / channels.len();
-        // SAFETY: inside of the result; the channels are divided between the pieces.
-        let to = unsafe { out.slice(range) };
-        for (at, channel) in to.chunks_exact_mut(area.max(1)).enumerate() {
-            channel.fill(bias.map_or(T::ZERO, |bias| bias[group * moves.channels + first + at]));
+        let mut columns = Vec::new();
+        for piece in pieces {
+            let (item, first) = (piece / blocks, piece % blocks * step);
+            let (group, channels) = (item % moves.groups, first..moves.channels.min(first + step));
+            let range = moves.large_range(item, channels.clone());
+            let area = range.len() / channels.len();
+            // SAFETY: inside of the result; the channels are divided between the pieces.
+            let to = unsafe { out.slice(range) };
+            for (at, channel) in to.chunks_exact_mut(area.max(1)).enumerate() {
+                channel.fill(bias.map_or(T::ZERO, |bias| bias[group * moves.channels + first + at]));
+            }
+            let inner = moves.channels * taps;
+            let rows = channels.len() * taps;
+            let weight = &weight[(group * filters * inner + first * taps).min(weight.len())..];
+            let from = &small[item * filters * places..][..filters * places];
+            columns.resize(rows * places, T::ZERO);
+            let weight = Matrix::new(weight, [rows, filters], [1, inner]);
+            let from = Matrix::new(from, [filters, places], [places, 1]);
+            let patches = MatrixMut::new(&mut columns, [rows, places], [places, 1]);
+            let (Some(weight), Some(from), Some(patches)) = (weight, from, patches) else { continue };
+            gemm(one::<T>(), weight, from, T::ZERO, patches);
+            moves.fold(&mut columns, channels, to);
         }
-        let inner = moves.channels * taps;
-        let rows = channels.len() * taps;
-        let weight = &weight[(group * filters * inner + first * taps).min(weight.len())..];
-        let from = &small[item * filters * places..][..filters * places];
-        let mut columns = vec![T::ZERO; rows * places];
-        let weight = Matrix::new(weight, [rows, filters], [1, inner]);
-        let from = Matrix::new(from, [filters, places], [places, 1]);
-        let patches = MatrixMut::new(&mut columns, [rows, places], [places, 1]);
-        let (Some(weight), Some(from), Some(patches)) = (weight, from, patches) else { return };
-        gemm(one::<T>(), weight, from, T::ZERO, patches);
-        moves.fold(&columns, channels, to);
     });
 }
 

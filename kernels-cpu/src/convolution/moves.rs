@@ -24,6 +24,12 @@ pub(super) struct Moves {
     dilation: [usize; 3],
 }
 
+/// How far on an element of the window lies, in the elements of a plane, and in which columns it would be one of another line.
+struct Shift {
+    elements: isize,
+    outside: Range<usize>,
+}
+
 #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "sizes of tensors that are there")]
 fn size(size: i64) -> usize {
     size as usize
@@ -129,6 +135,14 @@ impl Moves {
             let image = &large[channel * self.area()..][..self.area()];
             for tap in 0..self.taps() {
                 let Some(row) = rows.next() else { return };
+                if let Some(shift) = self.shift(tap) {
+                    let (inside, start) = self.overlap(&shift, places.clone());
+                    row[..inside.start].fill(T::ZERO);
+                    row[inside.end..].fill(T::ZERO);
+                    row[inside.clone()].copy_from_slice(&image[start..start + inside.len()]);
+                    self.clear_outside(&shift, places.start, row);
+                    continue;
+                }
                 row.fill(T::ZERO);
                 self.runs(tap, places.clone(), |place, at, count| {
                     let row = &mut row[place..place + count];
@@ -142,17 +156,27 @@ impl Moves {
         }
     }
 
-    /// Adds columns to where they were taken from.
-    pub(super) fn fold<T: Compute>(&self, columns: &[T], channels: Range<usize>, large: &mut [T]) {
+    /// Adds columns to where they were taken from. What they have from outside of the image is lost.
+    pub(super) fn fold<T: Compute>(&self, columns: &mut [T], channels: Range<usize>, large: &mut [T]) {
         let (width, step) = (self.places(), self.stride[2]);
         if width == 0 {
             return;
         }
-        let mut rows = columns.chunks_exact(width);
+        let mut rows = columns.chunks_exact_mut(width);
         for channel in 0..channels.len() {
             let image = &mut large[channel * self.area()..][..self.area()];
             for tap in 0..self.taps() {
                 let Some(row) = rows.next() else { return };
+                if let Some(shift) = self.shift(tap) {
+                    let (inside, start) = self.overlap(&shift, 0..width);
+                    self.clear_outside(&shift, 0, row);
+                    let (to, from) = (&mut image[start..start + inside.len()], &row[inside]);
+                    vectorised(
+                        #[inline(always)]
+                        || to.iter_mut().zip(from).for_each(|(to, &from)| *to = to.plus(from)),
+                    );
+                    continue;
+                }
                 self.runs(tap, 0..width, |place, at, count| {
                     let row = &row[place..place + count];
                     if step == 1 {
@@ -186,6 +210,42 @@ impl Moves {
         }
     }
 
+    /// Where an element of the window is, seen from its place, if that is so at all places: the image and the places are a plane of one
+    /// size, and the window goes over it step by step. What it meets is then the plane itself, some elements further on, but for those
+    /// that come from the end of another line.
+    fn shift(&self, tap: usize) -> Option<Shift> {
+        if self.large != self.small || self.stride != [1; 3] || self.large[0] != 1 || self.kernel[0] != 1 {
+            return None;
+        }
+        let along =
+            |dim: usize, offset: usize| (offset * self.dilation[dim]).cast_signed() - self.padding[dim].cast_signed();
+        let (down, across) = (along(1, tap / self.kernel[2]), along(2, tap % self.kernel[2]));
+        let line = self.large[2];
+        let outside = match usize::try_from(across) {
+            Ok(right) => line.saturating_sub(right)..line,
+            Err(_) => 0..across.unsigned_abs().min(line),
+        };
+        Some(Shift { elements: down * line.cast_signed() + across, outside })
+    }
+
+    /// Those of these places from which a shift leads into the plane, counted from the first, and where it leads from the first of them.
+    fn overlap(&self, shift: &Shift, places: Range<usize>) -> (Range<usize>, usize) {
+        let (area, (start, end)) = (self.area().cast_signed(), (places.start.cast_signed(), places.end.cast_signed()));
+        let last = end.min(area - shift.elements).max(start);
+        let first = start.max(-shift.elements).min(last);
+        let at = usize::try_from(first + shift.elements).unwrap_or(0).min(self.area());
+        ((first - start).unsigned_abs()..(last - start).unsigned_abs(), at)
+    }
+
+    /// Puts zeros in a row of places, the first of which is given, where a shift leads out of a line.
+    fn clear_outside<T: Compute>(&self, shift: &Shift, first: usize, row: &mut [T]) {
+        let line = self.small[2];
+        for column in shift.outside.clone() {
+            let start = (column + line - first % line) % line;
+            row.iter_mut().skip(start).step_by(line).for_each(|place| *place = T::ZERO);
+        }
+    }
+
     /// The places at which an element of the window is inside of the image, in runs along the last dimension: the first of them,
     /// counted from the first asked for, where the element is then, and how many there are.
     fn runs(&self, tap: usize, places: Range<usize>, mut run: impl FnMut(usize, usize, usize)) {
@@ -212,6 +272,66 @@ impl Moves {
                 let at = (z * self.large[1] + y) * self.large[2] + x;
                 run(row * line + first - places.start, at, last - first);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window that leaves as many places as the image has elements.
+    fn moves([height, width]: [usize; 2], kernel: usize, dilation: usize) -> Moves {
+        let padding = dilation * (kernel - 1) / 2;
+        Moves {
+            batch: 1,
+            groups: 1,
+            channels: 1,
+            filters: 1,
+            large: [1, height, width],
+            small: [1, height, width],
+            kernel: [1, kernel, kernel],
+            stride: [1; 3],
+            padding: [0, padding, padding],
+            dilation: [1, dilation, dilation],
+        }
+    }
+
+    /// The element of the image that lies under an element of the window.
+    fn under(moves: &Moves, tap: usize, place: usize) -> Option<usize> {
+        let [_, height, width] = moves.large;
+        let along = |dim: usize, place: usize, offset: usize, size: usize| {
+            (place + offset * moves.dilation[dim]).checked_sub(moves.padding[dim]).filter(|&at| at < size)
+        };
+        let y = along(1, place / width, tap / moves.kernel[2], height)?;
+        Some(y * width + along(2, place % width, tap % moves.kernel[2], width)?)
+    }
+
+    #[test]
+    fn columns_are_what_lies_under_the_window_and_go_back_to_it() {
+        let sizes = (1..5).flat_map(|height| (1..5).map(move |width| [height, width]));
+        let windows = [(1, 1), (3, 1), (3, 2), (5, 1), (3, 5)];
+        for (size, (kernel, dilation)) in sizes.flat_map(|size| windows.map(|window| (size, window))) {
+            let moves = moves(size, kernel, dilation);
+            let (area, taps) = (moves.area(), moves.taps());
+            let image: Vec<i64> = (1..=i64::try_from(area).unwrap()).collect();
+            for (start, end) in (0..area).flat_map(|start| (start + 1..=area).map(move |end| (start, end))) {
+                let mut columns = vec![-1; taps * (end - start)];
+                moves.unfold(&image, 0..1, start..end, &mut columns);
+                let expected = (0..taps)
+                    .flat_map(|tap| (start..end).map(move |place| (tap, place)))
+                    .map(|(tap, place)| under(&moves, tap, place).map_or(0, |at| image[at]));
+                assert_eq!(columns, expected.collect::<Vec<_>>(), "{size:?}, {kernel}, {dilation}, {start}..{end}");
+            }
+            let (mut columns, mut sums) = ((0..).take(taps * area).collect::<Vec<i64>>(), vec![1; area]);
+            let mut expected = sums.clone();
+            for (at, &column) in columns.iter().enumerate() {
+                if let Some(under) = under(&moves, at / area, at % area) {
+                    expected[under] += column;
+                }
+            }
+            moves.fold(&mut columns, 0..1, &mut sums);
+            assert_eq!(sums, expected, "{size:?}, {kernel}, {dilation}");
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use super::{
-    Shared, Three, backward, float, moments, normalize, parameter, parameters_backward, reciprocal_deviation, rounded,
-};
+use super::{Shared, Three, float, moments, normalize, parameter, reciprocal_deviation, rounded, total};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
@@ -216,22 +214,96 @@ fn batch_norm_backward(
     let [a, b, c] = specs.map(|spec| spec.on(input.device()));
     let (mut of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
     let [mean, rstd] = known(statistics, eps, train)?;
-    let both = [grad_out, input];
     computed!(aten::native_batch_norm_backward, input.dtype(), T: [f32, f64] => {
-        let one = |channel| channel..channel + 1;
+        let mean = rounded::<T>(&mean);
+        let [sums, slopes] = if output_mask[1] || output_mask[2] || train {
+            channel_sums([grad_out, input], &mean)?
+        } else {
+            [Vec::new(), Vec::new()]
+        };
         if output_mask[0] {
             let weight = parameter::<T>(weight, input.sizes()[1], 1.0)?;
+            let scales: Vec<T> = weight.iter().zip(&rstd).map(|(&weight, &rstd)| weight * T::near(rstd)).collect();
             if train {
-                backward(both, &mut of_input, &channel_dims(input), [&mean, &rstd], &weight, one)?;
+                let count = float(usized(input.geometry().count())) / float(mean.len());
+                let sums: Vec<T> = sums.iter().map(|sum| T::near(sum / count)).collect();
+                let slopes = slopes.iter().zip(&rstd).map(|(slope, rstd)| T::near(slope * rstd * rstd / count));
+                centered([grad_out, input], &mut of_input, &mean, [&sums, &slopes.collect::<Vec<_>>(), &scales])?;
             } else {
-                let scales: Vec<T> = weight.iter().zip(&rstd).map(|(&weight, &rstd)| weight * T::near(rstd)).collect();
                 scaled(grad_out, &mut of_input, &scales)?;
             }
         }
-        let (mean, rstd) = (rounded::<T>(&mean), rounded::<T>(&rstd));
-        parameters_backward(both, [&mut of_weight, &mut of_bias], &channel_dims(input), [&mean, &rstd], one)
+        if output_mask[1] {
+            write(&mut of_weight, &slopes.iter().zip(&rstd).map(|(slope, rstd)| slope * rstd).collect::<Vec<_>>())?;
+        }
+        if output_mask[2] {
+            write(&mut of_bias, &sums)?;
+        }
+        Ok(())
     })?;
     Ok((of_input, of_weight, of_bias))
+}
+
+/// The sums of every channel's gradients, and of its gradients times the distances from its mean.
+fn channel_sums<T: Fraction + Into<f64>>([grad_out, input]: [&Tensor; 2], means: &[T]) -> Result<[Vec<f64>; 2]> {
+    let dims = plane_dims(input);
+    let sizes = kept_sizes(input.sizes(), &dims, true);
+    let mut sums = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
+    let mut slopes = sums.fresh_like(DType::F64)?;
+    let taken = operands!(write sums, slopes; read grad_out, input)?;
+    let ([first, second], [grad, from]) = (taken.written(), taken.read());
+    lines(
+        &dims,
+        [grad, from],
+        [first],
+        [second],
+        |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
+            let mean = means[number % means.len()];
+            (sum[0], slope[0]) = vectorised(
+                #[inline(always)]
+                || (total([grad], |[grad]| grad), total([grad, line], |[grad, x]| grad * (x - mean))),
+            );
+        },
+    );
+    drop(taken);
+    let by_channel = |planes: &[f64]| {
+        let mut totals = vec![0.0; means.len()];
+        for plane in planes.chunks(means.len().max(1)) {
+            totals.iter_mut().zip(plane).for_each(|(total, plane)| *total += plane);
+        }
+        totals
+    };
+    Ok([by_channel(&sums.to_vec()?), by_channel(&slopes.to_vec()?)])
+}
+
+/// The gradient by statistics that depend on the input: less its mean and its slope along what was normalised.
+fn centered<T: Fraction>(
+    [grad_out, input]: [&Tensor; 2],
+    out: &mut Tensor,
+    means: &[T],
+    [sums, slopes, scales]: [&[T]; 3],
+) -> Result<()> {
+    let taken = operands!(write out; read grad_out, input)?;
+    let ([to], [grad, from]) = (taken.written(), taken.read());
+    lines(
+        &plane_dims(input),
+        [grad, from],
+        [to],
+        [],
+        |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let channel = number % means.len();
+            let (mean, sum, slope, scale) = (means[channel], sums[channel], slopes[channel], scales[channel]);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for ((out, &grad), &x) in out.iter_mut().zip(grad).zip(line) {
+                        *out = (grad - sum - (x - mean) * slope) * scale;
+                    }
+                },
+            );
+        },
+    );
+    Ok(())
 }
 
 /// The gradient by statistics that do not depend on the input: every channel times a number.
@@ -239,12 +311,12 @@ fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Res
     let taken = operands!(write out; read grad_out)?;
     let ([to], [grad]) = (taken.written(), taken.read());
     lines(
-        &channel_dims(grad_out),
+        &plane_dims(grad_out),
         [grad],
         [to],
         [],
-        |channel, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let scale = scales[channel];
+        |number, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let scale = scales[number % scales.len()];
             vectorised(
                 #[inline(always)]
                 || {
@@ -256,4 +328,34 @@ fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Res
         },
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Long planes are gone through one by one, short ones with all of their channel.
+    #[test]
+    fn the_shape_of_planes_says_nothing_about_gradients() -> Result<()> {
+        let numbers = |factor: i32, sizes: &[i64]| {
+            let values = (0..2 * 3 * 32).map(|i| f64::from(i * factor % 23) - 11.0);
+            Tensor::from_vec(values.collect(), sizes)
+        };
+        let [weight, mean, spread] = [[0.5, -2.0, 3.0], [1.0, 0.0, -2.0], [0.1, 0.5, 0.25]];
+        let [weight, mean, spread] = [weight, mean, spread].map(|values| Tensor::from_slice(&values));
+        let statistics = (Some(&mean), Some(&spread));
+        for train in [true, false] {
+            let gradients = |sizes: &[i64]| -> Result<Vec<f64>> {
+                let (grad, input) = (numbers(7, sizes)?, numbers(5, sizes)?);
+                let (weight, (mean, spread), wanted) = (Some(&weight), statistics, [true; 3]);
+                let (of_input, of_weight, of_bias) =
+                    batch_norm_backward(&grad, &input, weight, mean, spread, mean, spread, train, 1e-5, &wanted)?;
+                Ok([of_input.to_vec()?, of_weight.to_vec()?, of_bias.to_vec()?].concat())
+            };
+            let (long, short) = (gradients(&[2, 3, 16, 2])?, gradients(&[2, 3, 8, 4])?);
+            assert!(long.iter().zip(&short).all(|(long, short)| (long - short).abs() < 1e-12), "{long:?} {short:?}");
+            assert!(long.iter().any(|gradient| gradient.abs() > 1.0));
+        }
+        Ok(())
+    }
 }

@@ -24,8 +24,10 @@ const CALLS: [(&str, f64, f64, f64); 8] = [
 const BECAUSE_OF_AUTOGRAD: f64 = 60.0;
 /// The loop by itself.
 const NOTHING: &str = "nothing";
+/// The least ratio of times that will do, of the share that a call may have of PyTorch's.
+type Target = fn(f64) -> f64;
 /// In time we want to be well ahead of PyTorch, by the share of its time, and ahead of candle and burn.
-const TARGETS: [fn(f64) -> f64; 3] = [|share| 1.0 / share, |_| 1.0 / 0.9, |_| 1.0];
+const TARGETS: [Target; 3] = [|share| 1.0 / share, |_| 1.0 / 0.9, |_| 1.0];
 
 /// Exact: programs run one instruction at a time.
 pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
@@ -55,7 +57,7 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
 /// On the wall.
 pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let pytorch = programs.pytorch_calls.as_ref().or(programs.pytorch.as_ref());
-    let others: Vec<(&Program, fn(f64) -> f64)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
+    let others: Vec<(&Program, Target)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
         .into_iter()
         .zip(TARGETS)
         .filter_map(|(program, target)| Some((program?, target)))
