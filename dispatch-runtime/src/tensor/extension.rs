@@ -7,6 +7,8 @@ use std::any::TypeId;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use super::memory::Class;
+
 /// The values of all layers: a list that only grows.
 #[derive(Default)]
 pub(super) struct Extensions(AtomicPtr<Header>);
@@ -26,9 +28,19 @@ struct Node<T> {
 }
 
 impl<T: Send + Sync + 'static> Node<T> {
+    const CLASS: Option<Class> = {
+        assert!(align_of::<Self>() <= 64, "blocks are aligned to 64 bytes");
+        Class::of(size_of::<Self>())
+    };
+
     fn leaked(value: T) -> NonNull<Header> {
+        let Some(block) = Self::CLASS.and_then(Class::take) else {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>())
+        };
         let header = Header { of: TypeId::of::<T>(), release: Self::release, next: Extensions::default() };
-        NonNull::from(Box::leak(Box::new(Self { header, value }))).cast()
+        // SAFETY: the block is large enough and aligned, and nobody else's.
+        unsafe { block.cast::<Self>().write(Self { header, value }) };
+        block.cast()
     }
 
     /// Takes a node apart.
@@ -37,9 +49,16 @@ impl<T: Send + Sync + 'static> Node<T> {
     ///
     /// `header` came from [`leaked`](Self::leaked) for this `T`, and nobody reaches it any more.
     unsafe fn release(header: NonNull<Header>) -> *mut Header {
-        // SAFETY: it was leaked there as a box of this type.
-        let mut node = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut())
+        // SAFETY: it was written there as a node of this type, into a block of this class.
+        unsafe {
+            let node = header.cast::<Self>().as_mut();
+            let next = std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut());
+            ptr::drop_in_place(node);
+            if let Some(class) = Self::CLASS {
+                class.give(header.cast());
+            }
+            next
+        }
     }
 }
 
