@@ -119,6 +119,10 @@ impl Backwards<'_> {
 
 /// What a derivative may give as the gradient of an input: a tensor, perhaps one, or a closure that computes it, which is only called
 /// where the gradient is asked for. For an input that is a list, a `Vec` with one for each.
+#[diagnostic::on_unimplemented(
+    message = "a derivative gives `{Self}` as the gradient of a tensor",
+    label = "give a `Tensor`, an `Option<Tensor>`, or a closure that returns `Result<Tensor>`; for a list, a `Vec` of them"
+)]
 pub trait Gradient {
     /// Hands it on, or says that none was asked for. Not public API.
     #[doc(hidden)]
@@ -155,6 +159,7 @@ impl Gradient for Vec<Option<Tensor>> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: FnOnce() -> Result<Tensor>> Gradient for F {
     fn give(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(if needs.first() == Some(&true) { Some(self()?) } else { None });

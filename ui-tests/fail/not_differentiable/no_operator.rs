@@ -1,0 +1,5 @@
+use dispatch_autograd::not_differentiable;
+
+not_differentiable!();
+
+fn main() {}

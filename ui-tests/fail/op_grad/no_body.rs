@@ -1,0 +1,7 @@
+use dispatch_autograd::op_grad;
+use dispatch_runtime::prelude::*;
+
+#[op_grad(myops::mymul)]
+fn mul(grad: &Tensor) -> Result<(Tensor, Tensor)>;
+
+fn main() {}

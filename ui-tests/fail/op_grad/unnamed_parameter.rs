@@ -1,0 +1,9 @@
+use dispatch_autograd::op_grad;
+use dispatch_runtime::prelude::*;
+
+#[op_grad(myops::mymul)]
+fn mul(grad: &Tensor, _: &Tensor, other: &Tensor) -> Result<(Tensor, Tensor)> {
+    Ok(((grad * other)?, grad.clone()))
+}
+
+fn main() {}
