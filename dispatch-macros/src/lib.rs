@@ -59,6 +59,7 @@ pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `marked` is a promise of the author's: where no tensor among the arguments carries one of the marks, all that the fallback would do is
 /// to hand the call on below its key. A typed call then goes there at once, and no stack is made; a boxed call always runs the fallback.
+/// One that is `aliasing` too is concerned by every operator that gives views, whatever the marks.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_fallback::expand(&attribute.into(), &item.into()).into()
