@@ -26,8 +26,9 @@ pub(crate) struct Local {
     include: KeySet,
     /// Everything that is not excluded.
     allow: KeySet,
-    /// Whether autograd may record.
-    grad: bool,
+    /// Whether autograd may record: 1 or 0. In a `bool`, a value that it does not use would say that the thread ends, and every call
+    /// would look.
+    grad: u8,
     /// Where autocast is on. Its layer is excluded while that is nowhere.
     low: LowDTypes,
     /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
@@ -39,7 +40,7 @@ impl Local {
     const DEFAULT: Self = Self {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
         allow: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
-        grad: true,
+        grad: 1,
         low: LowDTypes::NONE,
         entered: None,
     };
@@ -267,7 +268,7 @@ fn is_without_autograd(local: Local) -> bool {
 /// assert!(!guard::is_grad_enabled());
 /// ```
 pub fn no_grad() -> Guard {
-    set_grad(false)
+    set_grad(0)
 }
 
 /// What is computed meanwhile is recorded again, inside of [`no_grad`].
@@ -279,10 +280,10 @@ pub fn no_grad() -> Guard {
 /// assert!(guard::is_grad_enabled());
 /// ```
 pub fn enable_grad() -> Guard {
-    set_grad(true)
+    set_grad(1)
 }
 
-fn set_grad(grad: bool) -> Guard {
+fn set_grad(grad: u8) -> Guard {
     let before = LOCAL.get();
     LOCAL.set(Local { grad, ..before });
     Guard { undo: if before.grad == grad { Undo::Nothing } else { Undo::Grad }, not_send: PhantomData }
@@ -299,7 +300,7 @@ fn set_grad(grad: bool) -> Guard {
 #[must_use]
 #[inline]
 pub fn is_grad_enabled() -> bool {
-    LOCAL.get().grad && !is_inference_mode()
+    LOCAL.get().grad == 1 && !is_inference_mode()
 }
 
 /// Autocast is on for the backend of `device` with this dtype, or off without any. Calls reach the layer `Autocast` while it is on for
@@ -383,7 +384,7 @@ impl Drop for Guard {
                 entered: now.entered_without(entered, entered_before),
                 ..now
             },
-            Undo::Grad => Local { grad: !now.grad, ..now },
+            Undo::Grad => Local { grad: 1 - now.grad, ..now },
             Undo::Autocast { dtype, allowed, entered, entered_before } => {
                 let low = dtype.map_or(now.low, |(device, dtype)| now.low.with(device, dtype));
                 let allowed = if low == LowDTypes::NONE { Some(KeySet::EMPTY) } else { allowed };
