@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dispatch_runtime::{Operator, Result, Tensor, guard};
+use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard};
 
 use crate::error::GradientError;
 use crate::history::{self, Origin};
 use crate::node::{Edge, Node};
-use crate::record::computing;
+use crate::record::{below, computing};
 use crate::views::Writing;
 
 /// Refuses to write to a tensor where the gradient could not follow.
@@ -70,4 +70,45 @@ pub(crate) fn check_inference(tensor: &Tensor, operator: &Operator, argument: &s
         return Err(GradientError::InferenceWritten { operator, argument }.into());
     }
     Ok(())
+}
+
+/// Refuses a call that writes where it must not, and gives the tensors that it will write to, with their versions.
+pub(crate) fn versions(
+    operator: &Operator,
+    written: &[usize],
+    arguments: &[Value],
+    check: &dyn Fn(&Tensor, &str) -> Result<()>,
+) -> Result<Vec<(Tensor, u64)>> {
+    let mut versions = Vec::new();
+    for &at in written {
+        let name = &operator.schema().arguments[at].name;
+        each_tensor(&arguments[at], &mut |tensor| {
+            check_inference(tensor, operator, name)?;
+            check(tensor, name)?;
+            versions.push((tensor.clone(), tensor.storage().version()));
+            Ok(())
+        })?;
+    }
+    Ok(versions)
+}
+
+/// Lets the layers below do what a recorded call is to do.
+pub(crate) fn compute(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let _computing = computing();
+    operator.redispatch_boxed(below(keys), stack)
+}
+
+/// Every tensor of an argument.
+pub(crate) fn each_tensor(value: &Value, f: &mut dyn FnMut(&Tensor) -> Result<()>) -> Result<()> {
+    each_place(value, &mut |tensor| tensor.map_or(Ok(()), &mut *f))
+}
+
+/// Every place for a tensor in an argument.
+pub(crate) fn each_place(value: &Value, f: &mut dyn FnMut(Option<&Tensor>) -> Result<()>) -> Result<()> {
+    match value {
+        Value::Tensor(tensor) => f(Some(tensor)),
+        Value::Tensors(tensors) => tensors.iter().try_for_each(|tensor| f(Some(tensor))),
+        Value::OptionalTensors(tensors) => tensors.iter().try_for_each(|tensor| f(tensor.as_ref())),
+        _ => Ok(()),
+    }
 }

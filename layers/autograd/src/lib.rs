@@ -45,7 +45,9 @@ mod node;
 mod outline;
 mod record;
 mod tensor;
+mod unknown;
 mod views;
+mod writes;
 
 pub use anomaly::{AnomalyGuard, detect_anomaly};
 pub use checkpoint::checkpoint;

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use aten::prelude::*;
 use dispatch_runtime::guard;
-use dispatch_runtime::{Marks, Result, Tensor};
+use dispatch_runtime::{Marks, Result, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::function::{Backward, Function};
@@ -30,6 +30,15 @@ pub(crate) fn tie(view: &Tensor, source: &Tensor, origin: Origin) {
         Some(below) if below.origin == Origin::Plain => history::set_view(view, below.base.clone(), origin),
         Some(below) => history::set_view(view, below.base.clone(), below.origin),
         None => history::set_view(view, source.clone(), origin),
+    }
+}
+
+/// Ties one view, or several that one call gave.
+pub(crate) fn tie_to(source: &Value, views: &[Tensor]) {
+    let Value::Tensor(source) = source else { return };
+    let origin = if views.len() == 1 { Origin::Plain } else { Origin::OneOfMany };
+    for view in views {
+        tie(view, source, origin);
     }
 }
 

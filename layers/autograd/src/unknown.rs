@@ -1,0 +1,85 @@
+//! Calls of operators whose derivative nobody said anything about.
+
+use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
+
+use crate::error::GradientError;
+use crate::function::{Backward, Function};
+use crate::history::{self, Origin};
+use crate::in_place::{self, compute, each_tensor, versions};
+use crate::node::{Edges, Node};
+use crate::outline::{self, Outline};
+use crate::record::own;
+use crate::views::{self, tie_to};
+
+/// A call that nobody said anything about. It is computed, and a backward through it is an error.
+pub(crate) fn without_derivative(
+    operator: &Operator,
+    written: &[usize],
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    let schema = operator.schema();
+    let count = operator.argument_count();
+    let arguments = stack.top(count).unwrap_or_default().to_vec();
+    let mut edges = Edges::new();
+    for argument in &arguments {
+        each_tensor(argument, &mut |tensor| {
+            edges.push(history::edge(tensor)?);
+            Ok(())
+        })?;
+    }
+    let mut versions =
+        versions(operator, written, &arguments, &|tensor, name| in_place::check(tensor, operator, name))?;
+    compute(operator, keys, stack)?;
+    let viewed = schema.views();
+    let missing = |edges: &Edges, tensor: &Tensor| {
+        let unknown = Function::Own(Box::new(Unknown(operator.name().to_string())));
+        let outlines = [Outline::of(tensor)].into_iter().collect();
+        Node::new(unknown, edges.clone(), outlines)
+    };
+    let returns = schema.returns.len();
+    let Some(results) = stack.top_mut(returns) else { return Ok(()) };
+    for (i, result) in results.iter_mut().enumerate() {
+        if let Some(at) = schema.written_return(i) {
+            if let (Value::Tensor(now), Value::Tensor(before)) = (&*result, &arguments[at])
+                && !now.same(before)
+            {
+                versions.retain(|(tensor, _)| !tensor.same(before));
+                views::tie(now, before, Origin::Plain);
+                history::set(now, missing(&edges, now), 0);
+            }
+            continue;
+        }
+        let tensors = match result {
+            Value::Tensor(tensor) => std::slice::from_mut(tensor),
+            Value::Tensors(tensors) => &mut tensors[..],
+            _ => continue,
+        };
+        tensors.iter_mut().try_for_each(own)?;
+        for view in viewed.iter().filter(|view| view.ret == i) {
+            tie_to(&arguments[view.argument], tensors);
+        }
+        for tensor in tensors.iter().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
+            history::set(tensor, missing(&edges, tensor), 0);
+        }
+    }
+    for (tensor, version) in versions {
+        in_place::count_version(&tensor, version);
+        if outline::is_differentiable(tensor.dtype()) {
+            in_place::rebase(&tensor, missing(&edges, &tensor), None)?;
+        }
+    }
+    Ok(())
+}
+
+struct Unknown(String);
+
+impl Backward for Unknown {
+    fn name(&self) -> String {
+        self.0.clone()
+    }
+
+    fn backward(&self, _: &[Option<Tensor>], _: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        Err(GradientError::NoDerivative { operator: self.0.clone() }.into())
+    }
+}
