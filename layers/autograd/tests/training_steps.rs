@@ -1,0 +1,157 @@
+//! A hundred thousand training steps leave no more behind than the first few did.
+
+// The counter of bytes is a stress test's too; a global allocator belongs to one program.
+#[path = "../../../kernels-cpu/tests/stress/alive.rs"]
+mod alive;
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation, checkpoint};
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+const STEPS: usize = 100_000;
+/// After these, caches of blocks are as full as they get.
+const SETTLED: usize = 1_000;
+/// One step in so many does something else than the plain one.
+const EVERY: usize = 8;
+const RATE: f64 = 0.01;
+
+struct Network {
+    first: Tensor,
+    second: Tensor,
+}
+
+impl Network {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            first: Tensor::from([[0.5, -0.25, 0.75], [-0.5, 1.0, 0.25]]).requires_grad_(true)?,
+            second: Tensor::from([[1.0], [-0.5], [0.5]]).requires_grad_(true)?,
+        })
+    }
+
+    fn hidden(&self, input: &Tensor) -> Result<Tensor> {
+        input.mm(&self.first)?.relu()
+    }
+
+    fn error(&self, hidden: &Tensor, wanted: &Tensor) -> Result<Tensor> {
+        let difference = (&hidden.mm(&self.second)? - wanted)?;
+        (&difference * &difference)?.sum()
+    }
+}
+
+struct Sample {
+    input: Tensor,
+    wanted: Tensor,
+}
+
+/// From a network to its error, with gradients ready to be gathered.
+type Forward = fn(&Network, &Sample) -> Result<Tensor>;
+
+/// Everything that could hold on to something.
+const OTHERS: [(&str, Forward); 7] = [
+    ("views of parameters", views_of_parameters),
+    ("writes to results", writes_to_results),
+    ("writes to views", writes_to_views),
+    ("hooks", hooks),
+    ("a checkpoint", a_checkpoint),
+    ("gradients of gradients", gradients_of_gradients),
+    ("failures", failures),
+];
+
+fn plain(network: &Network, sample: &Sample) -> Result<Tensor> {
+    network.error(&network.hidden(&sample.input)?, &sample.wanted)
+}
+
+fn views_of_parameters(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let turned = network.first.transpose_int(0, 1)?;
+    let hidden = turned.mm(&sample.input.transpose_int(0, 1)?)?.relu()?;
+    network.error(&hidden.transpose_int(0, 1)?, &sample.wanted)
+}
+
+fn writes_to_results(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let mut hidden = sample.input.mm(&network.first)?;
+    aten::mul_(&mut hidden, &Tensor::from([0.5, 1.0, 2.0]))?;
+    hidden.relu_()?;
+    network.error(&hidden, &sample.wanted)
+}
+
+fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let hidden = network.hidden(&sample.input)?;
+    let base = aten::clone(&hidden, None)?;
+    let read = base.narrow(1, 0, 2)?;
+    aten::mul_(&mut base.narrow(1, 1, 2)?, &Tensor::from(0.5))?;
+    aten::copy_(&mut base.select_int(1, 0)?, &read.select_int(1, 1)?, false)?;
+    network.error(&(&base + &hidden)?, &sample.wanted)
+}
+
+fn hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let hidden = network.hidden(&sample.input)?;
+    let seen = hidden.clone();
+    let _stays = hidden.register_hook(|gradient| (gradient * 0.5).map(Some))?;
+    hidden.retain_grad()?;
+    let error = network.error(&hidden, &sample.wanted)?;
+    let of_leaf = network.first.register_hook(|_| Ok(None))?;
+    Differentiation::of(&[&error]).retain_graph().backward()?;
+    of_leaf.remove();
+    assert!(seen.grad().is_some());
+    Ok(error)
+}
+
+fn a_checkpoint(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let block = |inputs: &[Tensor]| Ok(vec![inputs[0].mm(&inputs[1])?.relu()?]);
+    let hidden = checkpoint(block, &[&sample.input, &network.first])?.remove(0);
+    network.error(&hidden, &sample.wanted)
+}
+
+fn gradients_of_gradients(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let error = plain(network, sample)?;
+    let gradient = Differentiation::of(&[&error]).create_graph().grad(&[&network.second])?.remove(0).unwrap();
+    &error + &((&gradient * &gradient)?.sum()? * 0.01)?
+}
+
+/// A call that fails in the forward, a forward that is dropped, and a backward that fails on its way.
+fn failures(network: &Network, sample: &Sample) -> Result<Tensor> {
+    let hidden = network.hidden(&sample.input)?;
+    assert!(hidden.mm(&sample.input).is_err());
+    let mut squares = (&hidden * &hidden)?.exp()?;
+    let sum = squares.sum()?;
+    aten::add_(&mut squares, &Tensor::from(1.0), 1.into())?;
+    assert!(sum.backward().is_err());
+    network.error(&hidden, &sample.wanted)
+}
+
+fn forward_of(at: usize) -> (&'static str, Forward) {
+    if at.is_multiple_of(EVERY) { OTHERS[at / EVERY % OTHERS.len()] } else { ("plain", plain) }
+}
+
+fn step(network: &mut Network, sample: &Sample, forward: Forward) -> Result<f64> {
+    let error = forward(network, sample)?;
+    error.backward()?;
+    let _no_grad = guard::no_grad();
+    for parameter in [&mut network.first, &mut network.second] {
+        let gradient = parameter.grad().unwrap();
+        aten::sub_(parameter, &gradient, RATE.into())?;
+        parameter.zero_grad();
+    }
+    error.item()
+}
+
+#[test]
+fn a_hundred_thousand_training_steps_hold_memory_flat() {
+    let mut network = Network::new().unwrap();
+    let sample = Sample { input: Tensor::from([[1.0, 2.0], [-1.0, 0.5]]), wanted: Tensor::from([[1.0], [-1.0]]) };
+    let before = plain(&network, &sample).unwrap().item::<f64>().unwrap();
+    let mut settled = 0;
+    for at in 0..STEPS {
+        let (name, forward) = forward_of(at);
+        step(&mut network, &sample, forward).unwrap();
+        let alive = alive::bytes_alive();
+        if at < SETTLED {
+            settled = alive;
+        }
+        assert_eq!(alive, settled, "bytes after step {at}, with {name}, and when all had settled");
+    }
+    let after = plain(&network, &sample).unwrap().item::<f64>().unwrap();
+    assert!(after < before / 10.0, "the steps train: {before} {after}");
+}
