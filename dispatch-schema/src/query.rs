@@ -147,7 +147,7 @@ impl Schema {
     /// ```
     #[must_use]
     pub fn is_aliasing(&self) -> bool {
-        self.arguments.iter().any(|argument| !argument.ty.aliases().is_empty())
+        self.arguments.iter().any(|argument| argument.ty.any_alias(&|_| true))
     }
 
     /// Which returns are views of which arguments: those that share a set with an argument that is not written.
@@ -232,8 +232,7 @@ impl Schema {
 }
 
 fn share_set(a: &Type, b: &Type) -> bool {
-    let theirs = b.aliases();
-    a.aliases().iter().any(|alias| theirs.iter().any(|other| alias.shares_set(other)))
+    a.any_alias(&|ours| b.any_alias(&|theirs| ours.shares_set(theirs)))
 }
 
 fn with_parts(ty: &Type) -> Vec<&Type> {

@@ -267,7 +267,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn is_written(&self) -> bool {
-        self.aliases().iter().any(|alias| alias.write)
+        self.any_alias(&|alias| alias.write)
     }
 
     /// The same type with every alias annotation taken off.
@@ -282,6 +282,11 @@ impl Type {
         let mut plain = self.clone();
         plain.visit_mut(&mut |ty| ty.alias = None);
         plain
+    }
+
+    /// Whether any alias annotation in it is such. Layers ask during calls, so it allocates nothing.
+    pub(crate) fn any_alias(&self, is_such: &dyn Fn(&Alias) -> bool) -> bool {
+        self.alias.as_ref().is_some_and(is_such) || self.parts().any(|part| part.any_alias(is_such))
     }
 
     pub(crate) fn visit_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
