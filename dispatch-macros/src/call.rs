@@ -8,19 +8,19 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Lit, LitStr, Token, bracketed};
+use syn::{Expr, Ident, Lit, Token, bracketed};
 
 use crate::default;
 use crate::errors::Errors;
+use crate::hand_over;
 use crate::rust_type::RustType;
-use crate::schema_source;
 use crate::signature::{count, rust_name};
 use crate::written::here;
 
 struct Call {
     /// The runtime, as the operator's macro knows it.
     runtime: TokenStream,
-    schema: LitStr,
+    schema: Schema,
     function: TokenStream,
     positional: Vec<Expr>,
     named: Vec<(Ident, Expr)>,
@@ -30,7 +30,7 @@ impl Parse for Call {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (runtime, function);
         bracketed!(runtime in input);
-        let schema = input.parse()?;
+        let schema = hand_over::schema(input)?;
         bracketed!(function in input);
         let mut call = Self {
             runtime: runtime.parse()?,
@@ -95,12 +95,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(call) => call,
         Err(error) => return error.to_compile_error(),
     };
-    let schema = match schema_source::handed_over(&call.schema) {
-        Ok(schema) => schema,
-        Err(error) => return error.to_compile_error(),
-    };
+    let schema = &call.schema;
     let mut errors = Errors::default();
-    let given = place(&call, &schema, &mut errors);
+    let given = place(&call, &mut errors);
     let mut arguments = Vec::new();
     let mut missing = Vec::new();
     for (argument, given) in schema.arguments.iter().zip(given) {
@@ -155,7 +152,8 @@ fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
 }
 
 /// The value of each argument in the schema's order, and how many were written before it.
-fn place<'a>(call: &'a Call, schema: &Schema, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
+fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
+    let schema = &call.schema;
     let operator = &schema.name;
     let mut given: Vec<Option<(usize, &Expr)>> = vec![None; schema.arguments.len()];
     let positional = schema.arguments.iter().take_while(|argument| !argument.keyword_only).count();

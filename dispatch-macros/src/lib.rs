@@ -14,6 +14,7 @@ mod duplicate;
 mod errors;
 mod flags;
 mod function;
+mod hand_over;
 mod identity;
 mod infer;
 mod key;

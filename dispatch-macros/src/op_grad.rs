@@ -1,22 +1,22 @@
 //! `#[op_grad]` and `not_differentiable!`: what is said about an operator's derivative.
 //!
-//! As with a kernel, the operator's own macro hands its schema over in a second step. A derivative names what it needs: `grad` for the
+//! As with a kernel, the operator's own macro calls the second step. A derivative names what it needs: `grad` for the
 //! gradient of a result, an argument or a result by its name for what is to be saved.
 
 mod check;
 mod expand;
 
+use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{LitStr, Path, Signature, Token, bracketed, parenthesized};
+use syn::{Path, Token, bracketed, parenthesized};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
 use crate::function::{Function, signature_lints};
-use crate::schema_source;
-use crate::written::here;
+use crate::hand_over::{self, Checked, hand_over};
 
 /// The arguments of the attribute.
 pub(crate) struct Flags {
@@ -75,8 +75,8 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     };
     let (lints, signature) = (signature_lints(), &function.signature);
-    let call_back =
-        hand_over(&flags.operator, &Ident::new("__grad", Span::call_site()), &quote!([#attribute] [#signature]));
+    let layer = layer();
+    let call_back = hand_over(&flags.operator, &quote!(#layer::__private::__grad), &quote!([#attribute] [#signature]));
     quote!(#lints #function #call_back)
 }
 
@@ -90,54 +90,19 @@ pub(crate) fn not_differentiable(input: &TokenStream) -> TokenStream {
         Ok(operators) => operators,
         Err(error) => return at_end(error, input).to_compile_error(),
     };
-    let macro_name = Ident::new("__not_differentiable", Span::call_site());
-    operators.iter().map(|operator| hand_over(operator, &macro_name, &quote!([#operator]))).collect()
+    let layer = layer();
+    let to = quote!(#layer::__private::__not_differentiable);
+    operators.iter().map(|operator| hand_over(operator, &to, &quote!([#operator]))).collect()
 }
 
-/// Lets an operator's macro call one of ours, with its schema in front.
-fn hand_over(operator: &Path, to: &Ident, what: &TokenStream) -> TokenStream {
-    let layer = crate_path::layer("dispatch-autograd", "autograd");
-    let call_back = quote!({ @kernel #layer::__private::#to, #what });
-    if operator.get_ident().is_some() {
-        return quote!(#operator! #call_back);
-    }
-    // A macro that is not there has no suggestion; an import that is not there has one.
-    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
-    let alias = Ident::new("__operator", here(end));
-    quote! {
-        const _: () = {
-            #[allow(clippy::unsafe_removed_from_name)]
-            use #operator as #alias;
-            #alias! #call_back
-        };
-    }
-}
-
-/// What the operator's macro hands back for a derivative.
-struct Checked {
-    schema: LitStr,
-    flags: Flags,
-    signature: Signature,
-}
-
-impl Parse for Checked {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let schema = input.parse()?;
-        let (flags, signature);
-        bracketed!(flags in input);
-        bracketed!(signature in input);
-        Ok(Self { schema, flags: flags.parse()?, signature: signature.parse()? })
-    }
+fn layer() -> TokenStream {
+    crate_path::layer("dispatch-autograd", "autograd")
 }
 
 /// The second step of `#[op_grad]`.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let Checked { schema, flags, signature } = match syn::parse2(input) {
+    let Checked::<Flags> { schema, flags, signature } = match syn::parse2(input) {
         Ok(checked) => checked,
-        Err(error) => return error.to_compile_error(),
-    };
-    let schema = match schema_source::handed_over(&schema) {
-        Ok(schema) => schema,
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
@@ -151,18 +116,14 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
 
 /// The second step of `not_differentiable!`.
 pub(crate) fn expand_statement(input: TokenStream) -> TokenStream {
-    fn parts(input: ParseStream<'_>) -> syn::Result<(LitStr, Path)> {
-        let schema = input.parse()?;
+    fn parts(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
+        let schema = hand_over::schema(input)?;
         let operator;
         bracketed!(operator in input);
         Ok((schema, operator.parse()?))
     }
-    let (schema, operator) = match parts.parse2(input) {
-        Ok(parts) => parts,
-        Err(error) => return error.to_compile_error(),
-    };
-    match schema_source::handed_over(&schema) {
-        Ok(schema) => expand::statement(&schema, &operator),
+    match parts.parse2(input) {
+        Ok((schema, operator)) => expand::statement(&schema, &operator),
         Err(error) => error.to_compile_error(),
     }
 }

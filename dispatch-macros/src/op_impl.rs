@@ -1,25 +1,22 @@
 //! `#[op_impl]`: a kernel of an operator.
 //!
-//! It takes two steps. The attribute sees the kernel; the operator's schema is somewhere else, perhaps in another crate. So the first
-//! step hands the kernel's signature to the operator's own macro, which calls back [`expand_checked`] with the schema in front.
+//! It takes two steps ([`hand_over`]). The first sees to the kernel alone; the operator's own macro calls the second, [`expand_checked`],
+//! with the operator's schema.
 
 pub(crate) mod boxed;
 mod coerce;
 mod dtypes;
 
-use dispatch_schema::Schema;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{LitStr, Signature, bracketed};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
 use crate::flags::{Flags, key_references};
 use crate::function::{Function, signature_lints};
+use crate::hand_over;
 use crate::rust_type::RustType;
-use crate::schema_source;
 use crate::signature::{self, Parameter};
 use crate::written::{as_written, here};
 
@@ -47,22 +44,10 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         let record = boxed::record(&function.signature, &flags, &runtime);
         return quote!(#lints #function #record);
     }
-    let (operator, signature) = (&flags.operator, &function.signature);
-    let call_back = quote!({ @kernel #runtime::__private::__kernel, [#attribute] [#signature] });
-    if operator.get_ident().is_some() {
-        return quote!(#lints #function #operator! #call_back);
-    }
-    // A macro that is not there has no suggestion; an import that is not there has one.
-    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
-    let alias = Ident::new("__operator", here(end));
-    quote! {
-        #lints
-        #function
-        const _: () = {
-            use #operator as #alias;
-            #alias! #call_back
-        };
-    }
+    let signature = &function.signature;
+    let to = quote!(#runtime::__private::__kernel);
+    let call_back = hand_over::hand_over(&flags.operator, &to, &quote!([#attribute] [#signature]));
+    quote!(#lints #function #call_back)
 }
 
 /// What can be said without the operator's schema.
@@ -102,22 +87,7 @@ fn keys(flags: &Flags, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// What the operator's macro hands back.
-struct Checked {
-    schema: LitStr,
-    flags: Flags,
-    signature: Signature,
-}
-
-impl Parse for Checked {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let schema = input.parse()?;
-        let (flags, signature);
-        bracketed!(flags in input);
-        bracketed!(signature in input);
-        Ok(Self { schema, flags: flags.parse()?, signature: signature.parse()? })
-    }
-}
+type Checked = hand_over::Checked<Flags>;
 
 /// The second step, with the schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
@@ -125,13 +95,9 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
-    let schema = match schema_source::handed_over(&checked.schema) {
-        Ok(schema) => schema,
-        Err(error) => return error.to_compile_error(),
-    };
     let mut errors = Errors::default();
-    let kernel = check(&checked, &schema, &mut errors);
-    if errors.is_empty() { typed(&checked, &schema, &kernel) } else { quote!(#errors) }
+    let kernel = check(&checked, &mut errors);
+    if errors.is_empty() { typed(&checked, &kernel) } else { quote!(#errors) }
 }
 
 /// A kernel whose signature has the right shape; whether the types agree, the compiler says.
@@ -142,8 +108,8 @@ struct Kernel {
     output: RustType,
 }
 
-fn check(checked: &Checked, schema: &Schema, errors: &mut Errors) -> Kernel {
-    let signature = &checked.signature;
+fn check(checked: &Checked, errors: &mut Errors) -> Kernel {
+    let Checked { schema, signature, .. } = checked;
     let mut parameters = signature::parameters(signature);
     if let [first, .., last] = &parameters[..]
         && parameters.len() == schema.arguments.len() + 1
@@ -183,7 +149,7 @@ fn is_key_set(ty: &syn::Type) -> bool {
     RustType::written(ty).text() == "KeySet"
 }
 
-fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
+fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     let Checked { flags, signature, .. } = checked;
     let runtime = crate_path::runtime();
     let (operator, name) = (&flags.operator, &signature.ident);
@@ -193,9 +159,9 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     let types: Vec<TokenStream> = kernel.types.iter().map(|ty| ty.tokens(&runtime)).collect();
     let output = kernel.output.tokens(&runtime);
     let taken: Vec<TokenStream> =
-        (0..arguments.len()).map(|i| coerce::argument(checked, schema, kernel, i, &arguments[i], &runtime)).collect();
+        (0..arguments.len()).map(|i| coerce::argument(checked, kernel, i, &arguments[i], &runtime)).collect();
     let keys_argument = kernel.takes_keys.then_some(&keys_given);
-    let result = coerce::Result::new(checked, schema, kernel, &runtime);
+    let result = coerce::Result::new(checked, kernel, &runtime);
     let returned = |function: TokenStream| {
         let call = quote_spanned!(result.span()=> #function(#(#arguments,)* #keys_argument));
         result.returned(&call)
@@ -216,7 +182,7 @@ fn typed(checked: &Checked, schema: &Schema, kernel: &Kernel) -> TokenStream {
     };
     let on_meta = on_meta(flags, kernel, &arguments, &runtime);
     let keys = keys(flags, &runtime);
-    let (holds, when) = when(checked, schema, kernel, &runtime);
+    let (holds, when) = when(checked, kernel, &runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     quote! {
@@ -259,12 +225,7 @@ fn on_meta(flags: &Flags, kernel: &Kernel, arguments: &[Ident], runtime: &TokenS
 }
 
 /// The predicate of `when(..)`, over the kernel's own argument names, or the operator's where the kernel has none.
-fn when(
-    checked: &Checked,
-    schema: &Schema,
-    kernel: &Kernel,
-    runtime: &TokenStream,
-) -> (Option<TokenStream>, Option<TokenStream>) {
+fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
     let Some(when) = &checked.flags.when else {
         return (None, None);
     };
@@ -273,7 +234,7 @@ fn when(
     // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
     let hygiene = condition.span();
     let text = as_written(condition);
-    let named = kernel.parameters.iter().zip(&schema.arguments);
+    let named = kernel.parameters.iter().zip(&checked.schema.arguments);
     let patterns = named.map(|(parameter, argument)| {
         parameter.name.clone().unwrap_or_else(|| {
             let mut name = signature::rust_name(&argument.name);

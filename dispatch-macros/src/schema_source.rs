@@ -44,13 +44,6 @@ impl Source {
     }
 }
 
-/// The schema that an operator's own macro hands over. The definition printed it, so it parses.
-pub(crate) fn handed_over(text: &LitStr) -> syn::Result<Schema> {
-    Schema::parse(&text.value()).map_err(|mistakes| {
-        syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))
-    })
-}
-
 fn parse_text(literal: &LitStr, errors: &mut Errors) -> Option<Schema> {
     let text = literal.value();
     Schema::parse(&text).map_err(|mistakes| errors.at(literal, mistakes.render(&text))).ok()

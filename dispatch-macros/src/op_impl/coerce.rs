@@ -4,7 +4,6 @@
 //! type's own. Where the text already differs, a mistake is likely: a trait of the kernel's own then stands before the runtime's, and
 //! its message says the types as both sides wrote them.
 
-use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ReturnType;
@@ -18,13 +17,13 @@ use crate::written::{as_written, here};
 /// Turns what the operator passes into what the kernel takes.
 pub(super) fn argument(
     checked: &Checked,
-    schema: &Schema,
     kernel: &Kernel,
     i: usize,
     argument: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let operator = &checked.flags.operator;
+    let Checked { schema, flags, signature } = checked;
+    let operator = &flags.operator;
     let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
     let (user, ty) = (without_lifetimes(&parameter.ty), want.tokens(runtime));
     let span = here(parameter.ty.span());
@@ -34,7 +33,7 @@ pub(super) fn argument(
         };
     }
     let name = rust_name(&schema.arguments[i].name);
-    let (kernel, found, want) = (&checked.signature.ident, as_written(&parameter.ty), want.text());
+    let (kernel, found, want) = (&signature.ident, as_written(&parameter.ty), want.text());
     let message =
         format!("argument `{name}` of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
     let label = format!("write `{want}`");
@@ -66,8 +65,8 @@ pub(super) struct Result {
 }
 
 impl Result {
-    pub(super) fn new(checked: &Checked, schema: &Schema, kernel: &Kernel, runtime: &TokenStream) -> Self {
-        let Checked { signature, flags, .. } = checked;
+    pub(super) fn new(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> Self {
+        let Checked { schema, flags, signature } = checked;
         let ty = match &signature.output {
             ReturnType::Type(_, ty) => without_lifetimes(ty),
             ReturnType::Default => syn::parse_quote_spanned!(here(signature.ident.span())=> ()),

@@ -1,0 +1,56 @@
+//! How an attribute gets at an operator's schema.
+//!
+//! The attribute sees a function; the schema is somewhere else, perhaps in another crate. So there are two steps. The first hands what it
+//! has to the operator's own macro, and that calls the second, with the schema in front.
+
+use dispatch_schema::Schema;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{LitStr, Path, Signature, bracketed};
+
+use crate::written::here;
+
+/// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
+pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
+    let call_back = quote!({ @kernel #to, #what });
+    if operator.get_ident().is_some() {
+        return quote!(#operator! #call_back);
+    }
+    // A macro that is not there has no suggestion; an import that is not there has one.
+    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
+    let alias = Ident::new("__operator", here(end));
+    // Some operators have the word in their names, which are PyTorch's.
+    quote! {
+        const _: () = {
+            #[allow(clippy::unsafe_removed_from_name)]
+            use #operator as #alias;
+            #alias! #call_back
+        };
+    }
+}
+
+/// What the operator's macro hands back for an attribute over a function: its `[options] [signature]`.
+pub(crate) struct Checked<Flags> {
+    pub(crate) schema: Schema,
+    pub(crate) flags: Flags,
+    pub(crate) signature: Signature,
+}
+
+impl<Flags: Parse> Parse for Checked<Flags> {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let schema = schema(input)?;
+        let (flags, signature);
+        bracketed!(flags in input);
+        bracketed!(signature in input);
+        Ok(Self { schema, flags: flags.parse()?, signature: signature.parse()? })
+    }
+}
+
+/// The schema in front. The definition printed it, so it parses.
+pub(crate) fn schema(input: ParseStream<'_>) -> syn::Result<Schema> {
+    let text: LitStr = input.parse()?;
+    Schema::parse(&text.value()).map_err(|mistakes| {
+        syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))
+    })
+}
