@@ -56,7 +56,6 @@ mod key;
 mod key_set;
 mod listener;
 mod location;
-mod low_dtypes;
 mod name;
 mod number;
 mod operation;

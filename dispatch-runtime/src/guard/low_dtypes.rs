@@ -5,15 +5,15 @@ use crate::dtype::DType;
 
 /// A dtype for each backend that autocast is on for: four bits each, the dtype's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LowDTypes(u64);
+pub(super) struct LowDTypes(u64);
 
 /// No floating dtype has this number.
 const OFF: u64 = 0;
 
 impl LowDTypes {
-    pub(crate) const NONE: Self = Self(0);
+    pub(super) const NONE: Self = Self(0);
 
-    pub(crate) fn get(self, device: Device) -> Option<DType> {
+    pub(super) fn get(self, device: Device) -> Option<DType> {
         match self.0 >> shift(device) & 15 {
             OFF => None,
             number => DType::from_number(number.cast_signed()),
@@ -21,7 +21,7 @@ impl LowDTypes {
     }
 
     /// Anything but a floating dtype is none.
-    pub(crate) fn with(self, device: Device, dtype: Option<DType>) -> Self {
+    pub(super) fn with(self, device: Device, dtype: Option<DType>) -> Self {
         let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF, |dtype| dtype as u64);
         Self(self.0 & !(15 << shift(device)) | number << shift(device))
     }

@@ -1,0 +1,123 @@
+//! Where autocast is on, and with which dtype.
+
+use std::panic::Location as Caller;
+
+use super::low_dtypes::LowDTypes;
+use super::{AUTOCAST_LAYER, Entered, Guard, LOCAL, Local, Undo};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::key_set::KeySet;
+
+/// Autocast is on for the backend of `device` with this dtype, or off without any. Calls reach the layer `Autocast` while it is on for
+/// some backend; what the layer does with them is its own business.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::guard;
+///
+/// let _on = guard::autocast(Device::CPU, Some(DType::BF16));
+/// assert!(!guard::excluded().has(keys::Autocast));
+/// let _but_not_here = guard::autocast(Device::CPU, None);
+/// assert!(guard::excluded().has(keys::Autocast));
+/// ```
+#[track_caller]
+pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
+    let before = LOCAL.get();
+    let low = before.low.with(device, dtype);
+    let allow = match dtype {
+        Some(_) => before.allow | AUTOCAST_LAYER,
+        None if low == LowDTypes::NONE => before.allow - AUTOCAST_LAYER,
+        None => before.allow,
+    };
+    let entered = Entered { at: Caller::caller(), before: before.entered };
+    LOCAL.set(Local { allow, low, entered: Some(entered.at), ..before });
+    // Where no other backend had it on, the layer goes with the last one of them.
+    let changed = before.low != LowDTypes::NONE && before.allow != allow;
+    Guard::new(Undo::Autocast(Change {
+        dtype: (before.low != low).then(|| (device, before.low.get(device))),
+        allowed: changed.then_some(before.allow & AUTOCAST_LAYER),
+        entered,
+    }))
+}
+
+/// The dtype that [`autocast`] is on with for the backend of `device`, on this thread.
+///
+/// ```
+/// use dispatch_runtime::{DType, Device, guard};
+/// let _on = guard::autocast(Device::META, Some(DType::F16));
+/// assert_eq!(guard::autocast_dtype(Device::META), Some(DType::F16));
+/// assert_eq!(guard::autocast_dtype(Device::CPU), None);
+/// ```
+#[must_use]
+pub fn autocast_dtype(device: Device) -> Option<DType> {
+    LOCAL.get().low.get(device)
+}
+
+/// Autocast of a backend, and its layer where that was kept out or let in by somebody else.
+#[derive(Debug)]
+pub(super) struct Change {
+    dtype: Option<(Device, Option<DType>)>,
+    allowed: Option<KeySet>,
+    entered: Entered,
+}
+
+impl Change {
+    #[inline]
+    pub(super) fn undone(&self, now: Local) -> Local {
+        let low = self.dtype.map_or(now.low, |(device, dtype)| now.low.with(device, dtype));
+        let allowed = if low == LowDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
+        Local {
+            allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
+            low,
+            entered: self.entered.left(now),
+            ..now
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::{exclude, excluded, spawn};
+    use crate::keys::*;
+
+    #[test]
+    fn autocast_is_on_while_some_backend_has_it_on() {
+        let [cpu, cuda] = [Device::CPU, Device::new(CUDA).unwrap()];
+        let is_on = || !excluded().has(Autocast);
+        let first = autocast(cpu, Some(DType::BF16));
+        let second = autocast(cuda, Some(DType::F16));
+        drop(first);
+        assert!(is_on() && autocast_dtype(cpu).is_none());
+        {
+            let _not_here = autocast(cuda, None);
+            assert!(!is_on());
+            let _here_again = autocast(cuda, Some(DType::BF16));
+            assert!(is_on());
+        }
+        assert!(is_on());
+        drop(second);
+        assert!(!is_on());
+    }
+
+    #[test]
+    fn autocast_that_was_excluded_is_excluded_again_after_it_was_on() {
+        let on = autocast(Device::CPU, Some(DType::BF16));
+        let excluding = exclude(KeySet::layers_of(Autocast));
+        drop(autocast(Device::CPU, None));
+        assert!(excluded().has(Autocast));
+        drop(autocast(Device::CPU, Some(DType::F16)));
+        assert!(excluded().has(Autocast));
+        drop(excluding);
+        assert!(!excluded().has(Autocast));
+        drop(on);
+        assert!(excluded().has(Autocast));
+    }
+
+    #[test]
+    fn autocast_travels_with_its_dtype() {
+        let _on = autocast(Device::CPU, Some(DType::F16));
+        assert_eq!(spawn(|| autocast_dtype(Device::CPU)).join().unwrap(), Some(DType::F16));
+        assert_eq!(std::thread::spawn(|| autocast_dtype(Device::CPU)).join().unwrap(), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Whether autograd sees what is computed, and whether view tracking does.
+
+use super::layers::change;
+use super::{Guard, LOCAL, Local, Undo};
+use crate::key::{AD_INPLACE_OR_VIEW, layer_bit};
+use crate::key_set::KeySet;
+use crate::keys::{ADInplaceOrView, Autograd};
+
+/// Neither autograd nor view tracking sees any call. Tensors made meanwhile are inference tensors.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _fast = guard::inference_mode();
+/// assert!(guard::excluded().has(Autograd) && !guard::included().has(ADInplaceOrView));
+/// assert!(guard::is_inference_mode());
+/// ```
+#[track_caller]
+pub fn inference_mode() -> Guard {
+    change(KeySet::EMPTY, KeySet::from(ADInplaceOrView), KeySet::layers_of(Autograd))
+}
+
+/// Whether this thread is in [`inference_mode`].
+///
+/// ```
+/// assert!(!dispatch_runtime::guard::is_inference_mode());
+/// ```
+#[must_use]
+#[inline]
+pub fn is_inference_mode() -> bool {
+    let local = LOCAL.get();
+    // Outside of inference mode this is as much as every new tensor pays.
+    local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && is_without_autograd(local)
+}
+
+#[cold]
+fn is_without_autograd(local: Local) -> bool {
+    local.exclude().has(Autograd)
+}
+
+/// What is computed meanwhile is not recorded: results do not require gradients, and leaves may be written to.
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// let _no_grad = guard::no_grad();
+/// assert!(!guard::is_grad_enabled());
+/// ```
+pub fn no_grad() -> Guard {
+    set_grad(0)
+}
+
+/// What is computed meanwhile is recorded again, inside of [`no_grad`].
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// let _no_grad = guard::no_grad();
+/// let _but_here = guard::enable_grad();
+/// assert!(guard::is_grad_enabled());
+/// ```
+pub fn enable_grad() -> Guard {
+    set_grad(1)
+}
+
+fn set_grad(grad: u8) -> Guard {
+    let before = LOCAL.get();
+    LOCAL.set(Local { grad, ..before });
+    Guard::new(if before.grad == grad { Undo::Nothing } else { Undo::Grad })
+}
+
+/// Whether autograd records on this thread: neither in [`no_grad`] nor in [`inference_mode`].
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// assert!(guard::is_grad_enabled());
+/// let _inference = guard::inference_mode();
+/// assert!(!guard::is_grad_enabled());
+/// ```
+#[must_use]
+#[inline]
+pub fn is_grad_enabled() -> bool {
+    LOCAL.get().grad == 1 && !is_inference_mode()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::spawn;
+
+    #[test]
+    fn grad_mode_nests_and_travels() {
+        let outer = no_grad();
+        let inner = enable_grad();
+        assert!(is_grad_enabled());
+        drop(no_grad());
+        assert!(is_grad_enabled());
+        drop(inner);
+        assert!(!is_grad_enabled());
+        assert!(!spawn(is_grad_enabled).join().unwrap());
+        assert!(std::thread::spawn(is_grad_enabled).join().unwrap());
+        drop(outer);
+        assert!(is_grad_enabled());
+    }
+}

@@ -1,0 +1,195 @@
+//! Keys that are added to every call of a thread, and layers that are removed.
+
+use std::panic::Location as Caller;
+
+use super::{Entered, Guard, LOCAL, Local, Undo};
+use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, layer_bit};
+use crate::key_set::KeySet;
+use crate::keys::Autograd;
+
+/// The keys that this thread adds to every call.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// assert_eq!(guard::included(), BackendSelect | ADInplaceOrView);
+/// ```
+#[must_use]
+pub fn included() -> KeySet {
+    LOCAL.get().include
+}
+
+/// The layers that this thread removes from every call.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// assert!(guard::excluded().has(Autocast) && !guard::excluded().has(Autograd));
+/// ```
+#[must_use]
+pub fn excluded() -> KeySet {
+    LOCAL.get().exclude()
+}
+
+/// Adds `keys` to every call of this thread.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+/// let _meta = guard::include(KeySet::from(Meta));
+/// assert!(guard::included().has(Meta));
+/// ```
+#[track_caller]
+#[inline]
+pub fn include(keys: KeySet) -> Guard {
+    change(keys, KeySet::EMPTY, KeySet::EMPTY)
+}
+
+/// Removes the layers of `keys` from every call of this thread.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+/// let _no_views = guard::exclude(KeySet::from(ADInplaceOrView));
+/// assert!(guard::excluded().has(ADInplaceOrView));
+/// ```
+#[track_caller]
+#[inline]
+pub fn exclude(layers: KeySet) -> Guard {
+    change(KeySet::EMPTY, KeySet::EMPTY, layers)
+}
+
+/// Replaces both sets, and puts both back as they were: the guard must be dropped after every guard that was made under it.
+///
+/// ```
+/// use dispatch_runtime::{KeySet, guard, keys::*};
+/// let _bare = guard::force(KeySet::EMPTY, KeySet::from(Tracer));
+/// assert!(guard::included().is_empty() && !guard::excluded().has(Autocast));
+/// ```
+#[track_caller]
+pub fn force(include: KeySet, exclude: KeySet) -> Guard {
+    let before = LOCAL.get();
+    LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()), ..before });
+    Guard::new(Undo::Everything(before))
+}
+
+/// Calls go below autograd: what an autograd kernel holds while it computes.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _below = guard::below_autograd();
+/// assert!(guard::excluded().has(AutogradOther) && !guard::excluded().has(ADInplaceOrView));
+/// ```
+#[track_caller]
+pub fn below_autograd() -> Guard {
+    exclude(KeySet::layers_of(Autograd))
+}
+
+/// Calls go below view tracking and everything above it.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _below = guard::below_ad_inplace_or_view();
+/// assert!(guard::excluded().has(Autograd) && guard::excluded().has(ADInplaceOrView));
+/// ```
+#[track_caller]
+#[inline]
+pub fn below_ad_inplace_or_view() -> Guard {
+    const LAYERS: KeySet = KeySet::from_bits(
+        layer_bit(AUTOGRAD)
+            | layer_bit(AUTOGRAD_OTHER)
+            | layer_bit(AUTOGRAD_NESTED_TENSOR)
+            | layer_bit(AD_INPLACE_OR_VIEW),
+    );
+    exclude(LAYERS)
+}
+
+/// Calls skip functionalization.
+///
+/// ```
+/// use dispatch_runtime::{guard, keys::*};
+/// let _skip = guard::skip_functionalize();
+/// assert!(guard::excluded().has(Functionalize));
+/// ```
+#[track_caller]
+pub fn skip_functionalize() -> Guard {
+    exclude(KeySet::layers_of(crate::keys::Functionalize))
+}
+
+/// Bits that were not there before, or were.
+#[derive(Debug)]
+pub(super) struct Change {
+    included: KeySet,
+    no_longer_included: KeySet,
+    excluded: KeySet,
+    entered: Entered,
+}
+
+#[track_caller]
+#[inline]
+pub(super) fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
+    let before = LOCAL.get();
+    let included = KeySet::from_bits(include.bits() & !before.include.bits());
+    let no_longer_included = no_longer_include.layers() & before.include;
+    let excluded = exclude.layers() & before.allow;
+    let entered = Entered { at: Caller::caller(), before: before.entered };
+    LOCAL.set(Local {
+        include: (before.include | included) - no_longer_included,
+        allow: before.allow - excluded,
+        entered: Some(entered.at),
+        ..before
+    });
+    Guard::new(Undo::Layers(Change { included, no_longer_included, excluded, entered }))
+}
+
+impl Change {
+    #[inline]
+    pub(super) fn undone(&self, now: Local) -> Local {
+        Local {
+            include: KeySet::from_bits(now.include.bits() & !self.included.bits()) | self.no_longer_included,
+            allow: now.allow | self.excluded,
+            entered: self.entered.left(now),
+            ..now
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::call_keys;
+    use crate::keys::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_inner_guard_for_the_same_layer_leaves_it_to_the_outer_one() {
+        let outer = exclude(KeySet::from(Tracer));
+        drop(exclude(KeySet::from(Tracer)));
+        assert!(excluded().has(Tracer));
+        drop(outer);
+        assert!(!excluded().has(Tracer));
+    }
+
+    #[test]
+    fn excluding_a_key_keeps_its_backend() {
+        let _no_sparse = exclude(KeySet::from(SparseCUDA));
+        assert_eq!(call_keys(KeySet::from(CUDA)) & KeySet::from(CUDA), KeySet::from(CUDA));
+    }
+
+    #[test]
+    fn exclude_beats_include() {
+        let _tracing = include(KeySet::from(Tracer));
+        let _not_here = exclude(KeySet::from(Tracer));
+        assert!(!call_keys(KeySet::from(CPU)).has(Tracer));
+    }
+
+    proptest! {
+        #[test]
+        fn nested_guards_leave_no_trace(changes in prop::collection::vec((any::<u64>(), any::<bool>()), 0..8)) {
+            let before = (included(), excluded());
+            let mut guards = Vec::new();
+            for (bits, adds) in changes {
+                let keys = KeySet::from_bits(bits);
+                guards.push(if adds { include(keys) } else { exclude(keys) });
+            }
+            while guards.pop().is_some() {}
+            prop_assert_eq!((included(), excluded()), before);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A thread's guards on another thread.
+
+use super::{Guard, LOCAL, Local, Undo};
+
+/// The sets of one thread, to be taken to another.
+///
+/// ```
+/// use dispatch_runtime::guard::{self, ThreadState};
+///
+/// let _inference = guard::inference_mode();
+/// let state = ThreadState::capture();
+/// let worker = std::thread::spawn(move || state.run(guard::is_inference_mode));
+/// assert!(worker.join().unwrap());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadState {
+    local: Local,
+}
+
+impl ThreadState {
+    /// The state of this thread.
+    ///
+    /// ```
+    /// let state = dispatch_runtime::guard::ThreadState::capture();
+    /// ```
+    #[must_use]
+    pub fn capture() -> Self {
+        Self { local: LOCAL.get() }
+    }
+
+    /// Takes this state on until the guard is dropped, which must be after every guard that was made under it.
+    ///
+    /// ```
+    /// # use dispatch_runtime::guard::{self, ThreadState};
+    /// let outside = ThreadState::capture();
+    /// let _inference = guard::inference_mode();
+    /// let _outside_again = outside.enter();
+    /// assert!(!guard::is_inference_mode());
+    /// ```
+    pub fn enter(self) -> Guard {
+        Guard::new(Undo::Everything(LOCAL.replace(self.local)))
+    }
+
+    /// Runs `f` in this state: what a job on a pool of threads, such as rayon's, is wrapped in.
+    ///
+    /// ```
+    /// # use dispatch_runtime::guard::{self, ThreadState};
+    /// let outside = ThreadState::capture();
+    /// let _inference = guard::inference_mode();
+    /// assert!(!outside.run(guard::is_inference_mode));
+    /// ```
+    pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        let _state = self.enter();
+        f()
+    }
+}
+
+/// Starts a thread that inherits this thread's guards, which a plain `std::thread::spawn` does not.
+///
+/// ```
+/// use dispatch_runtime::guard;
+/// let _inference = guard::inference_mode();
+/// assert!(guard::spawn(guard::is_inference_mode).join().unwrap());
+/// ```
+pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::thread::JoinHandle<R> {
+    let state = ThreadState::capture();
+    std::thread::spawn(move || state.run(f))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guard::{inference_mode, is_inference_mode};
+
+    #[test]
+    fn another_thread_starts_with_the_defaults() {
+        let _inference = inference_mode();
+        assert!(!std::thread::spawn(is_inference_mode).join().unwrap());
+    }
+}
