@@ -236,7 +236,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             let (result, source) = (format_ident!("__result{}", view.ret), &arguments[view.argument]);
             let is_list = matches!(schema.returns[view.ret].ty.kind, TypeKind::List(..));
             let tie = if is_list { quote!(tie_all) } else { quote!(tie) };
-            quote!(#layer::#tie(&#result, #layer::Inputs::first(&#source));)
+            quote!(#layer::#tie(&mut #result, #layer::Inputs::first(&#source));)
         })
         .collect();
     let finish = match &tensors[..] {
@@ -248,6 +248,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
                 __recording.finish(&mut __results)?;
             }
         }
+        [(result, false)] if derivative.results[0] => quote!(__recording.finish_one(&mut #result)?;),
         several => {
             let pairs = several
                 .iter()
@@ -260,7 +261,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
         quote! {
-            let #whole = <#operator>::redispatch(__on, #(#arguments),*)?;
+            let #pattern = <#operator>::redispatch(__on, #(#arguments),*)?;
             #(#ties)*
             return ::core::result::Result::Ok(#whole);
         }
@@ -278,11 +279,11 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         #[cold]
         #[inline(never)]
         fn __recorded(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
-            let ::core::option::Option::Some(mut __recording) =
-                #layer::Recording::start(&__DERIVATIVE, &[#(&#inputs),*])?
-            else {
+            let mut __recording = #layer::Recording::start(&__DERIVATIVE);
+            #(__recording.input(&#inputs)?;)*
+            if !__recording.is_concerned() {
                 #straight
-            };
+            }
             #(#saves)*
             let #pattern = {
                 let __computing = #layer::computing();

@@ -23,6 +23,7 @@ impl ThreadState {
     /// ```
     /// let state = dispatch_runtime::guard::ThreadState::capture();
     /// ```
+    #[inline]
     #[must_use]
     pub fn capture() -> Self {
         Self { local: LOCAL.get() }

@@ -84,26 +84,28 @@ impl Extensions {
         if let Some(value) = self.get() {
             return value;
         }
-        self.add(Node::leaked(init()));
-        self.get().unwrap_or_else(|| unreachable!("it was added, by this thread or another one"))
+        let node = self.add(Node::leaked(init()));
+        // SAFETY: it is of this type, and stays until the list is dropped.
+        unsafe { &node.cast::<Node<T>>().as_ref().value }
     }
 
-    /// Puts a node at the end, unless one of its type is found on the way.
-    fn add(&self, node: NonNull<Header>) {
+    /// Puts a node at the end, unless one of its type is found on the way, and gives the one that is there now.
+    #[inline]
+    fn add(&self, node: NonNull<Header>) -> NonNull<Header> {
         // SAFETY: nobody else has seen the node yet.
         let of = unsafe { node.as_ref() }.of;
         let mut at = self;
         loop {
             let placed = at.0.compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
-            let Err(there) = placed else { return };
+            let Some(there) = placed.err().and_then(NonNull::new) else { return node };
             // SAFETY: as in `get`.
-            let there = unsafe { &*there };
-            if there.of == of {
+            let found = unsafe { there.as_ref() };
+            if found.of == of {
                 // SAFETY: it was made by `Node::leaked`, and is published nowhere.
                 unsafe { (node.as_ref().release)(node) };
-                return;
+                return there;
             }
-            at = &there.next;
+            at = &found.next;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tensor: a counted handle to geometry that never changes and memory that is shared.
 //!
 //! What a tensor *is* - sizes, strides, dtype, keys, storage - is fixed when it is made, so a key set can be read without a lock on
-//! every call. What happens *to* it lives elsewhere: data in its [`Storage`], history in its layers' extension slots, and two
+//! every call. What happens *to* it lives elsewhere: data in its [`Storage`], history in its layers' extension slots, and a few
 //! marks that every layer wants to read quickly.
 
 mod access;
@@ -29,6 +29,7 @@ pub use from::{Nested, Ragged, Row};
 pub use geometry::{Dims, Geometry};
 pub use memory::OutOfMemory;
 pub use operands::{Operand, Operands};
+pub use shared::Shared;
 pub use storage::{Buffer, Storage};
 use strided::positions;
 pub use strided::{Elements, ElementsMut};
@@ -40,7 +41,6 @@ use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, layer_bit};
 use crate::key_set::KeySet;
 use crate::scalar::Scalar;
 use extension::Extensions;
-use shared::Shared;
 
 /// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
 ///
@@ -65,6 +65,8 @@ struct Body {
     /// Of the first element, where the CPU can address it.
     start: Start,
     extensions: Extensions,
+    /// Of what autograd knows it as a view.
+    base: Option<Tensor>,
 }
 
 /// An address inside of the storage beside it.
@@ -229,6 +231,7 @@ impl Tensor {
             (&raw mut (*body).storage).write(storage);
             (&raw mut (*body).start).write(start);
             (&raw mut (*body).extensions).write(Extensions::default());
+            (&raw mut (*body).base).write(None);
         }
         Self(ManuallyDrop::into_inner(vacant))
     }
@@ -396,6 +399,7 @@ impl Tensor {
     }
 
     /// Whether both handles are of the same array, not only of equal ones.
+    #[inline]
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Shared::same(&self.0, &other.0)
@@ -422,6 +426,7 @@ impl Tensor {
     }
 
     /// Sets marks, on all handles at once. For layers, which know what the marks stand for.
+    #[inline]
     pub fn mark(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.0, Ordering::Release);
     }
@@ -432,12 +437,14 @@ impl Tensor {
     }
 
     /// Whether autograd records what is computed from this tensor.
+    #[inline]
     #[must_use]
     pub fn requires_grad(&self) -> bool {
         self.has_any(Marks::REQUIRES_GRAD)
     }
 
     /// Whether the tensor was made in [`guard::inference_mode`]: autograd and view tracking do not know it.
+    #[inline]
     #[must_use]
     pub fn is_inference(&self) -> bool {
         self.has_any(Marks::INFERENCE)
@@ -455,6 +462,36 @@ impl Tensor {
         self.has_any(Marks::VIEW)
     }
 
+    /// The tensor whose history is that of this view, see [`tie_to`](Self::tie_to).
+    #[inline]
+    #[must_use]
+    pub fn base(&self) -> Option<&Self> {
+        self.0.base.as_ref()
+    }
+
+    /// Makes a fresh tensor a view of `base`, which lives as long. For the layer that follows views; false where it has other handles
+    /// already, or a base.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let base = Tensor::from_slice(&[1.0_f32]);
+    /// let mut view = base.restride(base.geometry().clone()).unwrap();
+    /// assert!(view.tie_to(&base) && view.is_view());
+    /// assert!(view.base().unwrap().same(&base));
+    /// ```
+    #[inline]
+    pub fn tie_to(&mut self, base: &Self) -> bool {
+        match Shared::get_mut(&mut self.0) {
+            Some(body @ Body { base: None, .. }) => {
+                body.base = Some(base.clone());
+                *body.marks.get_mut() |= Marks::VIEW.0;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// What a layer remembers about this tensor, under a type of the layer's own.
     ///
     /// ```
@@ -465,12 +502,14 @@ impl Tensor {
     /// t.extension_or_init(|| Label("input"));
     /// assert_eq!(t.clone().extension::<Label>().unwrap().0, "input");
     /// ```
+    #[inline]
     #[must_use]
     pub fn extension<T: Any>(&self) -> Option<&T> {
         self.0.extensions.get()
     }
 
     /// The same, made by `init` if there is nothing yet.
+    #[inline]
     pub fn extension_or_init<T: Any + Send + Sync>(&self, init: impl FnOnce() -> T) -> &T {
         self.0.extensions.get_or_init(init)
     }

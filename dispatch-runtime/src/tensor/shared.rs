@@ -12,8 +12,18 @@ use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use super::memory::{Class, OutOfMemory};
 
-/// A value that all handles share, and bytes behind it.
-pub(super) struct Shared<T> {
+/// A value that all handles share: an `Arc` whose memory is lent again as soon as it is given back, for what calls make and drop.
+///
+/// ```
+/// use dispatch_runtime::Shared;
+///
+/// let mut first = Shared::new([1, 2]);
+/// Shared::get_mut(&mut first).unwrap()[0] = 7;
+/// let second = first.clone();
+/// assert!(Shared::same(&first, &second) && second[0] == 7);
+/// assert!(Shared::get_mut(&mut first).is_none());
+/// ```
+pub struct Shared<T> {
     inner: NonNull<Inner<T>>,
 }
 
@@ -33,18 +43,29 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
     #[inline]
-    pub(super) fn new(value: T) -> Self {
+    #[must_use]
+    pub fn new(value: T) -> Self {
         let vacant = Self::vacant();
         // SAFETY: the block has a place for the value, and nobody else reaches it.
         unsafe { vacant.place().write(value) };
         ManuallyDrop::into_inner(vacant)
     }
 
+    /// The value, to be changed, where this is the only handle.
+    #[inline]
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        // SAFETY: the only handle is borrowed for as long as the value is, so nobody else reaches it.
+        Self::is_only(this).then(|| unsafe { &mut *this.place() })
+    }
+
     /// A handle to a value that is still to be written at its [`place`](Self::place), field by field: a large one would otherwise be
     /// put together elsewhere and copied. Not to be dropped before that.
     #[inline(always)]
     pub(super) fn vacant() -> ManuallyDrop<Self> {
-        let class = const { Class::of(size_of::<Inner<T>>()) };
+        let class = const {
+            assert!(align_of::<T>() <= 64, "blocks are aligned to 64 bytes");
+            Class::of(size_of::<Inner<T>>())
+        };
         let Some((class, inner)) = class.and_then(|class| Some((class, class.take()?.cast::<Inner<T>>()))) else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
         };
@@ -93,7 +114,8 @@ impl<T> Shared<T> {
 
     /// Whether both are handles of one value.
     #[inline]
-    pub(super) fn same(this: &Self, other: &Self) -> bool {
+    #[must_use]
+    pub fn same(this: &Self, other: &Self) -> bool {
         this.inner == other.inner
     }
 
@@ -197,6 +219,16 @@ mod tests {
         assert!(Shared::is_only(&shared));
         drop(shared);
         assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn only_the_only_handle_changes_the_value() {
+        let mut first = Shared::new(1);
+        let second = first.clone();
+        assert_eq!(Shared::get_mut(&mut first), None);
+        drop(second);
+        *Shared::get_mut(&mut first).unwrap() = 2;
+        assert_eq!(*first, 2);
     }
 
     #[test]

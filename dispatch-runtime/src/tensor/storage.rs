@@ -149,6 +149,7 @@ impl Storage {
     }
 
     /// How often it was written to.
+    #[inline]
     #[must_use]
     pub fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
@@ -167,6 +168,7 @@ impl Storage {
     }
 
     /// Whether both are the same memory.
+    #[inline]
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Shared::same(&self.0, &other.0)

@@ -5,11 +5,10 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::Arc;
 
 use aten::prelude::*;
 use dispatch_runtime::guard::{self, Guard, ThreadState};
-use dispatch_runtime::{Error, KeySet, Result, Tensor, keys};
+use dispatch_runtime::{Error, KeySet, Result, Shared, Tensor, keys};
 use smallvec::{SmallVec, smallvec};
 
 use crate::anomaly;
@@ -29,7 +28,7 @@ pub(crate) struct Task<'a> {
 
 /// A node that waits for its gradients.
 struct Waiting {
-    node: Arc<Node>,
+    node: Shared<Node>,
     /// How many edges have not brought theirs yet.
     missing: usize,
     gradients: SmallVec<[Option<Tensor>; 1]>,
@@ -54,7 +53,7 @@ struct Ready {
 struct Run<'a> {
     task: &'a Task<'a>,
     nodes: Vec<Waiting>,
-    of_node: HashMap<*const Node, usize>,
+    of_node: HashMap<usize, usize>,
     sinks: Vec<Sink>,
     of_leaf: HashMap<usize, usize>,
     ready: BinaryHeap<Ready>,
@@ -108,7 +107,7 @@ impl Run<'_> {
     fn count(&mut self, edge: &Edge) {
         match edge {
             Edge::Node(node, _) => {
-                let at = *self.of_node.entry(Arc::as_ptr(node)).or_insert_with(|| {
+                let at = *self.of_node.entry(node.identity()).or_insert_with(|| {
                     let gradients = smallvec![None; node.results().len()];
                     self.nodes.push(Waiting { node: node.clone(), missing: 0, gradients, wanted: true });
                     self.nodes.len() - 1
@@ -128,8 +127,8 @@ impl Run<'_> {
     /// Finds out which nodes lead to an input.
     fn find_wanted(&mut self) {
         let inputs = self.task.inputs.unwrap_or_default();
-        let is_input = |node: &Arc<Node>| {
-            inputs.iter().any(|input| matches!(input, Edge::Node(other, _) if Arc::ptr_eq(other, node)))
+        let is_input = |node: &Shared<Node>| {
+            inputs.iter().any(|input| matches!(input, Edge::Node(other, _) if Shared::same(other, node)))
         };
         for sink in &mut self.sinks {
             sink.wanted = inputs.iter().any(|input| matches!(input, Edge::Leaf(leaf) if leaf.same(&sink.leaf)));
@@ -139,7 +138,7 @@ impl Run<'_> {
         let (mut order, mut stack) = (Vec::new(), Vec::new());
         for (edge, _) in &self.task.roots {
             if let Edge::Node(node, _) = edge {
-                let at = self.of_node[&Arc::as_ptr(node)];
+                let at = self.of_node[&node.identity()];
                 missing[at] -= 1;
                 if missing[at] == 0 {
                     stack.push(at);
@@ -151,7 +150,7 @@ impl Run<'_> {
             let node = self.nodes[at].node.clone();
             for edge in node.edges().iter().flatten() {
                 if let Edge::Node(next, _) = edge {
-                    let next = self.of_node[&Arc::as_ptr(next)];
+                    let next = self.of_node[&next.identity()];
                     missing[next] -= 1;
                     if missing[next] == 0 {
                         stack.push(next);
@@ -168,7 +167,7 @@ impl Run<'_> {
 
     fn is_wanted(&self, edge: &Edge) -> bool {
         match edge {
-            Edge::Node(node, _) => self.nodes[self.of_node[&Arc::as_ptr(node)]].wanted,
+            Edge::Node(node, _) => self.nodes[self.of_node[&node.identity()]].wanted,
             Edge::Leaf(leaf) => self.sinks[self.of_leaf[&leaf.identity()]].wanted,
         }
     }
@@ -177,7 +176,7 @@ impl Run<'_> {
     fn arrive(&mut self, edge: &Edge, gradient: Option<Tensor>) -> Result<()> {
         match edge {
             Edge::Node(node, result) => {
-                let at = self.of_node[&Arc::as_ptr(node)];
+                let at = self.of_node[&node.identity()];
                 let waiting = &mut self.nodes[at];
                 if let Some(gradient) = gradient {
                     add(&mut waiting.gradients[*result as usize], gradient)?;
@@ -250,7 +249,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn run_node(node: &Arc<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+    fn run_node(node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
         let result = Function::run(node, gradients, needs).and_then(|mut out| {
             if let Some(hooks) = node.hooks() {
                 hooks.after(&mut out)?;
@@ -269,10 +268,10 @@ impl Run<'_> {
         result.map_err(|error| located(error, node))
     }
 
-    fn capture(&mut self, node: &Arc<Node>, gradients: &[Option<Tensor>]) {
+    fn capture(&mut self, node: &Shared<Node>, gradients: &[Option<Tensor>]) {
         for (input, captured) in self.task.inputs.unwrap_or_default().iter().zip(&mut self.captured) {
             if let Edge::Node(input, result) = input
-                && Arc::ptr_eq(input, node)
+                && Shared::same(input, node)
             {
                 captured.clone_from(&gradients[*result as usize]);
             }

@@ -106,7 +106,7 @@ fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Res
     let mut versions = versions(operator, &written, &arguments, &|_, _| Ok(()))?;
     operator.redispatch_boxed(below(keys), stack)?;
     let Some(results) = stack.top_mut(schema.returns.len()) else { return Ok(()) };
-    for (i, result) in results.iter().enumerate() {
+    for (i, result) in results.iter_mut().enumerate() {
         // A handle whose metadata changed is bound to a view of what it was.
         if let (Some(at), Value::Tensor(now)) = (schema.written_return(i), result)
             && let Value::Tensor(before) = &arguments[at]
@@ -121,7 +121,7 @@ fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Res
     }
     for view in schema.views() {
         match &mut results[view.ret] {
-            Value::Tensor(tensor) => tie_to(&arguments[view.argument], std::slice::from_ref(tensor)),
+            Value::Tensor(tensor) => tie_to(&arguments[view.argument], std::slice::from_mut(tensor)),
             Value::Tensors(tensors) => tie_to(&arguments[view.argument], tensors),
             _ => {}
         }

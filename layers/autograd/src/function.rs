@@ -1,8 +1,8 @@
 //! What a node does with gradients, and what it keeps for that.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use dispatch_runtime::{Argument, Error, Result, Tensor, Value};
+use dispatch_runtime::{Argument, Error, Result, Shared, Tensor, Value};
 use smallvec::SmallVec;
 
 use crate::derivative::Derivative;
@@ -83,7 +83,7 @@ impl Function {
     }
 
     /// Runs it: gradients of the results in, of the inputs out.
-    pub(crate) fn run(self_node: &Arc<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+    pub(crate) fn run(self_node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
         match self_node.function() {
             Self::Derivative(rule, saved) => {
                 let mut unpacked = {
@@ -167,7 +167,7 @@ impl Kept {
         }
     }
 
-    fn unpack(&self, node: &Arc<Node>, rule: &Derivative, position: usize) -> Result<Unpacked> {
+    fn unpack(&self, node: &Shared<Node>, rule: &Derivative, position: usize) -> Result<Unpacked> {
         let tensor = |saved: &SavedTensor| saved.unpack(node, &|| rule.saved_name(position));
         Ok(Unpacked::Value(match self {
             Self::Value(value) => value.clone(),
@@ -206,7 +206,7 @@ impl SavedTensor {
         self.tensor.storage().version() != self.version
     }
 
-    fn unpack(&self, node: &Arc<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
+    fn unpack(&self, node: &Shared<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
         let found = self.tensor.storage().version();
         if found != self.version {
             return Err(GradientError::Modified {

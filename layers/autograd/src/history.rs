@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dispatch_runtime::{Marks, Result, Tensor};
+use dispatch_runtime::{Marks, Result, Shared, Tensor};
 
 use crate::hooks::LeafHooks;
 use crate::node::{Edge, Node};
@@ -17,9 +17,9 @@ use crate::views;
 
 #[derive(Default)]
 pub(crate) struct History {
-    /// Of what the tensor is a view. That is known when it is made, and never changes.
-    view: Option<View>,
-    /// How often the tensor was written to in a way that gradients follow.
+    /// How a view came about. That is known when it is made, and never changes.
+    origin: Origin,
+    /// How often the tensor was written to in a way that gradients follow; of a view, the generation of its base that its node follows.
     generation: AtomicU64,
     state: Mutex<State>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct History {
 #[derive(Default)]
 pub(crate) struct State {
     /// The node that computed it; none for a leaf.
-    pub(crate) node: Option<(Arc<Node>, u32)>,
+    pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
     pub(crate) extra: Option<Box<Extra>>,
 }
@@ -52,18 +52,10 @@ impl State {
     }
 }
 
-/// What a view is a view of.
-pub(crate) struct View {
-    /// No view itself.
-    pub(crate) base: Tensor,
-    pub(crate) origin: Origin,
-    /// The generation of the base that the view's node follows.
-    pub(crate) generation: AtomicU64,
-}
-
 /// How a view came about, which decides whether it may be written to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Origin {
+    #[default]
     Plain,
     /// One of several that one call gave.
     OneOfMany,
@@ -71,12 +63,6 @@ pub(crate) enum Origin {
     Unrecorded,
     /// Elements of another dtype than the base's.
     Reinterpreted,
-}
-
-impl View {
-    fn is_behind(&self) -> bool {
-        self.generation.load(Ordering::Acquire) != generation(&self.base)
-    }
 }
 
 impl History {
@@ -95,18 +81,21 @@ pub(crate) fn update<T>(tensor: &Tensor, change: impl FnOnce(&mut State) -> T) -
     change(&mut tensor.extension_or_init(History::default).lock())
 }
 
-/// Of what a tensor is a view.
-#[inline]
-pub(crate) fn view(tensor: &Tensor) -> Option<&View> {
-    tensor.extension::<History>()?.view.as_ref()
+/// How a view came about.
+pub(crate) fn origin(view: &Tensor) -> Origin {
+    view.extension::<History>().map_or(Origin::Plain, |history| history.origin)
 }
 
-/// Makes a fresh tensor a view.
-pub(crate) fn set_view(tensor: &Tensor, base: Tensor, origin: Origin) {
-    let generation = AtomicU64::new(generation(&base));
-    let view = View { base, origin, generation };
-    tensor.extension_or_init(|| History { view: Some(view), ..History::default() });
-    tensor.mark(Marks::VIEW);
+/// Makes a fresh tensor a view of one that is none. Of a plain one of a tensor that was never written to, nothing else is remembered.
+#[inline]
+pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
+    if !view.tie_to(base) {
+        return;
+    }
+    let generation = generation(base);
+    if origin != Origin::Plain || generation != 0 {
+        view.extension_or_init(|| History { origin, generation: generation.into(), ..History::default() });
+    }
 }
 
 /// Whether gradients may have to be followed. No lock, and for most tensors no more than a look.
@@ -115,9 +104,10 @@ pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
     tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_behind(tensor))
 }
 
-#[inline(never)]
-fn is_behind(tensor: &Tensor) -> bool {
-    view(tensor).is_some_and(View::is_behind)
+/// Whether a view's node is of an earlier generation than its base. A base that requires no gradients has none to follow.
+#[inline]
+pub(crate) fn is_behind(tensor: &Tensor) -> bool {
+    tensor.base().is_some_and(|base| base.requires_grad() && generation(tensor) != generation(base))
 }
 
 /// Whether what is computed from a tensor is recorded.
@@ -132,10 +122,10 @@ pub(crate) fn edge(tensor: &Tensor) -> Result<Option<Edge>> {
 }
 
 fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
-    let Some(history) = tensor.extension::<History>() else { return Ok(Some(Edge::Leaf(tensor.clone()))) };
-    if let Some(view) = history.view.as_ref().filter(|view| view.is_behind()) {
-        views::follow(tensor, view)?;
+    if let Some(base) = tensor.base().filter(|_| is_behind(tensor)) {
+        views::follow(tensor, base)?;
     }
+    let Some(history) = tensor.extension::<History>() else { return Ok(Some(Edge::Leaf(tensor.clone()))) };
     let node = history.lock().node.clone();
     Ok(match node {
         Some((node, result)) => Some(Edge::Node(node, result)),
@@ -145,7 +135,7 @@ fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
 
 /// Makes a fresh tensor the result of a node.
 #[inline]
-pub(crate) fn set(tensor: &Tensor, node: Arc<Node>, result: u32) {
+pub(crate) fn set(tensor: &Tensor, node: Shared<Node>, result: u32) {
     let mut node = Some((node, result));
     let history = tensor.extension_or_init(|| {
         let state = State { node: node.take(), ..State::default() };
@@ -158,7 +148,7 @@ pub(crate) fn set(tensor: &Tensor, node: Arc<Node>, result: u32) {
 }
 
 /// The same after it was written to, so that its views follow.
-pub(crate) fn rewrite(tensor: &Tensor, node: Arc<Node>) {
+pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
     let history = tensor.extension_or_init(History::default);
     let before = history.lock().node.replace((node, 0));
     history.generation.fetch_add(1, Ordering::Release);
@@ -171,7 +161,20 @@ pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
     Ok(tensor.restride(tensor.geometry().clone())?)
 }
 
-/// The generation of a tensor that is no view.
-pub(crate) fn generation(base: &Tensor) -> u64 {
-    base.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
+/// The generation of a tensor, or the one that a view follows.
+#[inline]
+pub(crate) fn generation(tensor: &Tensor) -> u64 {
+    tensor.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
+}
+
+/// Gives a view the node that follows this generation of its base.
+pub(crate) fn follow(view: &Tensor, node: Option<Shared<Node>>, generation: u64) {
+    let history = view.extension_or_init(History::default);
+    let recorded = node.is_some();
+    let before = std::mem::replace(&mut history.lock().node, node.map(|node| (node, 0)));
+    history.generation.store(generation, Ordering::Release);
+    if recorded {
+        view.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
+    }
+    drop(before);
 }

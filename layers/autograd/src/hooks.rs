@@ -38,7 +38,7 @@ pub struct HookHandle {
 }
 
 enum Hooked {
-    Node(Arc<Node>),
+    Node(Arc<Hooks>),
     Leaf(Tensor),
 }
 
@@ -70,8 +70,9 @@ pub(crate) fn on_tensor(edge: Edge, hook: TensorHook) -> HookHandle {
     let id = fresh();
     let of = match edge {
         Edge::Node(node, result) => {
-            node.hooks_or_new().change(|hooks| hooks.results.push((id, result, hook)));
-            Hooked::Node(node)
+            let hooks = node.hooks_or_new();
+            hooks.change(|hooks| hooks.results.push((id, result, hook)));
+            Hooked::Node(hooks.clone())
         }
         Edge::Leaf(leaf) => {
             history::update(&leaf, |state| state.extra().hooks.before.push((id, hook)));
@@ -94,22 +95,22 @@ pub(crate) fn after_accumulation(
 impl Node {
     /// Calls `hook` with the gradients of this node's results before it runs. The hook may change them.
     pub fn register_prehook(
-        self: &Arc<Self>,
+        &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
     ) -> HookHandle {
-        let id = fresh();
-        self.hooks_or_new().change(|hooks| hooks.before.push((id, Arc::new(hook))));
-        HookHandle { id, of: Hooked::Node(self.clone()) }
+        let (id, hooks) = (fresh(), self.hooks_or_new());
+        hooks.change(|hooks| hooks.before.push((id, Arc::new(hook))));
+        HookHandle { id, of: Hooked::Node(hooks.clone()) }
     }
 
     /// Calls `hook` with the gradients of this node's inputs after it ran. The hook may change them.
     pub fn register_hook(
-        self: &Arc<Self>,
+        &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
     ) -> HookHandle {
-        let id = fresh();
-        self.hooks_or_new().change(|hooks| hooks.after.push((id, Arc::new(hook))));
-        HookHandle { id, of: Hooked::Node(self.clone()) }
+        let (id, hooks) = (fresh(), self.hooks_or_new());
+        hooks.change(|hooks| hooks.after.push((id, Arc::new(hook))));
+        HookHandle { id, of: Hooked::Node(hooks.clone()) }
     }
 }
 
@@ -147,7 +148,7 @@ impl HookHandle {
     pub fn remove(self) {
         let id = self.id;
         match self.of {
-            Hooked::Node(node) => node.hooks_or_new().change(|hooks| {
+            Hooked::Node(hooks) => hooks.change(|hooks| {
                 hooks.results.retain(|(other, ..)| *other != id);
                 hooks.before.retain(|(other, _)| *other != id);
                 hooks.after.retain(|(other, _)| *other != id);

@@ -1,8 +1,6 @@
 //! Calls that write to a tensor which somebody may differentiate by, or whose views or base somebody may.
 
-use std::sync::Arc;
-
-use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard};
+use dispatch_runtime::{KeySet, Operator, Result, Shared, Stack, Tensor, Value, guard};
 
 use crate::error::GradientError;
 use crate::history::{self, Origin};
@@ -13,8 +11,8 @@ use crate::views::Writing;
 /// Refuses to write to a tensor where the gradient could not follow.
 pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Result<()> {
     let (operator, argument) = (operator.name().to_string(), argument.to_owned());
-    if let Some(view) = history::view(tensor) {
-        let because = match view.origin {
+    if let Some(base) = tensor.base() {
+        let because = match history::origin(tensor) {
             Origin::Plain => None,
             Origin::OneOfMany => Some("is one of several that one call gave"),
             Origin::Unrecorded => Some("was made while nothing was recorded"),
@@ -23,7 +21,7 @@ pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Res
         if let Some(because) = because {
             return Err(GradientError::ViewWritten { operator, argument, because }.into());
         }
-        if view.base.requires_grad() && view.base.is_leaf() {
+        if base.requires_grad() && base.is_leaf() {
             return Err(GradientError::ViewOfLeafWritten { operator, argument }.into());
         }
     }
@@ -34,9 +32,9 @@ pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Res
 }
 
 /// Makes a tensor that a recorded call wrote to the result of that call; `own` is the call's edge to the tensor as it was before.
-pub(crate) fn rebase(tensor: &Tensor, call: Arc<Node>, own: Option<usize>) -> Result<()> {
-    match history::view(tensor) {
-        Some(view) => history::rewrite(&view.base, Writing::node(&view.base, tensor, call, own)?),
+pub(crate) fn rebase(tensor: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<()> {
+    match tensor.base() {
+        Some(base) => history::rewrite(base, Writing::node(base, tensor, call, own)?),
         None => history::rewrite(tensor, call),
     }
     Ok(())

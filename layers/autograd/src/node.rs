@@ -1,16 +1,16 @@
 //! The graph: a node for each recorded call, and an edge to wherever its gradients go.
 //!
 //! A node belongs to the tensors that it gave and to the nodes behind it, so a graph lives exactly as long as somebody can still go
-//! back through it. Chains of a million nodes are dropped without recursion: what a node held is buried, and the outermost
-//! drop digs on until nothing is left.
+//! back through it. Chains of a million nodes are dropped in a bounded stack: a few nodes deep, what a node held is buried, and the
+//! outermost drop digs on until nothing is left.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use aten::prelude::*;
 use dispatch_runtime::guard::ThreadState;
-use dispatch_runtime::{Result, Tensor};
+use dispatch_runtime::{Result, Shared, Tensor};
 use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
@@ -28,14 +28,16 @@ pub struct Node {
     sequence: u64,
     state: ThreadState,
     site: Option<Site>,
-    hooks: OnceLock<Box<Hooks>>,
+    hooks: OnceLock<Arc<Hooks>>,
+    /// The last one, as fields are dropped in this order.
+    _dropped: Dropped,
 }
 
 /// Where a gradient goes.
 #[derive(Clone)]
 pub(crate) enum Edge {
     /// To a node, as the gradient of one of its results.
-    Node(Arc<Node>, u32),
+    Node(Shared<Node>, u32),
     /// To a leaf.
     Leaf(Tensor),
 }
@@ -47,27 +49,37 @@ pub(crate) type Edges = SmallVec<[Option<Edge>; 2]>;
 pub(crate) type Gradients = SmallVec<[Option<Tensor>; 2]>;
 
 thread_local! {
-    static SEQUENCE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-    static BURIED: RefCell<Buried> = const { RefCell::new(Buried { is_digging: false, waiting: Vec::new() }) };
+    static SEQUENCE: Cell<u64> = const { Cell::new(0) };
+    /// How many nodes are being dropped, one by another.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static ANY_BURIED: Cell<bool> = const { Cell::new(false) };
+    static BURIED: RefCell<Vec<Remains>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What is left of nodes whose drop another drop brought about.
-struct Buried {
-    is_digging: bool,
-    waiting: Vec<Remains>,
-}
+/// How many nodes may be dropped one by another.
+const DEEPEST: u32 = 8;
 
-enum Remains {
-    Node(#[expect(dead_code, reason = "it is only dropped")] Arc<Node>),
-    Saved(#[expect(dead_code, reason = "it is only dropped")] Saved),
+/// What is left of a node at which this was deep enough.
+struct Remains {
+    #[expect(dead_code, reason = "they are only dropped")]
+    edges: Edges,
+    #[expect(dead_code, reason = "it is only dropped")]
+    saved: Option<Saved>,
 }
 
 impl Node {
-    pub(crate) fn new(function: Function, edges: Edges, results: SmallVec<[Outline; 1]>) -> Arc<Self> {
+    #[inline(always)]
+    pub(crate) fn new(function: Function, edges: Edges, results: SmallVec<[Outline; 1]>) -> Shared<Self> {
         let state = calling_state();
         let sequence = SEQUENCE.get();
         SEQUENCE.set(sequence + 1);
-        Arc::new(Self { function, edges, results, sequence, state, site: Site::here(), hooks: OnceLock::new() })
+        let (site, hooks) = (Site::here(), OnceLock::new());
+        Shared::new(Self { function, edges, results, sequence, state, site, hooks, _dropped: Dropped })
+    }
+
+    /// A number that no other node has while this one lives.
+    pub(crate) fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// What was called: an operator's name, or that of a function of somebody's own.
@@ -77,7 +89,7 @@ impl Node {
     }
 
     /// The nodes that its gradients go to; none in place of leaves and of tensors that do not require gradients.
-    pub fn next(&self) -> impl Iterator<Item = Option<&Arc<Self>>> {
+    pub fn next(&self) -> impl Iterator<Item = Option<&Shared<Self>>> {
         self.edges.iter().map(|edge| match edge {
             Some(Edge::Node(node, _)) => Some(node),
             _ => None,
@@ -112,8 +124,8 @@ impl Node {
         self.hooks.get().map(|hooks| &**hooks)
     }
 
-    pub(crate) fn hooks_or_new(&self) -> &Hooks {
-        self.hooks.get_or_init(Box::default)
+    pub(crate) fn hooks_or_new(&self) -> &Arc<Hooks> {
+        self.hooks.get_or_init(Arc::default)
     }
 }
 
@@ -172,30 +184,48 @@ fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
 }
 
 impl Drop for Node {
+    #[inline]
     fn drop(&mut self) {
-        let is_nested = BURIED.try_with(|buried| {
-            let mut buried = buried.borrow_mut();
-            for edge in &mut self.edges {
-                if let Some(Edge::Node(node, _)) = edge.take() {
-                    buried.waiting.push(Remains::Node(node));
-                }
-            }
-            if buried.is_digging {
-                // What it saved may be the last handle to tensors with histories of their own.
-                buried.waiting.extend(self.function.take_saved().map(Remains::Saved));
-            }
-            std::mem::replace(&mut buried.is_digging, true)
-        });
-        // While a thread ends there is no list any more, and its few last nodes go as deep as they are.
-        if is_nested != Ok(false) {
-            return;
+        let depth = DEPTH.get();
+        DEPTH.set(depth + 1);
+        if depth >= DEEPEST {
+            self.bury();
         }
-        drop(self.function.take_saved());
-        while let Some(remains) = BURIED.with_borrow_mut(|buried| buried.waiting.pop()) {
-            drop(remains);
-        }
-        BURIED.with_borrow_mut(|buried| buried.is_digging = false);
     }
+}
+
+impl Node {
+    /// Leaves what may be the last handles to other nodes to the outermost drop.
+    #[cold]
+    fn bury(&mut self) {
+        let remains = Remains { edges: std::mem::take(&mut self.edges), saved: self.function.take_saved() };
+        // While a thread ends there is no list any more, and its few last nodes go as deep as they are.
+        let buried = BURIED.try_with(|buried| buried.borrow_mut().push(remains));
+        ANY_BURIED.set(buried.is_ok());
+    }
+}
+
+/// Dropped when all else of a node is.
+struct Dropped;
+
+impl Drop for Dropped {
+    #[inline]
+    fn drop(&mut self) {
+        let depth = DEPTH.get() - 1;
+        if depth == 0 && ANY_BURIED.get() {
+            dig();
+        }
+        DEPTH.set(depth);
+    }
+}
+
+/// Drops what was buried, and what that buries in turn.
+#[cold]
+fn dig() {
+    while let Ok(Some(remains)) = BURIED.try_with(|buried| buried.borrow_mut().pop()) {
+        drop(remains);
+    }
+    ANY_BURIED.set(false);
 }
 
 impl fmt::Debug for Node {

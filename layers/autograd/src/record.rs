@@ -1,9 +1,7 @@
 //! The forward: what a kernel at autograd does when something requires gradients.
 
-use std::sync::Arc;
-
 use dispatch_runtime::guard::{self, Guard};
-use dispatch_runtime::{Argument, KeySet, Result, Tensor, Value, keys};
+use dispatch_runtime::{Argument, KeySet, Result, Shared, Tensor, Value, keys};
 use smallvec::{SmallVec, smallvec};
 
 use crate::derivative::{Derivative, Source};
@@ -17,7 +15,7 @@ use crate::views;
 #[doc(hidden)]
 pub struct Recording {
     rule: &'static Derivative,
-    edges: Edges,
+    edges: Edges_,
     saved: Saved,
 }
 
@@ -49,6 +47,7 @@ impl Inputs for &Tensor {
         history::may_require_grad(self)
     }
 
+    #[inline]
     fn edges(&self, edges: &mut Edges_) -> Result<()> {
         edges.0.push(history::edge(self)?);
         Ok(())
@@ -109,30 +108,48 @@ impl Inputs for &[Option<Tensor>] {
 }
 
 impl Recording {
-    /// Starts to record a call, if anything requires gradients.
-    pub fn start(rule: &'static Derivative, inputs: &[&dyn Inputs]) -> Result<Option<Self>> {
-        if !guard::is_grad_enabled() {
-            return Ok(None);
-        }
-        let mut edges = Edges_::default();
-        inputs.iter().try_for_each(|input| input.edges(&mut edges))?;
-        Ok(Self::with_edges(rule, edges.0))
+    /// Starts to record a call.
+    #[inline(always)]
+    #[must_use]
+    pub fn start(rule: &'static Derivative) -> Self {
+        Self { rule, edges: Edges_::default(), saved: Saved::new() }
+    }
+
+    /// Finds where the gradients of an input go. To be called in the order in which the derivative gives them.
+    #[inline(always)]
+    pub fn input(&mut self, input: &impl Inputs) -> Result<()> {
+        input.edges(&mut self.edges)
+    }
+
+    /// Whether there is anything to record.
+    #[inline]
+    #[must_use]
+    pub fn is_concerned(&self) -> bool {
+        guard::is_grad_enabled() && self.edges.0.iter().any(Option::is_some)
     }
 
     pub(crate) fn with_edges(rule: &'static Derivative, edges: Edges) -> Option<Self> {
-        edges.iter().any(Option::is_some).then(|| Self { rule, edges, saved: Saved::new() })
+        edges.iter().any(Option::is_some).then(|| Self { rule, edges: Edges_(edges), saved: Saved::new() })
     }
 
     /// Saves an argument. To be called in the order in which the derivative takes them.
+    #[inline(always)]
     pub fn save<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value(argument.to_value())
     }
 
+    #[inline(always)]
     pub(crate) fn save_value(&mut self, value: Value) -> Result<()> {
-        let (rule, position) = (self.rule, self.saved.len());
-        let name = || (rule.operator().name().to_string(), rule.saved_name(position));
-        self.saved.push(Kept::argument(value, name)?);
+        let kept = match value {
+            Value::Tensor(_) | Value::Tensors(_) | Value::OptionalTensors(_) => self.kept(value)?,
+            value => Kept::Value(value),
+        };
+        self.saved.push(kept);
         Ok(())
+    }
+
+    fn kept(&self, value: Value) -> Result<Kept> {
+        Kept::argument(value, || (self.rule.operator().name().to_string(), self.rule.saved_name(self.saved.len())))
     }
 
     /// Saves what a tensor looks like.
@@ -159,8 +176,18 @@ impl Recording {
         }
     }
 
+    /// Makes the one result that of the call.
+    pub fn finish_one(self, result: &mut Tensor) -> Result<()> {
+        self.link(&mut [(result, true)])
+    }
+
     /// Makes results those of the call.
     pub fn finish(self, results: &mut [ResultOf<'_>]) -> Result<()> {
+        self.link(results)
+    }
+
+    #[inline(always)]
+    fn link(self, results: &mut [ResultOf<'_>]) -> Result<()> {
         let node = self.into_node(results)?;
         for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
             if *differentiable && outline::is_differentiable(tensor.dtype()) {
@@ -170,7 +197,8 @@ impl Recording {
         Ok(())
     }
 
-    pub(crate) fn into_node(mut self, results: &mut [ResultOf<'_>]) -> Result<Arc<Node>> {
+    #[inline(always)]
+    pub(crate) fn into_node(mut self, results: &mut [ResultOf<'_>]) -> Result<Shared<Node>> {
         self.forget_written();
         for source in &self.rule.saved[self.saved.len()..] {
             match *source {
@@ -192,7 +220,7 @@ impl Recording {
             [(result, _)] => smallvec![Outline::of(result)],
             several => several.iter().map(|(tensor, _)| Outline::of(tensor)).collect(),
         };
-        Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges, outlines))
+        Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges.0, outlines))
     }
 }
 
@@ -207,7 +235,8 @@ pub fn own(result: &mut Tensor) -> Result<()> {
 
 /// Ties a view to what it was made of.
 #[doc(hidden)]
-pub fn tie(view: &Tensor, source: Option<&Tensor>) {
+#[inline(always)]
+pub fn tie(view: &mut Tensor, source: Option<&Tensor>) {
     if let Some(source) = source {
         views::tie(view, source, Origin::Plain);
     }
@@ -215,7 +244,7 @@ pub fn tie(view: &Tensor, source: Option<&Tensor>) {
 
 /// The same for one of several.
 #[doc(hidden)]
-pub fn tie_all(views: &[Tensor], source: Option<&Tensor>) {
+pub fn tie_all(views: &mut [Tensor], source: Option<&Tensor>) {
     if let Some(source) = source {
         for view in views {
             views::tie(view, source, Origin::OneOfMany);
@@ -233,6 +262,7 @@ pub fn below(keys: KeySet) -> KeySet {
 
 /// Held while a recorded call is computed: what its kernel calls is not recorded again.
 #[doc(hidden)]
+#[inline]
 pub fn computing() -> Guard {
     guard::below_ad_inplace_or_view()
 }

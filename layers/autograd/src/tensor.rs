@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dispatch_runtime::{Marks, Result, Tensor};
+use dispatch_runtime::{Marks, Result, Shared, Tensor};
 
 use crate::differentiation::Differentiation;
 use crate::error::GradientError;
@@ -59,7 +59,7 @@ pub trait Differentiable: Sized {
     fn zero_grad(&self);
 
     /// The node that computed this tensor; none for a leaf.
-    fn grad_fn(&self) -> Option<Arc<Node>>;
+    fn grad_fn(&self) -> Option<Shared<Node>>;
 
     /// Keeps the gradient of a computed tensor too, when it is gone through.
     ///
@@ -138,7 +138,7 @@ impl Differentiable for Tensor {
         }
     }
 
-    fn grad_fn(&self) -> Option<Arc<Node>> {
+    fn grad_fn(&self) -> Option<Shared<Node>> {
         match history::edge(self) {
             Ok(Some(Edge::Node(node, _))) => Some(node),
             _ => None,

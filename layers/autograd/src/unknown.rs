@@ -41,7 +41,7 @@ pub(crate) fn without_derivative(
     let Some(results) = stack.top_mut(returns) else { return Ok(()) };
     for (i, result) in results.iter_mut().enumerate() {
         if let Some(at) = schema.written_return(i) {
-            if let (Value::Tensor(now), Value::Tensor(before)) = (&*result, &arguments[at])
+            if let (Value::Tensor(now), Value::Tensor(before)) = (&mut *result, &arguments[at])
                 && !now.same(before)
             {
                 versions.retain(|(tensor, _)| !tensor.same(before));

@@ -3,22 +3,20 @@
 //! A view is tied to its base, the tensor at the bottom that is no view itself. As a tensor's geometry never changes, the two
 //! geometries say everything about how gradients go from one to the other: no operator that makes views needs to be known.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use aten::prelude::*;
 use dispatch_runtime::guard;
-use dispatch_runtime::{Marks, Result, Tensor, Value};
+use dispatch_runtime::{Result, Shared, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::function::{Backward, Function};
-use crate::history::{self, Origin, View};
+use crate::history::{self, Origin};
 use crate::node::{Node, fit};
 use crate::outline::Outline;
 
 /// Ties a view to the tensor that it was made of.
-pub(crate) fn tie(view: &Tensor, source: &Tensor, origin: Origin) {
-    if view.same(source) || !view.storage().same(source.storage()) || source.is_inference() {
+#[inline]
+pub(crate) fn tie(view: &mut Tensor, source: &Tensor, origin: Origin) {
+    if !view.storage().same(source.storage()) || view.same(source) || source.is_inference() {
         return;
     }
     let origin = match origin {
@@ -26,15 +24,17 @@ pub(crate) fn tie(view: &Tensor, source: &Tensor, origin: Origin) {
         Origin::Plain if !guard::is_grad_enabled() => Origin::Unrecorded,
         origin => origin,
     };
-    match history::view(source) {
-        Some(below) if below.origin == Origin::Plain => history::set_view(view, below.base.clone(), origin),
-        Some(below) => history::set_view(view, below.base.clone(), below.origin),
-        None => history::set_view(view, source.clone(), origin),
+    match source.base() {
+        None => history::set_view(view, source, origin),
+        Some(base) => match history::origin(source) {
+            Origin::Plain => history::set_view(view, base, origin),
+            origin => history::set_view(view, base, origin),
+        },
     }
 }
 
 /// Ties one view, or several that one call gave.
-pub(crate) fn tie_to(source: &Value, views: &[Tensor]) {
+pub(crate) fn tie_to(source: &Value, views: &mut [Tensor]) {
     let Value::Tensor(source) = source else { return };
     let origin = if views.len() == 1 { Origin::Plain } else { Origin::OneOfMany };
     for view in views {
@@ -44,18 +44,13 @@ pub(crate) fn tie_to(source: &Value, views: &[Tensor]) {
 
 /// Derives the node of a view anew, whose base was written to since.
 #[cold]
-pub(crate) fn follow(tensor: &Tensor, view: &View) -> Result<()> {
-    let generation = history::generation(&view.base);
-    let node = history::edge(&view.base)?.map(|edge| {
-        let reading = Reading { base: Outline::of(&view.base), view: Outline::of(tensor) };
-        (Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], smallvec![Outline::of(tensor)]), 0)
+pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
+    let generation = history::generation(base);
+    let node = history::edge(base)?.map(|edge| {
+        let reading = Reading { base: Outline::of(base), view: Outline::of(view) };
+        Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], smallvec![Outline::of(view)])
     });
-    let recorded = node.is_some();
-    drop(history::update(tensor, |state| std::mem::replace(&mut state.node, node)));
-    view.generation.store(generation, Ordering::Release);
-    if recorded {
-        tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
-    }
+    history::follow(view, node, generation);
     Ok(())
 }
 
@@ -152,14 +147,14 @@ pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Re
 pub(crate) struct Writing {
     base: Outline,
     view: Outline,
-    call: Arc<Node>,
+    call: Shared<Node>,
     /// Which edge of the call is that of the view as it was before.
     own: Option<usize>,
 }
 
 impl Writing {
     /// Its first edge goes to the base as it was before, the others are those of the call.
-    pub(crate) fn node(base: &Tensor, view: &Tensor, call: Arc<Node>, own: Option<usize>) -> Result<Arc<Node>> {
+    pub(crate) fn node(base: &Tensor, view: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<Shared<Node>> {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
         let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };

@@ -37,7 +37,7 @@ pub(crate) fn in_place_call(
     let mut now = rebound(stack, operator, &tensor);
     if !now.same(&tensor) {
         // Its metadata changed: the handle is now a view of what it was, and nothing was written.
-        views::tie(&now, &tensor, Origin::Plain);
+        views::tie(&mut now, &tensor, Origin::Plain);
         return recording.finish(&mut [(&mut now, true)]);
     }
     in_place::count_version(&tensor, version);

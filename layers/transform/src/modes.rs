@@ -20,6 +20,7 @@ thread_local! {
 /// let _state = dispatch_transform::calling_state();
 /// ```
 #[must_use]
+#[inline]
 pub fn calling_state() -> ThreadState {
     CALLER.get().unwrap_or_else(ThreadState::capture)
 }
