@@ -53,6 +53,8 @@ pub struct Guard {
 
 #[derive(Debug)]
 enum Undo {
+    /// Layers that were not excluded before: what kernels change.
+    Excluded(KeySet, Entered),
     Layers(layers::Change),
     /// The grad mode is the other one.
     Grad,
@@ -71,12 +73,24 @@ impl Guard {
 impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
+        if let Undo::Excluded(layers, entered) = &self.undo {
+            let now = LOCAL.get();
+            LOCAL.set(Local { allow: now.allow | *layers, entered: entered.left(now), ..now });
+        } else {
+            self.undo_more();
+        }
+    }
+}
+
+impl Guard {
+    #[inline(never)]
+    fn undo_more(&self) {
         let now = LOCAL.get();
         LOCAL.set(match &self.undo {
+            Undo::Excluded(..) | Undo::Nothing => return,
             Undo::Layers(change) => change.undone(now),
             Undo::Grad => Local { grad: 1 - now.grad, ..now },
             Undo::Autocast(change) => change.undone(now),
-            Undo::Nothing => return,
             Undo::Everything(before) => *before,
         });
     }

@@ -116,7 +116,7 @@ pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wr
 pub use stack::Stack;
 pub use tensor::{
     AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Marks, Nested, Operand, Operands, OutOfMemory,
-    OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Write,
+    OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write,
 };
 pub use value::{Object, Value};
 pub use verify::{Finding, verify};

@@ -257,6 +257,15 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             quote!(__recording.finish(&mut [#(#pairs),*])?;)
         }
     };
+    // Arguments that the call may have written to although the schema does not say so.
+    let may_be_written = derivative.parameters.iter().any(|taken| match taken {
+        Taken::Argument { at, outline: false } => {
+            let ty = &schema.arguments[*at].ty;
+            ty.is_tensor_like() && ty.accepts_none()
+        }
+        _ => false,
+    });
+    let forget = may_be_written.then(|| quote!(__recording.forget_written();));
     let straight = if ties.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
@@ -291,6 +300,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             };
             #(#owned)*
             #(#ties)*
+            #forget
             #finish
             ::core::result::Result::Ok(#whole)
         }

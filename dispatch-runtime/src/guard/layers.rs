@@ -52,7 +52,11 @@ pub fn include(keys: KeySet) -> Guard {
 #[track_caller]
 #[inline]
 pub fn exclude(layers: KeySet) -> Guard {
-    change(KeySet::EMPTY, KeySet::EMPTY, layers)
+    let before = LOCAL.get();
+    let excluded = layers.layers() & before.allow;
+    let entered = Entered { at: Caller::caller(), before: before.entered };
+    LOCAL.set(Local { allow: before.allow - excluded, entered: Some(entered.at), ..before });
+    Guard::new(Undo::Excluded(excluded, entered))
 }
 
 /// Replaces both sets, and puts both back as they were: the guard must be dropped after every guard that was made under it.

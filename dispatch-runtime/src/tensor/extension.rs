@@ -1,24 +1,93 @@
 //! What layers remember about a tensor.
 //!
 //! A layer keeps one value of a type of its own on each tensor it cares about; the tensor knows only how to drop it. All clones of
-//! a tensor see the same value. A tensor that no layer cares about pays one unset word, and one that a layer does care about one block.
+//! a tensor see the same value. A tensor that no layer cares about pays unset words; a small value that it was given while it was fresh
+//! is among these, and any other takes a block.
 
 use std::any::TypeId;
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::memory::Class;
 
-/// The values of all layers: a list that only grows.
+/// The values of all layers: a small one that a fresh tensor was given, and a list that only grows.
 #[derive(Default)]
-pub(super) struct Extensions(AtomicPtr<Header>);
+pub(super) struct Extensions {
+    small: Option<Small>,
+    list: List,
+}
+
+/// A value in place.
+struct Small {
+    kind: &'static Kind,
+    value: MaybeUninit<Words>,
+}
+
+type Words = [usize; 2];
+
+struct Kind {
+    of: TypeId,
+    drop: unsafe fn(*mut Words),
+}
+
+// SAFETY: only values that are both are put there.
+unsafe impl Send for Small {}
+// SAFETY: as above.
+unsafe impl Sync for Small {}
+
+impl Small {
+    const fn kind<T: Send + Sync + 'static>() -> &'static Kind {
+        const { &Kind { of: TypeId::of::<T>(), drop: Self::drop_as::<T> } }
+    }
+
+    /// # Safety
+    ///
+    /// `value` is a `T` that nobody reaches any more.
+    unsafe fn drop_as<T>(value: *mut Words) {
+        // SAFETY: as above.
+        unsafe { value.cast::<T>().drop_in_place() }
+    }
+
+    const fn holds<T>() -> bool {
+        size_of::<T>() <= size_of::<Words>() && align_of::<T>() <= align_of::<Words>()
+    }
+
+    #[inline]
+    fn new<T: Send + Sync + 'static>(value: T) -> Result<Self, T> {
+        if !Self::holds::<T>() {
+            return Err(value);
+        }
+        let mut small = Self { kind: Self::kind::<T>(), value: MaybeUninit::uninit() };
+        // SAFETY: it is large enough and aligned.
+        unsafe { small.value.as_mut_ptr().cast::<T>().write(value) };
+        Ok(small)
+    }
+
+    #[inline]
+    fn get<T: 'static>(&self) -> Option<&T> {
+        // SAFETY: a value of this type was written there.
+        (self.kind.of == TypeId::of::<T>()).then(|| unsafe { &*self.value.as_ptr().cast::<T>() })
+    }
+}
+
+impl Drop for Small {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the kind is that of the value, which nobody reaches any more.
+        unsafe { (self.kind.drop)(self.value.as_mut_ptr()) }
+    }
+}
+
+#[derive(Default)]
+struct List(AtomicPtr<Header>);
 
 /// What every node begins with, whatever its value.
 struct Header {
     of: TypeId,
     /// Drops the node, and gives those behind it.
     release: unsafe fn(NonNull<Self>) -> *mut Self,
-    next: Extensions,
+    next: List,
 }
 
 #[repr(C)]
@@ -37,7 +106,7 @@ impl<T: Send + Sync + 'static> Node<T> {
         let Some(block) = Self::CLASS.and_then(Class::take) else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>())
         };
-        let header = Header { of: TypeId::of::<T>(), release: Self::release, next: Extensions::default() };
+        let header = Header { of: TypeId::of::<T>(), release: Self::release, next: List::default() };
         // SAFETY: the block is large enough and aligned, and nobody else's.
         unsafe { block.cast::<Self>().write(Self { header, value }) };
         block.cast()
@@ -65,6 +134,34 @@ impl<T: Send + Sync + 'static> Node<T> {
 impl Extensions {
     #[inline]
     pub(super) fn get<T: 'static>(&self) -> Option<&T> {
+        self.small.as_ref().and_then(Small::get).or_else(|| self.list.get())
+    }
+
+    /// Puts a value in place, unless it is too large or the place is taken.
+    #[inline]
+    pub(super) fn set<T: Send + Sync + 'static>(&mut self, value: T) -> Result<(), T> {
+        if self.small.is_some() {
+            return Err(value);
+        }
+        self.small = Some(Small::new(value)?);
+        Ok(())
+    }
+
+    /// The value of type `T`, made by `init` if there is none. Where two threads make one, the first stays.
+    #[inline]
+    pub(super) fn get_or_init<T: Send + Sync + 'static>(&self, init: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.get() {
+            return value;
+        }
+        let node = self.list.add(Node::leaked(init()));
+        // SAFETY: it is of this type, and stays until the list is dropped.
+        unsafe { &node.cast::<Node<T>>().as_ref().value }
+    }
+}
+
+impl List {
+    #[inline]
+    fn get<T: 'static>(&self) -> Option<&T> {
         let mut at = self;
         loop {
             let header = NonNull::new(at.0.load(Ordering::Acquire))?;
@@ -76,17 +173,6 @@ impl Extensions {
             }
             at = &found.next;
         }
-    }
-
-    /// The value of type `T`, made by `init` if there is none. Where two threads make one, the first stays.
-    #[inline]
-    pub(super) fn get_or_init<T: Send + Sync + 'static>(&self, init: impl FnOnce() -> T) -> &T {
-        if let Some(value) = self.get() {
-            return value;
-        }
-        let node = self.add(Node::leaked(init()));
-        // SAFETY: it is of this type, and stays until the list is dropped.
-        unsafe { &node.cast::<Node<T>>().as_ref().value }
     }
 
     /// Puts a node at the end, unless one of its type is found on the way, and gives the one that is there now.
@@ -110,7 +196,7 @@ impl Extensions {
     }
 }
 
-impl Drop for Extensions {
+impl Drop for List {
     #[inline]
     fn drop(&mut self) {
         let mut next = *self.0.get_mut();
@@ -134,6 +220,21 @@ mod tests {
         assert_eq!(*slots.get_or_init(|| "two"), "two");
         assert_eq!(*slots.get_or_init(|| 3_u32), 1);
         assert_eq!(slots.get::<&str>(), Some(&"two"));
+    }
+
+    #[test]
+    fn a_small_value_is_put_in_place_once() {
+        let witness = Arc::new(());
+        let mut slots = Extensions::default();
+        assert_eq!(slots.set([0_u64; 3]), Err([0; 3]));
+        assert!(slots.set((7_u32, witness.clone())).is_ok());
+        assert!(slots.set("later").is_err());
+        assert_eq!(slots.get::<(u32, Arc<()>)>().map(|small| small.0), Some(7));
+        assert_eq!(slots.get::<u32>(), None);
+        assert_eq!(*slots.get_or_init(|| 1_u32), 1);
+        assert_eq!(Arc::strong_count(&witness), 2);
+        drop(slots);
+        assert_eq!(Arc::strong_count(&witness), 1);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use from::{Nested, Ragged, Row};
 pub use geometry::{Dims, Geometry};
 pub use memory::OutOfMemory;
 pub use operands::{Operand, Operands};
-pub use shared::Shared;
+pub use shared::{Shared, Unique};
 pub use storage::{Buffer, Storage};
 use strided::positions;
 pub use strided::{Elements, ElementsMut};
@@ -506,6 +506,25 @@ impl Tensor {
     #[must_use]
     pub fn extension<T: Any>(&self) -> Option<&T> {
         self.0.extensions.get()
+    }
+
+    /// Remembers a small value about a fresh tensor, inside of its body. Where it has such a value or other handles already, or `value`
+    /// is larger than two words, it comes back: it is one for [`extension_or_init`](Self::extension_or_init).
+    ///
+    /// ```
+    /// # use dispatch_runtime::Tensor;
+    /// let mut t = Tensor::from_slice(&[0_i64]);
+    /// assert_eq!(t.set_extension("input"), Ok(()));
+    /// assert_eq!(t.extension::<&str>(), Some(&"input"));
+    /// let other = t.clone();
+    /// assert_eq!(t.set_extension("output"), Err("output"));
+    /// ```
+    #[inline]
+    pub fn set_extension<T: Any + Send + Sync>(&mut self, value: T) -> Result<(), T> {
+        match Shared::get_mut(&mut self.0) {
+            Some(body) => body.extensions.set(value),
+            None => Err(value),
+        }
     }
 
     /// The same, made by `init` if there is nothing yet.

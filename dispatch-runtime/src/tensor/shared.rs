@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
@@ -42,7 +42,7 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
     /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn new(value: T) -> Self {
         let vacant = Self::vacant();
@@ -183,6 +183,50 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
     }
 }
 
+/// A value that will be shared, and that nobody else has yet, so it can be filled where it stays.
+///
+/// ```
+/// use dispatch_runtime::Unique;
+///
+/// let mut list = Unique::new(Vec::new());
+/// list.push(1);
+/// assert_eq!(*list.share(), [1]);
+/// ```
+pub struct Unique<T>(Shared<T>);
+
+impl<T> Unique<T> {
+    /// The value, without handles.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        Self(Shared::new(value))
+    }
+
+    /// The first handle.
+    #[inline]
+    #[must_use]
+    pub fn share(self) -> Shared<T> {
+        self.0
+    }
+}
+
+impl<T> Deref for Unique<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Unique<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the only handle is inside of this, which lends it to nobody.
+        unsafe { &mut *self.0.place() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,6 +273,14 @@ mod tests {
         drop(second);
         *Shared::get_mut(&mut first).unwrap() = 2;
         assert_eq!(*first, 2);
+    }
+
+    #[test]
+    fn what_is_unique_is_filled_and_then_shared() {
+        let mut unique = Unique::new(vec![1]);
+        unique.push(2);
+        let shared = unique.share();
+        assert_eq!((&**shared, Shared::count(&shared)), (&[1, 2][..], 1));
     }
 
     #[test]

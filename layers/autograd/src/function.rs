@@ -71,8 +71,31 @@ pub enum Unpacked {
 }
 
 impl Function {
-    pub(crate) fn derivative(rule: &'static Derivative, saved: Saved) -> Self {
-        Self::Derivative(rule, Mutex::new(Some(saved)))
+    #[inline]
+    pub(crate) fn derivative(rule: &'static Derivative) -> Self {
+        Self::Derivative(rule, Mutex::new(Some(Saved::new())))
+    }
+
+    /// What a derivative has saved so far, before anybody else can see it.
+    #[inline]
+    pub(crate) fn saved(&mut self) -> &mut [Kept] {
+        match self {
+            Self::Derivative(_, saved) => match saved.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                Some(saved) => saved,
+                None => &mut [],
+            },
+            Self::Own(_) => &mut [],
+        }
+    }
+
+    /// Saves one more value for a derivative.
+    #[inline]
+    pub(crate) fn save(&mut self, kept: Kept) {
+        if let Self::Derivative(_, saved) = self
+            && let Some(saved) = saved.get_mut().unwrap_or_else(PoisonError::into_inner)
+        {
+            saved.push(kept);
+        }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -221,8 +244,8 @@ impl SavedTensor {
         }
         match self.result {
             Some(result) if dispatch_runtime::guard::is_grad_enabled() => {
-                let tensor = history::bare(&self.tensor)?;
-                history::set(&tensor, node.clone(), result);
+                let mut tensor = history::bare(&self.tensor)?;
+                history::set(&mut tensor, node.clone(), result);
                 Ok(tensor)
             }
             _ => Ok(self.tensor.clone()),

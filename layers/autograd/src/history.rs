@@ -24,9 +24,15 @@ pub(crate) struct History {
     state: Mutex<State>,
 }
 
+/// The call that gave a tensor, as long as nothing else is known about it.
+struct Computed {
+    node: Shared<Node>,
+    result: u32,
+}
+
 #[derive(Default)]
 pub(crate) struct State {
-    /// The node that computed it; none for a leaf.
+    /// The node that last wrote to it, if any did.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
     pub(crate) extra: Option<Box<Extra>>,
@@ -125,24 +131,20 @@ fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
     if let Some(base) = tensor.base().filter(|_| is_behind(tensor)) {
         views::follow(tensor, base)?;
     }
-    let Some(history) = tensor.extension::<History>() else { return Ok(Some(Edge::Leaf(tensor.clone()))) };
-    let node = history.lock().node.clone();
-    Ok(match node {
-        Some((node, result)) => Some(Edge::Node(node, result)),
-        None => tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())),
-    })
+    if let Some((node, result)) = peek(tensor, |state| state.node.clone()).flatten() {
+        return Ok(Some(Edge::Node(node, result)));
+    }
+    if let Some(Computed { node, result }) = tensor.extension() {
+        return Ok(Some(Edge::Node(node.clone(), *result)));
+    }
+    Ok(tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())))
 }
 
 /// Makes a fresh tensor the result of a node.
 #[inline]
-pub(crate) fn set(tensor: &Tensor, node: Shared<Node>, result: u32) {
-    let mut node = Some((node, result));
-    let history = tensor.extension_or_init(|| {
-        let state = State { node: node.take(), ..State::default() };
-        History { state: Mutex::new(state), ..History::default() }
-    });
-    if node.is_some() {
-        history.lock().node = node;
+pub(crate) fn set(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
+    if let Err(Computed { node, result }) = tensor.set_extension(Computed { node, result }) {
+        drop(update(tensor, |state| state.node.replace((node, result))));
     }
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
 }

@@ -42,12 +42,12 @@ pub(crate) fn rebase(tensor: &Tensor, call: Shared<Node>, own: Option<usize>) ->
 
 /// A copy of a tensor as it is before it is written to, with its history.
 pub(crate) fn before(tensor: &Tensor, edge: Option<&Edge>) -> Result<Tensor> {
-    let copy = {
+    let mut copy = {
         let _unseen = computing();
         aten::clone(tensor, None)?
     };
     match edge {
-        Some(Edge::Node(node, result)) => history::set(&copy, node.clone(), *result),
+        Some(Edge::Node(node, result)) => history::set(&mut copy, node.clone(), *result),
         // A leaf is not written to while anything is recorded.
         Some(Edge::Leaf(_)) | None => {}
     }

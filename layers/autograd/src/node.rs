@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use aten::prelude::*;
 use dispatch_runtime::guard::ThreadState;
-use dispatch_runtime::{Result, Shared, Tensor};
+use dispatch_runtime::{Result, Shared, Tensor, Unique};
 use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
@@ -21,9 +21,9 @@ use crate::outline::Outline;
 
 /// A recorded call, and how to go back through it.
 pub struct Node {
-    function: Function,
-    edges: Edges,
-    results: SmallVec<[Outline; 1]>,
+    pub(crate) function: Function,
+    pub(crate) edges: Edges,
+    pub(crate) results: SmallVec<[Outline; 1]>,
     /// Later nodes have larger numbers, so going back in their order goes back in time.
     sequence: u64,
     state: ThreadState,
@@ -68,13 +68,27 @@ struct Remains {
 }
 
 impl Node {
-    #[inline(always)]
     pub(crate) fn new(function: Function, edges: Edges, results: SmallVec<[Outline; 1]>) -> Shared<Self> {
-        let state = calling_state();
+        let mut node = Self::unlinked(function);
+        (node.edges, node.results) = (edges, results);
+        node.share()
+    }
+
+    /// A node of this thread's next call, whose edges and results are still to be found.
+    #[inline(always)]
+    pub(crate) fn unlinked(function: Function) -> Unique<Self> {
         let sequence = SEQUENCE.get();
         SEQUENCE.set(sequence + 1);
-        let (site, hooks) = (Site::here(), OnceLock::new());
-        Shared::new(Self { function, edges, results, sequence, state, site, hooks, _dropped: Dropped })
+        Unique::new(Self {
+            function,
+            edges: Edges::new(),
+            results: SmallVec::new(),
+            sequence,
+            state: calling_state(),
+            site: Site::here(),
+            hooks: OnceLock::new(),
+            _dropped: Dropped,
+        })
     }
 
     /// A number that no other node has while this one lives.

@@ -1,11 +1,10 @@
 //! The forward: what a kernel at autograd does when something requires gradients.
 
 use dispatch_runtime::guard::{self, Guard};
-use dispatch_runtime::{Argument, KeySet, Result, Shared, Tensor, Value, keys};
-use smallvec::{SmallVec, smallvec};
+use dispatch_runtime::{Argument, KeySet, Result, Shared, Tensor, Unique, Value, keys};
 
 use crate::derivative::{Derivative, Source};
-use crate::function::{Backward, Function, Kept, Saved, SavedTensor};
+use crate::function::{Backward, Function, Kept, SavedTensor};
 use crate::history::{self, Origin};
 use crate::node::{Edges, Node};
 use crate::outline::{self, Outline};
@@ -15,8 +14,7 @@ use crate::views;
 #[doc(hidden)]
 pub struct Recording {
     rule: &'static Derivative,
-    edges: Edges_,
-    saved: Saved,
+    node: Unique<Node>,
 }
 
 /// A result of a call: the tensor, and whether the derivative is of it.
@@ -30,16 +28,11 @@ pub trait Inputs {
     fn may_require_grad(&self) -> bool;
 
     /// Adds where the gradient of each goes.
-    fn edges(&self, edges: &mut Edges_) -> Result<()>;
+    fn link(&self, recording: &mut Recording) -> Result<()>;
 
     /// The first tensor: of what a view is a view.
     fn first(&self) -> Option<&Tensor>;
 }
-
-/// Where the gradients of a call go.
-#[doc(hidden)]
-#[derive(Default)]
-pub struct Edges_(Edges);
 
 impl Inputs for &Tensor {
     #[inline(always)]
@@ -48,8 +41,8 @@ impl Inputs for &Tensor {
     }
 
     #[inline]
-    fn edges(&self, edges: &mut Edges_) -> Result<()> {
-        edges.0.push(history::edge(self)?);
+    fn link(&self, recording: &mut Recording) -> Result<()> {
+        recording.node.edges.push(history::edge(self)?);
         Ok(())
     }
 
@@ -64,11 +57,9 @@ impl Inputs for Option<&Tensor> {
         self.is_some_and(history::may_require_grad)
     }
 
-    fn edges(&self, edges: &mut Edges_) -> Result<()> {
-        edges.0.push(match self {
-            Some(tensor) => history::edge(tensor)?,
-            None => None,
-        });
+    fn link(&self, recording: &mut Recording) -> Result<()> {
+        let edge = self.map(history::edge).transpose()?;
+        recording.node.edges.push(edge.flatten());
         Ok(())
     }
 
@@ -83,8 +74,8 @@ impl Inputs for &[Tensor] {
         self.iter().any(history::may_require_grad)
     }
 
-    fn edges(&self, edges: &mut Edges_) -> Result<()> {
-        self.iter().try_for_each(|tensor| tensor.edges(edges))
+    fn link(&self, recording: &mut Recording) -> Result<()> {
+        self.iter().try_for_each(|tensor| tensor.link(recording))
     }
 
     fn first(&self) -> Option<&Tensor> {
@@ -98,8 +89,8 @@ impl Inputs for &[Option<Tensor>] {
         self.iter().flatten().any(history::may_require_grad)
     }
 
-    fn edges(&self, edges: &mut Edges_) -> Result<()> {
-        self.iter().try_for_each(|tensor| tensor.as_ref().edges(edges))
+    fn link(&self, recording: &mut Recording) -> Result<()> {
+        self.iter().try_for_each(|tensor| tensor.as_ref().link(recording))
     }
 
     fn first(&self) -> Option<&Tensor> {
@@ -109,27 +100,29 @@ impl Inputs for &[Option<Tensor>] {
 
 impl Recording {
     /// Starts to record a call.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub fn start(rule: &'static Derivative) -> Self {
-        Self { rule, edges: Edges_::default(), saved: Saved::new() }
+        Self { rule, node: Node::unlinked(Function::derivative(rule)) }
     }
 
     /// Finds where the gradients of an input go. To be called in the order in which the derivative gives them.
     #[inline(always)]
     pub fn input(&mut self, input: &impl Inputs) -> Result<()> {
-        input.edges(&mut self.edges)
+        input.link(self)
     }
 
     /// Whether there is anything to record.
     #[inline]
     #[must_use]
     pub fn is_concerned(&self) -> bool {
-        guard::is_grad_enabled() && self.edges.0.iter().any(Option::is_some)
+        guard::is_grad_enabled() && self.node.edges.iter().any(Option::is_some)
     }
 
     pub(crate) fn with_edges(rule: &'static Derivative, edges: Edges) -> Option<Self> {
-        edges.iter().any(Option::is_some).then(|| Self { rule, edges: Edges_(edges), saved: Saved::new() })
+        let mut recording = Self::start(rule);
+        recording.node.edges = edges;
+        recording.is_concerned().then_some(recording)
     }
 
     /// Saves an argument. To be called in the order in which the derivative takes them.
@@ -140,33 +133,35 @@ impl Recording {
 
     #[inline(always)]
     pub(crate) fn save_value(&mut self, value: Value) -> Result<()> {
-        let kept = match value {
-            Value::Tensor(_) | Value::Tensors(_) | Value::OptionalTensors(_) => self.kept(value)?,
-            value => Kept::Value(value),
-        };
-        self.saved.push(kept);
+        match value {
+            Value::Tensor(_) | Value::Tensors(_) | Value::OptionalTensors(_) => self.save_tensors(value)?,
+            value => self.node.function.save(Kept::Value(value)),
+        }
         Ok(())
     }
 
-    fn kept(&self, value: Value) -> Result<Kept> {
-        Kept::argument(value, || (self.rule.operator().name().to_string(), self.rule.saved_name(self.saved.len())))
+    fn save_tensors(&mut self, value: Value) -> Result<()> {
+        let (rule, position) = (self.rule, self.node.function.saved().len());
+        let kept = Kept::argument(value, || (rule.operator().name().to_string(), rule.saved_name(position)))?;
+        self.node.function.save(kept);
+        Ok(())
     }
 
     /// Saves what a tensor looks like.
     pub fn save_outline(&mut self, tensor: &Tensor) {
-        self.saved.push(Kept::Outline(Box::new(Outline::of(tensor))));
+        self.node.function.save(Kept::Outline(Box::new(Outline::of(tensor))));
     }
 
     /// Saves what each of some tensors looks like.
     pub fn save_outlines(&mut self, tensors: &[Tensor]) {
-        self.saved.push(Kept::Outlines(tensors.iter().map(Outline::of).collect()));
+        self.node.function.save(Kept::Outlines(tensors.iter().map(Outline::of).collect()));
     }
 
     /// Some operators write to optional arguments, and their schemas do not say so: batch normalisation to its running statistics. What
     /// the call itself has overwritten is no argument of its derivative.
-    fn forget_written(&mut self) {
-        let arguments = &self.rule.operator().schema().arguments;
-        for (kept, source) in self.saved.iter_mut().zip(self.rule.saved) {
+    pub fn forget_written(&mut self) {
+        let (rule, arguments) = (self.rule, &self.rule.operator().schema().arguments);
+        for (kept, source) in self.node.function.saved().iter_mut().zip(rule.saved) {
             if let (Kept::Tensor(saved), Source::Argument(at)) = (&*kept, *source)
                 && saved.is_modified()
                 && arguments[at].ty.accepts_none()
@@ -177,17 +172,16 @@ impl Recording {
     }
 
     /// Makes the one result that of the call.
-    pub fn finish_one(self, result: &mut Tensor) -> Result<()> {
-        self.link(&mut [(result, true)])
+    pub fn finish_one(mut self, result: &mut Tensor) -> Result<()> {
+        self.save_results(&mut [(result, true)])?;
+        if outline::is_differentiable(result.dtype()) {
+            history::set(result, self.node.share(), 0);
+        }
+        Ok(())
     }
 
     /// Makes results those of the call.
     pub fn finish(self, results: &mut [ResultOf<'_>]) -> Result<()> {
-        self.link(results)
-    }
-
-    #[inline(always)]
-    fn link(self, results: &mut [ResultOf<'_>]) -> Result<()> {
         let node = self.into_node(results)?;
         for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
             if *differentiable && outline::is_differentiable(tensor.dtype()) {
@@ -197,30 +191,35 @@ impl Recording {
         Ok(())
     }
 
-    #[inline(always)]
     pub(crate) fn into_node(mut self, results: &mut [ResultOf<'_>]) -> Result<Shared<Node>> {
-        self.forget_written();
-        for source in &self.rule.saved[self.saved.len()..] {
-            match *source {
+        self.save_results(results)?;
+        Ok(self.node.share())
+    }
+
+    #[inline(always)]
+    fn save_results(&mut self, results: &mut [ResultOf<'_>]) -> Result<()> {
+        let rule = self.rule;
+        for source in &rule.saved[self.node.function.saved().len()..] {
+            let kept = match *source {
                 // A result's position counts results, and a list of tensors is the only one.
-                Source::Result(_) if self.rule.results.len() == 1 && results.len() != 1 => {
+                Source::Result(_) if rule.results.len() == 1 && results.len() != 1 => {
                     let saved =
                         results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
-                    self.saved.push(Kept::Tensors(saved.collect::<Result<_>>()?));
+                    Kept::Tensors(saved.collect::<Result<_>>()?)
                 }
                 Source::Result(i) => {
                     let number = u32::try_from(i).unwrap_or(u32::MAX);
-                    self.saved.push(Kept::Tensor(SavedTensor::of_result(results[i].0, number)?));
+                    Kept::Tensor(SavedTensor::of_result(results[i].0, number)?)
                 }
-                Source::OutlineOfResult(i) => self.save_outline(&*results[i].0),
-                Source::Argument(_) | Source::OutlineOf(_) => {}
-            }
+                Source::OutlineOfResult(i) => Kept::Outline(Box::new(Outline::of(results[i].0))),
+                Source::Argument(_) | Source::OutlineOf(_) => continue,
+            };
+            self.node.function.save(kept);
         }
-        let outlines: SmallVec<[Outline; 1]> = match results {
-            [(result, _)] => smallvec![Outline::of(result)],
-            several => several.iter().map(|(tensor, _)| Outline::of(tensor)).collect(),
-        };
-        Ok(Node::new(Function::derivative(self.rule, self.saved), self.edges.0, outlines))
+        for (tensor, _) in &*results {
+            self.node.results.push(Outline::of(tensor));
+        }
+        Ok(())
     }
 }
 
@@ -314,7 +313,7 @@ pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backw
     outputs.iter_mut().try_for_each(own)?;
     let outlines = outputs.iter().map(Outline::of).collect();
     let node = Node::new(Function::Own(Box::new(backward)), edges, outlines);
-    for (output, i) in outputs.iter().zip(0..) {
+    for (output, i) in outputs.iter_mut().zip(0..) {
         if outline::is_differentiable(output.dtype()) {
             history::set(output, node.clone(), i);
         }

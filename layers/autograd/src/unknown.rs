@@ -59,7 +59,7 @@ pub(crate) fn without_derivative(
         for view in viewed.iter().filter(|view| view.ret == i) {
             tie_to(&arguments[view.argument], tensors);
         }
-        for tensor in tensors.iter().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
+        for tensor in tensors.iter_mut().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
             history::set(tensor, missing(&edges, tensor), 0);
         }
     }
