@@ -122,7 +122,7 @@ pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
 }
 
 /// Where the gradient of a tensor goes, if it has one.
-#[inline]
+#[inline(always)]
 pub(crate) fn edge(tensor: &Tensor) -> Result<Option<Edge>> {
     if may_require_grad(tensor) { find_edge(tensor) } else { Ok(None) }
 }
@@ -131,13 +131,13 @@ fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
     if let Some(base) = tensor.base().filter(|_| is_behind(tensor)) {
         views::follow(tensor, base)?;
     }
+    if tensor.is_leaf() {
+        return Ok(tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())));
+    }
     if let Some((node, result)) = peek(tensor, |state| state.node.clone()).flatten() {
         return Ok(Some(Edge::Node(node, result)));
     }
-    if let Some(Computed { node, result }) = tensor.extension() {
-        return Ok(Some(Edge::Node(node.clone(), *result)));
-    }
-    Ok(tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())))
+    Ok(tensor.extension().map(|Computed { node, result }| Edge::Node(node.clone(), *result)))
 }
 
 /// Makes a fresh tensor the result of a node.

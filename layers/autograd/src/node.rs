@@ -17,13 +17,13 @@ use smallvec::SmallVec;
 use crate::anomaly::Site;
 use crate::function::{Function, Saved};
 use crate::hooks::Hooks;
-use crate::outline::Outline;
+use crate::outline::{Outline, Outlines};
 
 /// A recorded call, and how to go back through it.
 pub struct Node {
     pub(crate) function: Function,
     pub(crate) edges: Edges,
-    pub(crate) results: SmallVec<[Outline; 1]>,
+    pub(crate) results: Outlines,
     /// Later nodes have larger numbers, so going back in their order goes back in time.
     sequence: u64,
     state: ThreadState,
@@ -68,7 +68,7 @@ struct Remains {
 }
 
 impl Node {
-    pub(crate) fn new(function: Function, edges: Edges, results: SmallVec<[Outline; 1]>) -> Shared<Self> {
+    pub(crate) fn new(function: Function, edges: Edges, results: Outlines) -> Shared<Self> {
         let mut node = Self::unlinked(function);
         (node.edges, node.results) = (edges, results);
         node.share()
@@ -82,7 +82,7 @@ impl Node {
         Unique::new(Self {
             function,
             edges: Edges::new(),
-            results: SmallVec::new(),
+            results: Outlines::default(),
             sequence,
             state: calling_state(),
             site: Site::here(),

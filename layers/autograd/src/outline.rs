@@ -1,5 +1,7 @@
 //! What is known of a tensor without its elements.
 
+use std::ops::Deref;
+
 use aten::prelude::*;
 use dispatch_runtime::{DType, Device, Geometry, Result, Tensor};
 
@@ -23,6 +25,7 @@ pub struct Outline {
 
 impl Outline {
     /// That of a tensor.
+    #[inline]
     #[must_use]
     pub fn of(tensor: &Tensor) -> Self {
         Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
@@ -81,6 +84,30 @@ impl Outline {
     /// A tensor like it, without memory for its elements: each shows the same zero. For operators that only ask for sizes.
     pub(crate) fn stand_in(&self) -> Result<Tensor> {
         Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
+    }
+}
+
+/// What the results of a call look like. There is mostly one.
+pub(crate) enum Outlines {
+    One(Outline),
+    Several(Vec<Outline>),
+}
+
+impl Default for Outlines {
+    #[inline]
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl Deref for Outlines {
+    type Target = [Outline];
+
+    fn deref(&self) -> &[Outline] {
+        match self {
+            Self::One(outline) => std::slice::from_ref(outline),
+            Self::Several(outlines) => outlines,
+        }
     }
 }
 

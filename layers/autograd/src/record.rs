@@ -7,7 +7,7 @@ use crate::derivative::{Derivative, Source};
 use crate::function::{Backward, Function, Kept, SavedTensor};
 use crate::history::{self, Origin};
 use crate::node::{Edges, Node};
-use crate::outline::{self, Outline};
+use crate::outline::{self, Outline, Outlines};
 use crate::views;
 
 /// A call that is being recorded. Not public API: kernels that `#[op_grad]` makes use it.
@@ -40,7 +40,7 @@ impl Inputs for &Tensor {
         history::may_require_grad(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn link(&self, recording: &mut Recording) -> Result<()> {
         recording.node.edges.push(history::edge(self)?);
         Ok(())
@@ -216,9 +216,10 @@ impl Recording {
             };
             self.node.function.save(kept);
         }
-        for (tensor, _) in &*results {
-            self.node.results.push(Outline::of(tensor));
-        }
+        self.node.results = match results {
+            [(result, _)] => Outlines::One(Outline::of(result)),
+            several => Outlines::Several(several.iter().map(|(tensor, _)| Outline::of(tensor)).collect()),
+        };
         Ok(())
     }
 }
@@ -311,7 +312,7 @@ pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backw
         return Ok(outputs);
     }
     outputs.iter_mut().try_for_each(own)?;
-    let outlines = outputs.iter().map(Outline::of).collect();
+    let outlines = Outlines::Several(outputs.iter().map(Outline::of).collect());
     let node = Node::new(Function::Own(Box::new(backward)), edges, outlines);
     for (output, i) in outputs.iter_mut().zip(0..) {
         if outline::is_differentiable(output.dtype()) {

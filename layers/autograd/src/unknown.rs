@@ -7,7 +7,7 @@ use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, each_tensor, versions};
 use crate::node::{Edges, Node};
-use crate::outline::{self, Outline};
+use crate::outline::{self, Outline, Outlines};
 use crate::record::own;
 use crate::views::{self, tie_to};
 
@@ -34,7 +34,7 @@ pub(crate) fn without_derivative(
     let viewed = schema.views();
     let missing = |edges: &Edges, tensor: &Tensor| {
         let unknown = Function::Own(Box::new(Unknown(operator.name().to_string())));
-        let outlines = [Outline::of(tensor)].into_iter().collect();
+        let outlines = Outlines::One(Outline::of(tensor));
         Node::new(unknown, edges.clone(), outlines)
     };
     let returns = schema.returns.len();

@@ -11,7 +11,7 @@ use smallvec::smallvec;
 use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
 use crate::node::{Node, fit};
-use crate::outline::Outline;
+use crate::outline::{Outline, Outlines};
 
 /// Ties a view to the tensor that it was made of.
 #[inline]
@@ -48,7 +48,7 @@ pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
     let node = history::edge(base)?.map(|edge| {
         let reading = Reading { base: Outline::of(base), view: Outline::of(view) };
-        Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], smallvec![Outline::of(view)])
+        Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], Outlines::One(Outline::of(view)))
     });
     history::follow(view, node, generation);
     Ok(())
@@ -158,7 +158,7 @@ impl Writing {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
         let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };
-        Ok(Node::new(Function::Own(Box::new(writing)), edges, smallvec![Outline::of(base)]))
+        Ok(Node::new(Function::Own(Box::new(writing)), edges, Outlines::One(Outline::of(base))))
     }
 }
 

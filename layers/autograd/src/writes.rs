@@ -7,7 +7,7 @@ use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, each_place, versions};
 use crate::node::{Edges, Node};
-use crate::outline::Outline;
+use crate::outline::{Outline, Outlines};
 use crate::record::{Recording, below, own};
 use crate::views;
 
@@ -140,7 +140,7 @@ fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut S
     }
     let edges: Edges = [history::edge(tensor)?].into_iter().collect();
     let nothing = Function::Own(Box::new(Nothing(operator.name().to_string())));
-    let outlines = [Outline::of(tensor)].into_iter().collect();
+    let outlines = Outlines::One(Outline::of(tensor));
     let node = Node::new(nothing, edges, outlines);
     in_place::rebase(tensor, node, Some(0))
 }
