@@ -87,13 +87,15 @@ pub(crate) fn update<T>(tensor: &Tensor, change: impl FnOnce(&mut State) -> T) -
     change(&mut tensor.extension_or_init(History::default).lock())
 }
 
-/// How a view came about.
-pub(crate) fn origin(view: &Tensor) -> Origin {
-    view.extension::<History>().map_or(Origin::Plain, |history| history.origin)
+/// How a view came about. What is no view did in no special way.
+pub(crate) fn origin(tensor: &Tensor) -> Origin {
+    match tensor.extension::<History>().map_or(Origin::Plain, |history| history.origin) {
+        Origin::Plain if tensor.base().is_some_and(|base| base.dtype() != tensor.dtype()) => Origin::Reinterpreted,
+        origin => origin,
+    }
 }
 
 /// Makes a fresh tensor a view of one that is none. Of a plain one of a tensor that was never written to, nothing else is remembered.
-#[inline]
 pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
     if !view.tie_to(base) {
         return;

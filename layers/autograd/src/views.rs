@@ -5,7 +5,7 @@
 
 use aten::prelude::*;
 use dispatch_runtime::guard;
-use dispatch_runtime::{Result, Shared, Tensor, Value};
+use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::function::{Backward, Function};
@@ -14,23 +14,31 @@ use crate::node::{Node, fit};
 use crate::outline::{Outline, Outlines};
 
 /// Ties a view to the tensor that it was made of.
-#[inline]
+#[inline(always)]
 pub(crate) fn tie(view: &mut Tensor, source: &Tensor, origin: Origin) {
-    if !view.storage().same(source.storage()) || view.same(source) || source.is_inference() {
+    if !view.storage().same(source.storage()) {
         return;
     }
-    let origin = match origin {
-        _ if view.dtype() != source.dtype() => Origin::Reinterpreted,
-        Origin::Plain if !guard::is_grad_enabled() => Origin::Unrecorded,
-        origin => origin,
-    };
-    match source.base() {
-        None => history::set_view(view, source, origin),
-        Some(base) => match history::origin(source) {
-            Origin::Plain => history::set_view(view, base, origin),
-            origin => history::set_view(view, base, origin),
-        },
+    // What carries no mark is no view, and was never written to in a way that gradients follow.
+    let is_marked = source.has_any(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
+    if is_marked || origin != Origin::Plain || !guard::is_grad_enabled() {
+        tie_marked(view, source, origin);
+    } else {
+        view.tie_to(source);
     }
+}
+
+#[inline(never)]
+fn tie_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
+    if source.is_inference() {
+        return;
+    }
+    let origin = match (history::origin(source), origin) {
+        (Origin::Plain, Origin::Plain) if !guard::is_grad_enabled() => Origin::Unrecorded,
+        (Origin::Plain, origin) => origin,
+        (of_source, _) => of_source,
+    };
+    history::set_view(view, source.base().unwrap_or(source), origin);
 }
 
 /// Ties one view, or several that one call gave.
