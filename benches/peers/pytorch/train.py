@@ -54,7 +54,7 @@ def step(name):
     if name not in networks:
         return None
     make, sizes = networks[name]
-    network, pictures = make(), torch.rand(sizes) * 4 - 2
+    network, pictures = make(), torch.empty(sizes).uniform_(-2, 2)
     labels = torch.arange(sizes[0]) * 7 % CLASSES
     optimiser = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, foreach=True)
 

@@ -2,8 +2,9 @@
 //!
 //! Asking the system for a block is slow, and its first use slower still, because the system hands out pages one fault at a time. So a
 //! block that is given back is kept and lent again: a small one by the thread that gave it back, without a lock; a large one by a
-//! shelf that all threads share. Blocks come in sizes a quarter of a doubling apart, start zeroed, and are aligned for any vector
-//! instruction. One that was lent before holds whatever its last tensor held: arbitrary, but never uninitialised.
+//! shelf that all threads share. Behind a line for what its user keeps about it, a block has a size that is a quarter of a doubling
+//! from the next: elements often number a power of two. Blocks start zeroed, and are aligned for any vector instruction. One that was
+//! lent before holds whatever its last tensor held: arbitrary, but never uninitialised.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
@@ -34,14 +35,14 @@ impl std::error::Error for OutOfMemory {}
 
 /// A cache line, and the widest vector register there is.
 const ALIGNMENT: usize = 64;
-/// Sizes up to 64 KiB: what a thread keeps for itself.
+/// Sizes up to a line and 64 KiB: what a thread keeps for itself.
 const THREAD_CLASSES: usize = 37;
 /// How many blocks of one size a thread keeps.
 const KEPT: u32 = 32;
 /// How many idle bytes the shelf keeps.
 const SHELF: usize = 512 << 20;
 
-/// A size of block: a power of two of cache lines, and up to three quarters more.
+/// A size of block: behind the first cache line a power of two of them, and up to three quarters more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Class(u8);
 
@@ -69,31 +70,31 @@ impl Class {
     /// The smallest one that holds `size` bytes.
     #[inline]
     pub(super) const fn of(size: usize) -> Option<Self> {
-        let lines = size.div_ceil(ALIGNMENT);
-        if lines <= 4 {
+        let behind = size.saturating_sub(1) / ALIGNMENT;
+        if behind <= 4 {
             #[expect(clippy::cast_possible_truncation, reason = "at most 4")]
-            return Some(Self(lines as u8));
+            return Some(Self(behind as u8));
         }
         // The system gives no block that is larger than half of the address space.
         if size > (isize::MAX as usize) / 2 {
             return None;
         }
-        let double = (lines - 1).ilog2();
-        let quarter = (lines - 1) >> (double - 2) & 3;
+        let double = (behind - 1).ilog2();
+        let quarter = (behind - 1) >> (double - 2) & 3;
         #[expect(clippy::cast_possible_truncation, reason = "less than four times 64")]
         Some(Self((double as usize * 4 - 4 + quarter + 1) as u8))
     }
 
     /// How many bytes a block has.
     fn capacity(self) -> usize {
-        match usize::from(self.0) {
-            0 => ALIGNMENT,
-            class @ 1..=4 => class * ALIGNMENT,
+        let behind = match usize::from(self.0) {
+            class @ 0..=4 => class,
             class => {
                 let (double, quarter) = ((class - 1) / 4 + 1, (class - 1) % 4);
-                (1_usize << double).saturating_add((quarter + 1) << (double - 2)).saturating_mul(ALIGNMENT)
+                (1_usize << double) + ((quarter + 1) << (double - 2))
             }
-        }
+        };
+        (behind + 1).saturating_mul(ALIGNMENT)
     }
 
     #[inline]
@@ -102,27 +103,47 @@ impl Class {
         (list < THREAD_CLASSES).then_some(list)
     }
 
+    /// With a line for the way to the first aligned byte.
     fn layout(self) -> Option<Layout> {
-        Layout::from_size_align(self.capacity(), ALIGNMENT).ok()
+        Layout::from_size_align(self.capacity().checked_add(ALIGNMENT)?, align_of::<u64>()).ok()
     }
 
     #[cold]
     fn shelved_or_new(self) -> Option<NonNull<u8>> {
         let shelved = SHELVED.lock().unwrap_or_else(PoisonError::into_inner).take(self);
-        shelved.or_else(|| {
-            // SAFETY: the layout has at least one line.
-            NonNull::new(unsafe { alloc_zeroed(self.layout()?) })
-        })
+        shelved.or_else(|| self.allocate())
     }
 
     #[cold]
     fn shelve_or_free(self, block: NonNull<u8>) {
-        if self.thread_list().is_none() && SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
-            return;
+        if self.thread_list().is_some() || !SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
+            // SAFETY: nobody uses the block any more.
+            unsafe { self.free(block) }
         }
+    }
+
+    /// Zeros from the system. Asked for an alignment as large as ours it would write them; so it lends pages, each when it is touched
+    /// first, and what a tensor does not fill costs nothing.
+    fn allocate(self) -> Option<NonNull<u8>> {
+        // SAFETY: the layout has more than a line.
+        let start = NonNull::new(unsafe { alloc_zeroed(self.layout()?) })?;
+        let skipped = ALIGNMENT - start.addr().get() % ALIGNMENT;
+        // SAFETY: the layout has a line more than the block, and some of it is before the block.
+        unsafe {
+            let block = start.add(skipped);
+            #[expect(clippy::cast_possible_truncation, reason = "at most a line")]
+            block.sub(1).write(skipped as u8);
+            Some(block)
+        }
+    }
+
+    /// # Safety
+    ///
+    /// It was allocated for this class, and nobody uses it any more.
+    unsafe fn free(self, block: NonNull<u8>) {
         if let Some(layout) = self.layout() {
-            // SAFETY: blocks of this class were allocated with this layout.
-            unsafe { dealloc(block.as_ptr(), layout) }
+            // SAFETY: the byte before the block says how far it is from what was allocated, with this layout.
+            unsafe { dealloc(block.sub(usize::from(block.sub(1).read())).as_ptr(), layout) }
         }
     }
 }
@@ -208,10 +229,8 @@ impl Shelf {
             over += 1;
         }
         for (class, block) in self.blocks.drain(..over) {
-            if let Some(layout) = class.layout() {
-                // SAFETY: as in `shelve_or_free`.
-                unsafe { dealloc(block.0.as_ptr(), layout) }
-            }
+            // SAFETY: it was idle.
+            unsafe { class.free(block.0) }
         }
         true
     }
@@ -245,7 +264,7 @@ mod tests {
     #[test]
     fn a_block_that_was_given_back_is_lent_again() {
         let address = Lent::take(1000).1;
-        assert_eq!(Lent::take(900).1, address);
+        assert_eq!(Lent::take(970).1, address);
         for size in [100 << 10, 1 << 20] {
             let address = Lent::take(size).1;
             let (again, other) = (Lent::take(size), Lent::take(size));
@@ -264,6 +283,21 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn a_large_block_takes_memory_as_it_is_filled() {
+        let resident = || {
+            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+            pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+        };
+        let before = resident();
+        let lent = Lent::take(64 << 20);
+        assert!(resident() - before < 32 << 20);
+        // SAFETY: the block has that many bytes, and is nobody else's.
+        unsafe { lent.1.write_bytes(1, 64 << 20) };
+        assert!(resident() - before > 48 << 20);
+    }
+
+    #[test]
     fn blocks_wander_between_threads_and_survive_the_end_of_theirs() {
         let lent: Vec<Lent> = (0..200).map(|i| Lent::take(i * 40 + 1)).collect();
         std::thread::spawn(move || drop(lent)).join().unwrap();
@@ -277,14 +311,20 @@ mod tests {
             let class = Class::of(size).unwrap();
             prop_assert!(class.capacity() >= size);
             prop_assert!(size <= 4 * ALIGNMENT || class.capacity() <= size / 4 * 5 + 2 * ALIGNMENT, "{size} {class:?} {}", class.capacity());
-            prop_assert_eq!(Class::of(class.capacity()), Some(if size == 0 { Class(1) } else { class }));
+            prop_assert_eq!(Class::of(class.capacity()), Some(class));
+        }
+
+        #[test]
+        fn a_power_of_two_behind_a_line_wastes_nothing(double in 6_u32..40) {
+            let size = ALIGNMENT + (1_usize << double);
+            prop_assert_eq!(Class::of(size).unwrap().capacity(), size);
         }
     }
 
     #[test]
-    fn threads_keep_blocks_of_up_to_64_kib() {
-        assert_eq!(Class::of(64 << 10).unwrap().thread_list(), Some(THREAD_CLASSES - 1));
-        assert_eq!(Class::of((64 << 10) + 1).unwrap().thread_list(), None);
+    fn threads_keep_blocks_of_up_to_a_line_and_64_kib() {
+        assert_eq!(Class::of(ALIGNMENT + (64 << 10)).unwrap().thread_list(), Some(THREAD_CLASSES - 1));
+        assert_eq!(Class::of(ALIGNMENT + (64 << 10) + 1).unwrap().thread_list(), None);
     }
 
     #[test]

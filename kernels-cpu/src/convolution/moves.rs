@@ -24,10 +24,16 @@ pub(super) struct Moves {
     dilation: [usize; 3],
 }
 
-/// How far on an element of the window lies, in the elements of a plane, and in which columns it would be one of another line.
+/// What an element of the window meets, seen from some places, where that is the plane itself some elements further on.
 struct Shift {
-    elements: isize,
+    /// From which of the places it meets the plane, counted from the first of them.
+    inside: Range<usize>,
+    /// What it meets from the first of those.
+    start: usize,
+    /// In these columns it would meet the end of another line.
     outside: Range<usize>,
+    /// The column of the first place.
+    column: usize,
 }
 
 #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "sizes of tensors that are there")]
@@ -130,17 +136,18 @@ impl Moves {
         if width == 0 {
             return;
         }
+        let shifts = self.shifts(&places);
         let mut rows = columns.chunks_exact_mut(width);
         for channel in channels {
             let image = &large[channel * self.area()..][..self.area()];
             for tap in 0..self.taps() {
                 let Some(row) = rows.next() else { return };
-                if let Some(shift) = self.shift(tap) {
-                    let (inside, start) = self.overlap(&shift, places.clone());
+                if let Some(shift) = shifts.get(tap) {
+                    let inside = shift.inside.clone();
                     row[..inside.start].fill(T::ZERO);
                     row[inside.end..].fill(T::ZERO);
-                    row[inside.clone()].copy_from_slice(&image[start..start + inside.len()]);
-                    self.clear_outside(&shift, places.start, row);
+                    row[inside.clone()].copy_from_slice(&image[shift.start..][..inside.len()]);
+                    self.clear_outside(shift, row);
                     continue;
                 }
                 row.fill(T::ZERO);
@@ -162,15 +169,16 @@ impl Moves {
         if width == 0 {
             return;
         }
+        let shifts = self.shifts(&(0..width));
         let mut rows = columns.chunks_exact_mut(width);
         for channel in 0..channels.len() {
             let image = &mut large[channel * self.area()..][..self.area()];
             for tap in 0..self.taps() {
                 let Some(row) = rows.next() else { return };
-                if let Some(shift) = self.shift(tap) {
-                    let (inside, start) = self.overlap(&shift, 0..width);
-                    self.clear_outside(&shift, 0, row);
-                    let (to, from) = (&mut image[start..start + inside.len()], &row[inside]);
+                if let Some(shift) = shifts.get(tap) {
+                    let inside = shift.inside.clone();
+                    self.clear_outside(shift, row);
+                    let (to, from) = (&mut image[shift.start..][..inside.len()], &row[inside]);
                     vectorised(
                         #[inline(always)]
                         || to.iter_mut().zip(from).for_each(|(to, &from)| *to = to.plus(from)),
@@ -210,13 +218,16 @@ impl Moves {
         }
     }
 
-    /// Where an element of the window is, seen from its place, if that is so at all places: the image and the places are a plane of one
-    /// size, and the window goes over it step by step. What it meets is then the plane itself, some elements further on, but for those
-    /// that come from the end of another line.
-    fn shift(&self, tap: usize) -> Option<Shift> {
+    /// What each element of the window meets from these places; none where that is no shift: the image and the places are a plane of one
+    /// size, and the window goes over it step by step.
+    fn shifts(&self, places: &Range<usize>) -> Vec<Shift> {
         if self.large != self.small || self.stride != [1; 3] || self.large[0] != 1 || self.kernel[0] != 1 {
-            return None;
+            return Vec::new();
         }
+        (0..self.taps()).map(|tap| self.shift(tap, places)).collect()
+    }
+
+    fn shift(&self, tap: usize, places: &Range<usize>) -> Shift {
         let along =
             |dim: usize, offset: usize| (offset * self.dilation[dim]).cast_signed() - self.padding[dim].cast_signed();
         let (down, across) = (along(1, tap / self.kernel[2]), along(2, tap % self.kernel[2]));
@@ -225,24 +236,28 @@ impl Moves {
             Ok(right) => line.saturating_sub(right)..line,
             Err(_) => 0..across.unsigned_abs().min(line),
         };
-        Some(Shift { elements: down * line.cast_signed() + across, outside })
-    }
-
-    /// Those of these places from which a shift leads into the plane, counted from the first, and where it leads from the first of them.
-    fn overlap(&self, shift: &Shift, places: Range<usize>) -> (Range<usize>, usize) {
+        let elements = down * line.cast_signed() + across;
         let (area, (start, end)) = (self.area().cast_signed(), (places.start.cast_signed(), places.end.cast_signed()));
-        let last = end.min(area - shift.elements).max(start);
-        let first = start.max(-shift.elements).min(last);
-        let at = usize::try_from(first + shift.elements).unwrap_or(0).min(self.area());
-        ((first - start).unsigned_abs()..(last - start).unsigned_abs(), at)
+        let last = end.min(area - elements).max(start);
+        let first = start.max(-elements).min(last);
+        Shift {
+            inside: (first - start).unsigned_abs()..(last - start).unsigned_abs(),
+            start: usize::try_from(first + elements).unwrap_or(0).min(self.area()),
+            outside,
+            column: places.start % line.max(1),
+        }
     }
 
-    /// Puts zeros in a row of places, the first of which is given, where a shift leads out of a line.
-    fn clear_outside<T: Compute>(&self, shift: &Shift, first: usize, row: &mut [T]) {
+    /// Puts zeros in a row of places, where a shift leads out of a line.
+    fn clear_outside<T: Compute>(&self, shift: &Shift, row: &mut [T]) {
         let line = self.small[2];
         for column in shift.outside.clone() {
-            let start = (column + line - first % line) % line;
-            row.iter_mut().skip(start).step_by(line).for_each(|place| *place = T::ZERO);
+            let before = if column < shift.column { line } else { 0 };
+            let mut place = before + column - shift.column;
+            while let Some(element) = row.get_mut(place) {
+                *element = T::ZERO;
+                place += line;
+            }
         }
     }
 

@@ -30,18 +30,26 @@ fn exchange(leaf: &Tensor, gradient: Tensor) -> Option<(Tensor, Tensor)> {
 }
 
 /// A gradient that is nobody else's: what a leaf shows must not change when somebody writes to another tensor.
-fn own(mut gradient: Tensor) -> Result<Tensor> {
+fn own(gradient: Tensor) -> Result<Tensor> {
+    let mut gradient = without_base(gradient)?;
     if is_own(&mut gradient) { Ok(gradient) } else { aten::clone(&gradient, None) }
 }
 
 /// The sum of two gradients, in place where nobody else has the first.
-pub(crate) fn plus(mut sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
+pub(crate) fn plus(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
+    let mut sum = without_base(sum)?;
     if is_own(&mut sum) {
         aten::add_(&mut sum, gradient, 1.into())?;
         Ok(sum)
     } else {
         aten::add(&sum, gradient, 1.into())
     }
+}
+
+/// A view keeps its base, which is often nobody's any more: a product that was then transposed.
+fn without_base(gradient: Tensor) -> Result<Tensor> {
+    let is_view = !guard::is_grad_enabled() && history::view(&gradient).is_some();
+    if is_view { history::bare(&gradient) } else { Ok(gradient) }
 }
 
 /// Whether a gradient can be added to in place: nobody else sees its elements, each is there once, and nothing is recorded.

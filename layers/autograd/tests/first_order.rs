@@ -1,5 +1,7 @@
 //! Gradients of small programs.
 
+use std::sync::{Arc, Mutex};
+
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation, GradientError, grad};
 use dispatch_runtime::guard;
@@ -67,6 +69,37 @@ fn a_gradient_in_hand_does_not_change_when_more_is_gathered() {
     (&x * &x).unwrap().backward().unwrap();
     assert_eq!(values(&first), [4.0]);
     assert_eq!(gradient(&x), [8.0]);
+}
+
+#[test]
+fn a_weight_that_is_used_transposed_gets_the_product_itself_and_lying_as_it_lies() {
+    let inputs = Tensor::from(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    let weight = Tensor::from(vec![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]).requires_grad_(true).unwrap();
+    let address = |tensor: &Tensor| tensor.read::<f64>().unwrap().as_ptr().addr();
+    let handed_over = Arc::new(Mutex::new(0));
+    let seen = handed_over.clone();
+    let _hook = weight
+        .register_hook(move |gradient| {
+            *seen.lock().unwrap() = address(gradient);
+            Ok(None)
+        })
+        .unwrap();
+    inputs.mm(&weight.t().unwrap()).unwrap().sum().unwrap().backward().unwrap();
+    let gradient = weight.grad().unwrap();
+    assert_eq!(gradient.strides(), weight.strides());
+    assert_eq!(address(&gradient), *handed_over.lock().unwrap());
+    assert_eq!(values(&gradient), [5.0, 7.0, 9.0, 5.0, 7.0, 9.0]);
+}
+
+#[test]
+fn a_gradient_that_somebody_else_sees_is_copied_for_a_leaf() {
+    let x = Tensor::from(vec![[1.0, 2.0], [3.0, 4.0]]).requires_grad_(true).unwrap();
+    let turned = x.t().unwrap();
+    turned.retain_grad().unwrap();
+    (&turned * &turned).unwrap().sum().unwrap().backward().unwrap();
+    let (own, others) = (x.grad().unwrap(), turned.grad().unwrap());
+    assert!(!own.storage().same(others.storage()));
+    assert_eq!(values(&own), [2.0, 4.0, 6.0, 8.0]);
 }
 
 #[test]
@@ -191,7 +224,7 @@ fn grad_stops_at_a_computed_input() {
 fn hooks_see_complete_gradients_and_may_change_them() {
     let x = leaf(&[1.0]);
     let y = (&x * &x).unwrap();
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let keep = seen.clone();
     let _handle = y
         .register_hook(move |gradient| {

@@ -5,8 +5,6 @@ use opdispatch::guard;
 use opdispatch::prelude::*;
 use peer::{Job, job};
 
-use crate::work::numbers;
-
 const CLASSES: i64 = 10;
 const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
@@ -30,7 +28,7 @@ pub(crate) fn step(name: &str) -> Option<Job> {
         _ => return None,
     };
     let network = network.expect("the network can be made");
-    let pictures = numbers(&sizes).expect("CPU tensors can be made");
+    let pictures = random(&sizes, 2.0).expect("CPU tensors can be made");
     let labels = Tensor::from((0..sizes[0]).map(|picture| picture * 7 % CLASSES).collect::<Vec<i64>>());
     let mut step = move || {
         aten::cross_entropy_loss!(&network(&pictures)?, &labels)?.backward()?;
@@ -50,7 +48,7 @@ impl Parameters {
     fn random(&mut self, sizes: &[i64]) -> Result<Tensor> {
         #[expect(clippy::cast_precision_loss)]
         let added = sizes[1..].iter().product::<i64>() as f64;
-        self.add((numbers(sizes)? * (0.5 / added.sqrt()))?)
+        self.add(random(sizes, added.sqrt().recip())?)
     }
 
     fn filled(&mut self, size: i64, value: i64) -> Result<Tensor> {
@@ -75,6 +73,12 @@ impl Parameters {
         }
         Ok(())
     }
+}
+
+fn random(sizes: &[i64], bound: f64) -> Result<Tensor> {
+    let mut numbers = Tensor::zeros(sizes, DType::F32)?;
+    numbers.uniform_(-bound, bound)?;
+    Ok(numbers)
 }
 
 fn mlp(new: &mut Parameters, sizes: &[i64]) -> Result<Layer> {
