@@ -48,7 +48,7 @@ pub(crate) fn plus(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
 
 /// A view keeps its base, which is often nobody's any more: a product that was then transposed.
 fn without_base(gradient: Tensor) -> Result<Tensor> {
-    let is_view = !guard::is_grad_enabled() && history::view(&gradient).is_some();
+    let is_view = !guard::is_grad_enabled() && gradient.is_view();
     if is_view { history::bare(&gradient) } else { Ok(gradient) }
 }
 
