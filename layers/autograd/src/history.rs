@@ -115,7 +115,12 @@ pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
 /// Whether a view's node is of an earlier generation than its base. A base that requires no gradients has none to follow.
 #[inline]
 pub(crate) fn is_behind(tensor: &Tensor) -> bool {
-    tensor.base().is_some_and(|base| base.requires_grad() && generation(tensor) != generation(base))
+    tensor.base().is_some_and(|base| base.requires_grad() && is_older(tensor, base))
+}
+
+#[inline(never)]
+fn is_older(view: &Tensor, base: &Tensor) -> bool {
+    generation(view) != generation(base)
 }
 
 /// Whether what is computed from a tensor is recorded.
@@ -166,7 +171,6 @@ pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// The generation of a tensor, or the one that a view follows.
-#[inline]
 pub(crate) fn generation(tensor: &Tensor) -> u64 {
     tensor.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
 }

@@ -46,6 +46,7 @@ impl Inputs for &Tensor {
         Ok(())
     }
 
+    #[inline(always)]
     fn first(&self) -> Option<&Tensor> {
         Some(self)
     }
