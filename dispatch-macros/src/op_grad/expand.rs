@@ -203,6 +203,17 @@ fn is_list(schema: &Schema, argument: usize) -> bool {
     matches!(schema.arguments[argument].ty.kind, TypeKind::List(..))
 }
 
+/// Whether the call may write to a saved argument although the schema does not say so.
+fn may_write_what_it_saves(schema: &Schema, derivative: &Derivative) -> bool {
+    derivative.parameters.iter().any(|taken| match taken {
+        Taken::Argument { at, outline: false } => {
+            let ty = &schema.arguments[*at].ty;
+            ty.is_tensor_like() && ty.accepts_none()
+        }
+        _ => false,
+    })
+}
+
 /// The kernel that records.
 fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
@@ -226,8 +237,14 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         .filter(|((_, ty), _)| ty.is_tensor_like())
         .map(|((_, ty), name)| (name, matches!(ty.kind, TypeKind::List(..))))
         .collect();
+    let is_view = |name: &Ident| schema.views().iter().any(|view| *name == format_ident!("__result{}", view.ret));
     let owned = tensors.iter().map(|(name, is_list)| {
-        if *is_list { quote!(#name.iter_mut().try_for_each(#layer::own)?;) } else { quote!(#layer::own(&mut #name)?;) }
+        let own = if is_view(name) { quote!(own) } else { quote!(fresh) };
+        if *is_list {
+            quote!(#name.iter_mut().try_for_each(#layer::#own)?;)
+        } else {
+            quote!(#layer::#own(&mut #name)?;)
+        }
     });
     let ties: Vec<TokenStream> = schema
         .views()
@@ -257,15 +274,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             quote!(__recording.finish(&mut [#(#pairs),*])?;)
         }
     };
-    // Arguments that the call may have written to although the schema does not say so.
-    let may_be_written = derivative.parameters.iter().any(|taken| match taken {
-        Taken::Argument { at, outline: false } => {
-            let ty = &schema.arguments[*at].ty;
-            ty.is_tensor_like() && ty.accepts_none()
-        }
-        _ => false,
-    });
-    let forget = may_be_written.then(|| quote!(__recording.forget_written();));
+    let forget = may_write_what_it_saves(schema, derivative).then(|| quote!(__recording.forget_written();));
     let straight = if ties.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {

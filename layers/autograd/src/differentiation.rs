@@ -111,10 +111,13 @@ impl<'a> Differentiation<'a> {
                     }
                     fit(seed.clone(), output.sizes(), output.dtype(), &String::new)?
                 }
-                None if output.geometry().count() == 1 => {
+                None if output.geometry().count() == 1 && !output.dtype().is_complex() => {
                     Tensor::ones(output.sizes(), (output.dtype(), output.device()))?
                 }
-                None => return Err(GradientError::NotScalar { sizes: output.sizes().to_vec() }.into()),
+                None => {
+                    let (sizes, dtype) = (output.sizes().to_vec(), output.dtype());
+                    return Err(GradientError::NotScalar { sizes, dtype }.into());
+                }
             };
             Ok((edge, seed))
         });

@@ -205,6 +205,9 @@ impl Run<'_> {
         let sink = &mut self.sinks[at];
         let (Some(mut gradient), true) = (sink.gradient.take(), sink.wanted) else { return Ok(()) };
         let leaf = sink.leaf.clone();
+        if self.task.inputs.is_none() && !leaf.requires_grad() {
+            return Ok(());
+        }
         leaf::run_hooks(&leaf, &mut gradient)?;
         match self.task.inputs {
             Some(inputs) => {

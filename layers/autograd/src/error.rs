@@ -10,13 +10,13 @@ use dispatch_runtime::{DType, Error};
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
 /// use dispatch_autograd::{Differentiable, GradientError};
-/// use dispatch_runtime::Tensor;
+/// use dispatch_runtime::{DType, Tensor};
 ///
 /// # fn main() -> dispatch_runtime::Result<()> {
 /// let x = Tensor::from([1.0, 2.0]).requires_grad_(true)?;
 /// let error = x.backward().unwrap_err();
 /// let source = std::error::Error::source(&error).unwrap();
-/// assert_eq!(source.downcast_ref(), Some(&GradientError::NotScalar { sizes: vec![2] }));
+/// assert_eq!(source.downcast_ref(), Some(&GradientError::NotScalar { sizes: vec![2], dtype: DType::F64 }));
 /// # Ok(())
 /// # }
 /// ```
@@ -101,6 +101,8 @@ pub enum GradientError {
     NotScalar {
         /// Its sizes.
         sizes: Vec<i64>,
+        /// Its dtype.
+        dtype: DType,
     },
     /// There are not as many gradients to begin with as tensors.
     SeedCount {
@@ -204,10 +206,10 @@ impl fmt::Display for GradientError {
                 "tensor {position} does not require gradients and was not computed from any that does; call `requires_grad_(true)` on the \
                  tensors to differentiate by, before computing with them"
             ),
-            Self::NotScalar { sizes } => write!(
+            Self::NotScalar { sizes, dtype } => write!(
                 f,
-                "a tensor of sizes {sizes:?} has no gradient to begin with, as only one element has; reduce it (`sum`, `mean`), or give a \
-                 gradient with `seeded(..)`"
+                "a tensor of sizes {sizes:?} and dtype {dtype} has no gradient to begin with, as only one real element has; reduce it \
+                 (`sum`, `mean`, `abs`), or give a gradient with `seeded(..)`"
             ),
             Self::SeedCount { tensors, seeds } => {
                 write!(f, "{seeds} gradients to begin with for {tensors} tensors; give one for each")

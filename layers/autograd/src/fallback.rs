@@ -1,7 +1,7 @@
 //! What this layer does for operators that it has no kernel for: whose call it is, and, where autograd is switched off, views and versions.
 
 use dispatch_runtime::schema::{Argument, Schema};
-use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Value, guard, keys, op_fallback};
+use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
 
 use crate::derivative::Derivative;
 use crate::error::GradientError;
@@ -45,12 +45,14 @@ fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     let on = keys.below(keys::AutogradOther);
     let count = operator.argument_count();
     let Some(arguments) = stack.top(count) else { return operator.redispatch_boxed(on, stack) };
+    let schema = operator.schema();
     let concerned = guard::is_grad_enabled()
-        && arguments.iter().try_fold(false, |any, value| Ok::<_, Error>(any || requires_grad(value)?))?;
+        && arguments.iter().zip(&schema.arguments).try_fold(false, |any, (value, argument)| {
+            Ok::<_, Error>(any || requires_grad(value)? || (argument.is_written() && shows_recorded(value)?))
+        })?;
     if !concerned {
         return operator.redispatch_boxed(on, stack);
     }
-    let schema = operator.schema();
     let rule = operator.rule::<Derivative>();
     let form_of = operator.functional().and_then(Operator::rule::<Derivative>);
     let written: Vec<usize> = (0..count).filter(|&i| schema.arguments[i].is_written()).collect();
@@ -80,6 +82,16 @@ fn requires_grad(value: &Value) -> Result<bool> {
     let mut any = false;
     each_tensor(value, &mut |tensor| {
         any = any || history::requires_grad(tensor)?;
+        Ok(())
+    })?;
+    Ok(any)
+}
+
+/// Whether a tensor is a view of one that requires gradients, although it may not itself: it was made while nothing was recorded.
+fn shows_recorded(value: &Value) -> Result<bool> {
+    let mut any = false;
+    each_tensor(value, &mut |tensor| {
+        any = any || tensor.base().is_some_and(Tensor::requires_grad);
         Ok(())
     })?;
     Ok(any)

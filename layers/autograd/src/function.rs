@@ -155,12 +155,9 @@ impl Function {
         }
     }
 
-    /// What it saved, for a drop that must not recurse.
-    pub(crate) fn take_saved(&mut self) -> Option<Saved> {
-        match self {
-            Self::Derivative(_, saved) => saved.get_mut().unwrap_or_else(PoisonError::into_inner).take(),
-            Self::Own(_) => None,
-        }
+    /// Leaves nothing behind, for a drop that must not recurse.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Own(Box::new(Nothing(String::new()))))
     }
 }
 
@@ -250,6 +247,19 @@ impl SavedTensor {
             }
             _ => Ok(self.tensor.clone()),
         }
+    }
+}
+
+/// No gradient goes back: what was there before has no part in what is there now.
+pub(crate) struct Nothing(pub(crate) String);
+
+impl Backward for Nothing {
+    fn name(&self) -> String {
+        self.0.clone()
+    }
+
+    fn backward(&self, _: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        Ok(vec![None; needs.len()])
     }
 }
 

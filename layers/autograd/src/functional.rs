@@ -68,7 +68,7 @@ pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> 
     let input = input(&entered, x)?;
     let output = entered.level().lift(&f(&input)?);
     if output.geometry().count() != 1 {
-        return Err(GradientError::NotScalar { sizes: output.sizes().to_vec() }.into());
+        return Err(GradientError::NotScalar { sizes: output.sizes().to_vec(), dtype: output.dtype() }.into());
     }
     let gradient = if history::requires_grad(&output)? {
         Differentiation::of(&[&output]).allow_unused().grad(&[&input])?.pop().flatten()

@@ -7,12 +7,13 @@
 //! is a *generation* older, and a view that is of an earlier one derives its edge anew from the base's.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{Marks, Result, Shared, Tensor};
 
 use crate::hooks::LeafHooks;
 use crate::node::{Edge, Node};
+use crate::retain::{self, Retained};
 use crate::views;
 
 #[derive(Default)]
@@ -42,8 +43,8 @@ pub(crate) struct State {
 #[derive(Default)]
 pub(crate) struct Extra {
     pub(crate) hooks: LeafHooks,
-    /// Where a hook puts the gradient of a computed tensor, if it is to be kept.
-    pub(crate) retained: Option<Arc<Mutex<Option<Tensor>>>>,
+    /// Of a computed tensor, if its gradient is to be kept.
+    pub(crate) retained: Option<Retained>,
 }
 
 impl State {
@@ -51,10 +52,20 @@ impl State {
         self.extra.get_or_insert_default()
     }
 
+    fn retained(&self) -> Option<&Retained> {
+        self.extra.as_ref()?.retained.as_ref()
+    }
+
     pub(crate) fn gradient(&self) -> Option<Tensor> {
-        let retained =
-            || self.extra.as_ref()?.retained.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.gradient.clone().or_else(retained)
+        self.retained().map_or_else(|| self.gradient.clone(), Retained::gradient)
+    }
+
+    /// Puts another one in its place, and gives the one that was there.
+    pub(crate) fn replace_gradient(&mut self, gradient: Option<Tensor>) -> Option<Tensor> {
+        match self.retained() {
+            Some(retained) => retained.replace(gradient),
+            None => std::mem::replace(&mut self.gradient, gradient),
+        }
     }
 }
 
@@ -159,9 +170,10 @@ pub(crate) fn set(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
 /// The same after it was written to, so that its views follow.
 pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
     let history = tensor.extension_or_init(History::default);
-    let before = history.lock().node.replace((node, 0));
+    let before = history.lock().node.replace((node.clone(), 0));
     history.generation.fetch_add(1, Ordering::Release);
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
+    retain::follow(tensor, Edge::Node(node, 0));
     drop(before);
 }
 

@@ -4,13 +4,14 @@ use dispatch_runtime::{Result, Tensor, guard};
 
 use crate::history;
 use crate::hooks;
+use crate::node::fit;
 
 /// Adds a gradient to a leaf's own.
 ///
 /// Whoever adds takes the leaf's gradient away, and puts the sum back. Where another thread has put one there meanwhile, that is added too:
 /// nothing is lost, and no lock is held while operators run.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Tensor) -> Result<()> {
-    let mut sum = if guard::is_grad_enabled() { gradient } else { own(gradient)? };
+    let mut sum = own(gradient)?;
     while let Some((there, mine)) = exchange(leaf, sum) {
         sum = plus(there, &mine)?;
     }
@@ -60,5 +61,9 @@ fn is_own(gradient: &mut Tensor) -> bool {
 /// Lets the hooks of a leaf change its gradient.
 pub(crate) fn run_hooks(leaf: &Tensor, gradient: &mut Tensor) -> Result<()> {
     let before = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.before.clone())).flatten();
-    before.unwrap_or_default().iter().try_for_each(|(_, hook)| hooks::apply(hook, gradient))
+    for (_, hook) in before.unwrap_or_default() {
+        hooks::apply(&hook, gradient)?;
+        *gradient = fit(gradient.clone(), leaf.sizes(), leaf.dtype(), &|| "a hook".to_owned())?;
+    }
+    Ok(())
 }

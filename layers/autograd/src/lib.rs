@@ -44,6 +44,7 @@ mod leaf;
 mod node;
 mod outline;
 mod record;
+mod retain;
 mod tensor;
 mod unknown;
 mod views;
@@ -68,6 +69,6 @@ pub use tensor::Differentiable;
 pub mod __private {
     pub use crate::derivative::{Backwards, Derivative, Source};
     pub use crate::function::{Unpacked, lost, outline, outlines, value};
-    pub use crate::record::{Inputs, Recording, below, computing, own, tie, tie_all};
+    pub use crate::record::{Inputs, Recording, below, computing, fresh, own, tie, tie_all};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, OnceLock};
 
 use aten::prelude::*;
@@ -15,7 +16,7 @@ use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
 use crate::anomaly::Site;
-use crate::function::{Function, Saved};
+use crate::function::Function;
 use crate::hooks::Hooks;
 use crate::outline::{Outline, Outlines};
 
@@ -52,8 +53,8 @@ thread_local! {
     static SEQUENCE: Cell<u64> = const { Cell::new(0) };
     /// How many nodes are being dropped, one by another.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    static ANY_BURIED: Cell<bool> = const { Cell::new(false) };
-    static BURIED: RefCell<Vec<Remains>> = const { RefCell::new(Vec::new()) };
+    /// Never dropped, as a thread may drop graphs until its very end; empty whenever no node is being dropped.
+    static BURIED: ManuallyDrop<RefCell<Vec<Remains>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// How many nodes may be dropped one by another.
@@ -64,7 +65,9 @@ struct Remains {
     #[expect(dead_code, reason = "they are only dropped")]
     edges: Edges,
     #[expect(dead_code, reason = "it is only dropped")]
-    saved: Option<Saved>,
+    function: Function,
+    #[expect(dead_code, reason = "they are only dropped")]
+    hooks: Option<Arc<Hooks>>,
 }
 
 impl Node {
@@ -100,6 +103,11 @@ impl Node {
     #[must_use]
     pub fn name(&self) -> String {
         self.function.name()
+    }
+
+    /// What error messages call its derivative.
+    pub(crate) fn named(&self) -> String {
+        format!("the derivative of `{}`", self.name())
     }
 
     /// The nodes that its gradients go to; none in place of leaves and of tensors that do not require gradients.
@@ -149,9 +157,9 @@ impl Edge {
         match self {
             Self::Node(node, result) => {
                 let outline = &node.results[*result as usize];
-                fit(gradient, outline.sizes(), outline.dtype(), &|| from.name())
+                fit(gradient, outline.sizes(), outline.dtype(), &|| from.named())
             }
-            Self::Leaf(tensor) => fit(gradient, tensor.sizes(), tensor.dtype(), &|| from.name()),
+            Self::Leaf(tensor) => fit(gradient, tensor.sizes(), tensor.dtype(), &|| from.named()),
         }
     }
 }
@@ -165,7 +173,7 @@ pub(crate) fn fit(
 ) -> Result<Tensor> {
     if gradient.sizes() != sizes {
         gradient = sum_to(&gradient, sizes).ok_or_else(|| crate::GradientError::WrongGradient {
-            from: format!("the derivative of `{}`", from()),
+            from: from(),
             found: gradient.sizes().to_vec(),
             expected: sizes.to_vec(),
         })??;
@@ -212,10 +220,12 @@ impl Node {
     /// Leaves what may be the last handles to other nodes to the outermost drop.
     #[cold]
     fn bury(&mut self) {
-        let remains = Remains { edges: std::mem::take(&mut self.edges), saved: self.function.take_saved() };
-        // While a thread ends there is no list any more, and its few last nodes go as deep as they are.
-        let buried = BURIED.try_with(|buried| buried.borrow_mut().push(remains));
-        ANY_BURIED.set(buried.is_ok());
+        let remains = Remains {
+            edges: std::mem::take(&mut self.edges),
+            function: self.function.take(),
+            hooks: self.hooks.take(),
+        };
+        BURIED.with(|buried| buried.borrow_mut().push(remains));
     }
 }
 
@@ -226,7 +236,7 @@ impl Drop for Dropped {
     #[inline]
     fn drop(&mut self) {
         let depth = DEPTH.get() - 1;
-        if depth == 0 && ANY_BURIED.get() {
+        if depth == 0 && BURIED.with(|buried| !buried.borrow().is_empty()) {
             dig();
         }
         DEPTH.set(depth);
@@ -236,10 +246,10 @@ impl Drop for Dropped {
 /// Drops what was buried, and what that buries in turn.
 #[cold]
 fn dig() {
-    while let Ok(Some(remains)) = BURIED.try_with(|buried| buried.borrow_mut().pop()) {
+    while let Some(remains) = BURIED.with(|buried| buried.borrow_mut().pop()) {
         drop(remains);
     }
-    ANY_BURIED.set(false);
+    drop(BURIED.with(|buried| buried.take()));
 }
 
 impl fmt::Debug for Node {

@@ -225,7 +225,21 @@ impl Recording {
     }
 }
 
-/// Sees to it that a result is a tensor of its own: a kernel may have given an argument back.
+/// Sees to it that a result has memory of its own: a kernel may have given an argument back.
+#[doc(hidden)]
+#[inline]
+pub fn fresh(result: &mut Tensor) -> Result<()> {
+    if result.is_only_handle() { Ok(()) } else { copied(result) }
+}
+
+#[cold]
+fn copied(result: &mut Tensor) -> Result<()> {
+    let _unseen = computing();
+    *result = aten::clone(result, None)?;
+    Ok(())
+}
+
+/// Sees to it that a view is a tensor of its own.
 #[doc(hidden)]
 pub fn own(result: &mut Tensor) -> Result<()> {
     if !result.is_only_handle() {
@@ -269,7 +283,7 @@ pub fn computing() -> Guard {
 }
 
 /// Records a computation of somebody's own: from now on, gradients of `outputs` go through `backward` to `inputs`. The outputs are
-/// handed through and should be fresh, as what [`no_grad`](guard::no_grad) gives.
+/// handed through where they are fresh, as what [`no_grad`](guard::no_grad) gives; those that share memory with others are copied.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -312,7 +326,11 @@ pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backw
     if edges.iter().all(Option::is_none) {
         return Ok(outputs);
     }
-    outputs.iter_mut().try_for_each(own)?;
+    for output in &mut outputs {
+        if !output.is_unique() {
+            copied(output)?;
+        }
+    }
     let outlines = Outlines::Several(outputs.iter().map(Outline::of).collect());
     let node = Node::new(Function::Own(Box::new(backward)), edges, outlines);
     for (output, i) in outputs.iter_mut().zip(0..) {

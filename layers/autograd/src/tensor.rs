@@ -10,6 +10,7 @@ use crate::history;
 use crate::hooks::{self, HookHandle};
 use crate::node::{Edge, Node};
 use crate::outline;
+use crate::retain;
 
 /// Tensors that gradients are computed of and by.
 ///
@@ -45,7 +46,8 @@ pub trait Differentiable: Sized {
     /// Where nothing requires gradients, the tensor has several elements, a saved tensor was written to or freed, or a derivative fails.
     fn backward(&self) -> Result<()>;
 
-    /// The gradient that was gathered, if any.
+    /// The gradient that was gathered, if any. As long as somebody holds this handle it stays as it is: a later backward then gives the
+    /// leaf the sum as another tensor.
     fn grad(&self) -> Option<Tensor>;
 
     /// Replaces the gradient that was gathered.
@@ -128,14 +130,12 @@ impl Differentiable for Tensor {
             }
             .into());
         }
-        drop(history::update(self, |state| std::mem::replace(&mut state.gradient, gradient)));
+        drop(history::update(self, |state| state.replace_gradient(gradient)));
         Ok(())
     }
 
     fn zero_grad(&self) {
-        if let Some(before) = history::peek(self, |state| state.gradient.take()) {
-            drop(before);
-        }
+        drop(history::peek(self, |state| state.replace_gradient(None)));
     }
 
     fn grad_fn(&self) -> Option<Shared<Node>> {
@@ -146,19 +146,10 @@ impl Differentiable for Tensor {
     }
 
     fn retain_grad(&self) -> Result<()> {
-        let edge = found(self)?;
-        if matches!(edge, Edge::Leaf(_)) {
-            return Ok(());
+        // A leaf keeps its gradient anyway.
+        if let edge @ Edge::Node(..) = found(self)? {
+            retain::retain(self, edge);
         }
-        let retained = history::update(self, |state| state.extra().retained.get_or_insert_default().clone());
-        // It stays as long as the node does.
-        let _stays = hooks::on_tensor(
-            edge,
-            Arc::new(move |gradient| {
-                *retained.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(gradient.clone());
-                Ok(None)
-            }),
-        );
         Ok(())
     }
 

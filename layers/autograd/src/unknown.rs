@@ -8,7 +8,7 @@ use crate::history::{self, Origin};
 use crate::in_place::{self, compute, each_tensor, versions};
 use crate::node::{Edges, Node};
 use crate::outline::{self, Outline, Outlines};
-use crate::record::own;
+use crate::record::{fresh, own};
 use crate::views::{self, tie_to};
 
 /// A call that nobody said anything about. It is computed, and a backward through it is an error.
@@ -55,7 +55,8 @@ pub(crate) fn without_derivative(
             Value::Tensors(tensors) => &mut tensors[..],
             _ => continue,
         };
-        tensors.iter_mut().try_for_each(own)?;
+        let is_view = viewed.iter().any(|view| view.ret == i);
+        tensors.iter_mut().try_for_each(if is_view { own } else { fresh })?;
         for view in viewed.iter().filter(|view| view.ret == i) {
             tie_to(&arguments[view.argument], tensors);
         }

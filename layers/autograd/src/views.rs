@@ -38,7 +38,9 @@ fn tie_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
         (Origin::Plain, origin) => origin,
         (of_source, _) => of_source,
     };
-    history::set_view(view, source.base().unwrap_or(source), origin);
+    // A leaf that is itself a view is where its gradient ends.
+    let base = source.base().filter(|_| !(source.requires_grad() && source.is_leaf()));
+    history::set_view(view, base.unwrap_or(source), origin);
 }
 
 /// Ties one view, or several that one call gave.
@@ -194,7 +196,7 @@ impl Backward for Writing {
         }
         match before {
             Some(before) => {
-                let before = fit(before, part.sizes(), part.dtype(), &|| self.call.name())?;
+                let before = fit(before, part.sizes(), part.dtype(), &|| self.call.named())?;
                 aten::copy_(&mut part, &before, false)?;
             }
             None => aten::zero_(&mut part)?,

@@ -3,12 +3,12 @@
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
 use crate::derivative::{Derivative, Source};
-use crate::function::{Backward, Function};
+use crate::function::{Function, Nothing};
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, each_place, versions};
 use crate::node::{Edges, Node};
-use crate::outline::{Outline, Outlines};
-use crate::record::{Recording, below, own};
+use crate::outline::{self, Outline, Outlines};
+use crate::record::{Recording, below, fresh};
 use crate::views;
 
 /// A call that writes to its argument `at` and gives it back, recorded by the derivative of the operator or of its functional form.
@@ -26,6 +26,9 @@ pub(crate) fn in_place_call(
     let tensor = tensor.clone();
     in_place::check_inference(&tensor, operator, name)?;
     in_place::check(&tensor, operator, name)?;
+    if !outline::is_differentiable(tensor.dtype()) {
+        return compute_counted(operator, &tensor, keys, stack);
+    }
     let edges = edges(rule, arguments)?;
     let Some(mut recording) = Recording::with_edges(rule, edges.clone()) else {
         // Only what the derivative says nothing about requires gradients: what was written has none any more.
@@ -71,8 +74,16 @@ pub(crate) fn call_that_writes_beside(
     let results =
         results.iter_mut().filter_map(|result| if let Value::Tensor(tensor) = result { Some(tensor) } else { None });
     let mut results: Vec<_> = results.zip(rule.results.iter().copied()).collect();
-    results.iter_mut().try_for_each(|(tensor, _)| own(tensor))?;
+    results.iter_mut().try_for_each(|(tensor, _)| fresh(tensor))?;
     recording.finish(&mut results)
+}
+
+/// A write of which nothing is recorded.
+fn compute_counted(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let version = tensor.storage().version();
+    compute(operator, keys, stack)?;
+    in_place::count_version(tensor, version);
+    Ok(())
 }
 
 /// Saves what a derivative needs of the arguments.
@@ -132,9 +143,7 @@ fn edges(rule: &Derivative, arguments: &[Value]) -> Result<Edges> {
 
 /// A write whose derivative is zero for everything.
 fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    let version = tensor.storage().version();
-    compute(operator, keys, stack)?;
-    in_place::count_version(tensor, version);
+    compute_counted(operator, tensor, keys, stack)?;
     if !history::requires_grad(tensor)? {
         return Ok(());
     }
@@ -143,17 +152,4 @@ fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut S
     let outlines = Outlines::One(Outline::of(tensor));
     let node = Node::new(nothing, edges, outlines);
     in_place::rebase(tensor, node, Some(0))
-}
-
-/// No gradient goes back: what was there before has no part in what is there now.
-struct Nothing(String);
-
-impl Backward for Nothing {
-    fn name(&self) -> String {
-        self.0.clone()
-    }
-
-    fn backward(&self, _: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        Ok(vec![None; needs.len()])
-    }
 }

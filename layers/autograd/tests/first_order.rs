@@ -161,7 +161,7 @@ fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
 fn only_one_element_has_a_gradient_to_begin_with() {
     let x = leaf(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
-    assert_eq!(source(&y.backward().unwrap_err()), &GradientError::NotScalar { sizes: vec![2] });
+    assert_eq!(source(&y.backward().unwrap_err()), &GradientError::NotScalar { sizes: vec![2], dtype: DType::F64 });
     let seed = Tensor::from([1.0, 10.0]);
     Differentiation::of(&[&y]).seeded(&[&seed]).backward().unwrap();
     assert_eq!(gradient(&x), [2.0, 40.0]);

@@ -2,10 +2,11 @@
 
 #![expect(clippy::float_cmp, reason = "sums of ones are exact")]
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use aten::prelude::*;
-use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_autograd::{Backward, Differentiable, Differentiation, record};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -54,6 +55,44 @@ fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
         }
         base.sum().unwrap().backward().unwrap();
         drop(base);
+    });
+}
+
+#[test]
+fn chains_through_what_a_function_or_a_hook_holds_are_dropped_in_a_small_stack() {
+    struct Holds(#[expect(dead_code, reason = "it is only held")] Tensor);
+    impl Backward for Holds {
+        fn name(&self) -> String {
+            "holds".to_owned()
+        }
+        fn backward(&self, _: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+            Ok(vec![None; needs.len()])
+        }
+    }
+    in_a_small_stack(|| {
+        let x = leaf(&[1.0]);
+        let held =
+            (0..50_000).fold(x.clone(), |y, _| record(&[&x], vec![Tensor::from([1.0])], Holds(y)).unwrap().remove(0));
+        drop(held);
+        let hooked = (0..50_000).fold(x.clone(), |y, _| {
+            let next = aten::add(&x, &x, 1.into()).unwrap();
+            let _stays = next.register_hook(move |_| Ok(Some(y.clone()))).unwrap();
+            next
+        });
+        drop(hooked);
+    });
+}
+
+#[test]
+fn a_long_chain_that_a_thread_leaves_behind_is_dropped_in_a_small_stack() {
+    thread_local! {
+        static LAST: RefCell<Option<Tensor>> = const { RefCell::new(None) };
+    }
+    in_a_small_stack(|| {
+        let x = leaf(&[1.0]);
+        LAST.set(Some(x.clone()));
+        drop(chain(&x, 100));
+        LAST.set(Some(chain(&x, 100_000)));
     });
 }
 

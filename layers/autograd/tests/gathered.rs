@@ -1,0 +1,92 @@
+//! What leaves gather, and what is kept of computed tensors.
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation, GradientError, clip_grad_norm_};
+use dispatch_runtime::Complex64;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+fn leaf(elements: &[f64]) -> Tensor {
+    Tensor::from_slice(elements).requires_grad_(true).unwrap()
+}
+
+fn source(error: &Error) -> &GradientError {
+    std::error::Error::source(error).unwrap().downcast_ref().unwrap()
+}
+
+fn gradient(tensor: &Tensor) -> Vec<f64> {
+    tensor.grad().unwrap().to_vec().unwrap()
+}
+
+#[test]
+fn leaves_do_not_share_gradients_that_are_themselves_recorded() {
+    let (a, b, c) = (leaf(&[1.0, 2.0]), leaf(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
+    let sum = ((&a + &b).unwrap() * &c).unwrap().sum().unwrap();
+    Differentiation::of(&[&sum]).create_graph().backward().unwrap();
+    clip_grad_norm_(&[&a, &b], 1.0, 2.0).unwrap();
+    for gradient in [gradient(&a), gradient(&b)] {
+        assert!((gradient[0] - 0.424_264).abs() < 1e-5 && (gradient[1] - 0.565_685).abs() < 1e-5, "{gradient:?}");
+    }
+    let x = leaf(&[1.0, 2.0]);
+    let mut seed = Tensor::from([1.0, 1.0]);
+    Differentiation::of(&[&x]).seeded(&[&seed]).create_graph().backward().unwrap();
+    seed.zero_().unwrap();
+    assert_eq!(gradient(&x), [1.0, 1.0]);
+}
+
+#[test]
+fn a_leaf_that_no_longer_requires_gradients_gathers_none() {
+    let x = leaf(&[1.0, 2.0]);
+    let y = (&x * 2.0).unwrap().sum().unwrap();
+    let x = x.requires_grad_(false).unwrap();
+    y.backward().unwrap();
+    assert!(x.grad().is_none());
+}
+
+#[test]
+fn a_kept_gradient_is_that_of_what_the_tensor_holds_now() {
+    let x = leaf(&[1.0, 2.0]);
+    let mut y = (&x * 2.0).unwrap();
+    y.retain_grad().unwrap();
+    y.mul__scalar(3.0).unwrap();
+    y.sum().unwrap().backward().unwrap();
+    assert_eq!((gradient(&y), gradient(&x)), (vec![1.0, 1.0], vec![6.0, 6.0]));
+}
+
+#[test]
+fn kept_gradients_add_up_until_they_are_taken_away() {
+    let x = leaf(&[1.0, 2.0]);
+    let y = (&x * 2.0).unwrap();
+    y.retain_grad().unwrap();
+    let sum = y.sum().unwrap();
+    let back = || Differentiation::of(&[&sum]).retain_graph().backward().unwrap();
+    back();
+    back();
+    assert_eq!(gradient(&y), [2.0, 2.0]);
+    y.zero_grad();
+    assert!(y.grad().is_none());
+    back();
+    assert_eq!(gradient(&y), [1.0, 1.0]);
+    y.set_grad(None).unwrap();
+    assert!(y.grad().is_none());
+}
+
+#[test]
+fn a_hook_on_a_leaf_keeps_sizes_and_dtype() {
+    let x = leaf(&[1.0, 2.0]);
+    let hook = x.register_hook(|gradient| gradient.sum().map(Some)).unwrap();
+    let error = (&x * 2.0).unwrap().sum().unwrap().backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::WrongGradient { .. }), "{error}");
+    hook.remove();
+    let _rounding = x.register_hook(|gradient| gradient.to(DType::F32).map(Some)).unwrap();
+    (&x * 2.0).unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().dtype(), DType::F64);
+}
+
+#[test]
+fn a_complex_number_has_no_gradient_to_begin_with() {
+    let c =
+        Tensor::from_slice(&[Complex64::new(1.0, 2.0)]).sum().unwrap().detach().unwrap().requires_grad_(true).unwrap();
+    let error = (&c * &c).unwrap().backward().unwrap_err();
+    assert_eq!(source(&error), &GradientError::NotScalar { sizes: vec![], dtype: DType::C128 });
+}
