@@ -123,18 +123,16 @@ impl Rule {
         inputs: [Option<&Tensor>; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let mut all = None;
-        let operands = Operands::in_place("self", this, const { &numbers() }, |this| {
-            *all.insert(inputs.map(|input| input.unwrap_or(this)))
-        });
-        let operands = operands.map_err(|error| self.named(error))?;
-        let Some(inputs) = all else { return Ok(()) };
-        let (computed, alike) = self.look_at(&inputs);
-        let this = operands.written()[0].tensor();
-        let alike = alike && is_like(this, inputs[0]);
+        // Before anything is taken, as a call that is refused is no write.
+        let all = inputs.map(|input| input.unwrap_or(this));
+        let (computed, alike) = self.look_at(&all);
+        let alike = alike && is_like(this, all[0]);
         if !(alike && self.dtype.gives(computed) == this.dtype()) {
-            self.spec(&inputs, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
+            self.spec(&all, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
         }
+        let operands =
+            Operands::in_place("self", this, const { &numbers() }, |this| inputs.map(|input| input.unwrap_or(this)));
+        let operands = operands.map_err(|error| self.named(error))?;
         self.run(&operands, computed, alike, loops)
     }
 

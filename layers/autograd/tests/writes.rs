@@ -88,6 +88,15 @@ fn what_a_kernel_gives_back_of_its_arguments_is_a_copy_where_it_is_recorded() {
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0]);
 }
 
+#[test]
+fn a_write_that_is_refused_is_no_write() {
+    let x = leaf(&[1.0, 2.0]);
+    let mut y = x.tanh().unwrap();
+    assert!(aten::div_(&mut y, &Tensor::from([1.0, 2.0, 3.0])).is_err());
+    y.sum().unwrap().backward().unwrap();
+    assert!(x.grad().is_some());
+}
+
 struct Hundredfold;
 
 impl Backward for Hundredfold {
