@@ -56,29 +56,34 @@ pub fn checkpoint(
     });
     let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
     let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
-    let part = Apart::begin();
-    let (outputs, captured) = {
+    let (mut outputs, mut captured, first_node) = {
+        let part = Apart::begin();
         let cut = cut(&inputs, &requires)?;
         let outputs = f(&cut)?;
         let captured = captured(&outputs, &cut, part.first())?;
-        (outputs, captured)
+        if captured.is_empty() && !requires.contains(&true) {
+            return Ok(outputs);
+        }
+        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first())
     };
-    let first_node = part.first();
-    drop(part);
-    if captured.is_empty() && !requires.contains(&true) {
-        return Ok(outputs);
-    }
+    let reached = captured.len();
+    // Nobody else has a leaf that `f` made for itself.
+    captured.retain_mut(|edge| match edge {
+        Edge::Leaf(leaf) => !leaf.is_only_handle(),
+        Edge::Node(..) => true,
+    });
     let again = Again {
         f: Box::new(f),
         versions: kept(&inputs, &captured).map(|tensor| tensor.storage().version()).collect(),
         inputs,
         captured,
+        reached,
         first_node,
         random,
         state: calling_state(),
         freed: AtomicBool::new(false),
     };
-    let outputs = outputs.iter().map(|output| again.bare(output)).collect::<Result<_>>()?;
+    outputs.iter_mut().for_each(|output| again.tie(output));
     let edges = edges.into_iter().chain(again.captured.iter().cloned().map(Some)).collect();
     record_edges(edges, outputs, again)
 }
@@ -90,6 +95,8 @@ struct Again {
     inputs: Vec<Tensor>,
     /// Where gradients go besides to the inputs.
     captured: Vec<Edge>,
+    /// How many there are with the leaves that the function makes for itself.
+    reached: usize,
     /// Of the inputs, and of the leaves among what was captured.
     versions: Vec<u64>,
     /// Nodes before this one are from outside.
@@ -140,13 +147,11 @@ fn kept<'a>(inputs: &'a [Tensor], captured: &'a [Edge]) -> impl Iterator<Item = 
 }
 
 impl Again {
-    /// An output without its history. Writing to one that shows what came from outside could not be followed.
-    fn bare(&self, output: &Tensor) -> Result<Tensor> {
-        let mut bare = history::bare(output)?;
+    /// Writing to an output that shows what came from outside could not be followed.
+    fn tie(&self, output: &mut Tensor) {
         if let Some(source) = kept(&self.inputs, &self.captured).find(|kept| kept.storage().same(output.storage())) {
-            views::tie(&mut bare, source, Origin::Unrecorded);
+            views::tie(output, source, Origin::Unrecorded);
         }
-        Ok(bare)
     }
 
     /// What the function gives for these inputs, as the first time.
@@ -188,8 +193,8 @@ impl Again {
     }
 
     fn check_captured(&self, found: &[Edge]) -> Result<()> {
-        let is_known = |edge: &Edge| self.captured.iter().any(|known| known.same(edge));
-        if found.len() == self.captured.len() && found.iter().all(is_known) {
+        let is_found = |edge: &Edge| found.iter().any(|found| found.same(edge));
+        if found.len() == self.reached && self.captured.iter().all(is_found) {
             return Ok(());
         }
         Err(GradientError::CapturedOthers.into())

@@ -1,9 +1,10 @@
 //! What a checkpoint's function captures has gradients as if there were no checkpoint, and what inference mode is around does not keep
 //! a transform from recording.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+#![expect(clippy::float_cmp, reason = "gradients of small whole numbers are exact")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation, checkpoint, functional, grad};
@@ -76,7 +77,7 @@ fn second_derivatives_by_input_and_captured_are_those_of_the_plain_function() ->
         let (x, weight) = (leaf(&[0.5, 2.]), leaf(&[3., 0.25]));
         let captured = weight.clone();
         let block = move |inputs: &[Tensor]| Ok(vec![(&(&inputs[0] * &captured)?.sin()? * &captured)?]);
-        let y = if checkpointed { checkpoint(block, &[&x])? } else { block(&[x.clone()])? }.remove(0);
+        let y = if checkpointed { checkpoint(block, &[&x])? } else { block(std::slice::from_ref(&x))? }.remove(0);
         let first = Differentiation::of(&[&y.sum()?]).create_graph().grad(&[&x, &weight])?;
         let both = (first[0].as_ref().unwrap() * first[1].as_ref().unwrap())?.sum()?;
         let mut all = found(&first);
@@ -105,9 +106,9 @@ fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
         let outputs = [&sum];
         let task = Differentiation::of(&outputs);
         if recorded {
-            task.create_graph().backward()?
+            task.create_graph().backward()?;
         } else {
-            task.backward()?
+            task.backward()?;
         }
         assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
     }
@@ -157,9 +158,9 @@ fn checkpoints_nest_and_capture_what_the_outer_one_computed() -> Result<()> {
         let outputs = [&sum];
         let task = Differentiation::of(&outputs);
         if recorded {
-            task.create_graph().backward()?
+            task.create_graph().backward()?;
         } else {
-            task.backward()?
+            task.backward()?;
         }
         assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
     }
@@ -236,6 +237,22 @@ fn what_the_forward_computed_inside_is_forgotten() -> Result<()> {
     assert!(product.is_only_handle(), "nobody else saved it");
     y.sum()?.backward()?;
     assert_eq!(gradient(&weight), [3f64.cos(), 2. * 8f64.cos()]);
+    Ok(())
+}
+
+#[test]
+fn a_function_may_differentiate_by_a_leaf_of_its_own() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let captured = weight.clone();
+    // The derivative of w y^2 by y, at y = x: 2 w x, whose graph has the own leaf in it.
+    let force = move |inputs: &[Tensor]| {
+        let y = inputs[0].detach()?.requires_grad_(true)?;
+        let energy = (&(&y * &y)? * &captured)?.sum()?;
+        let force = Differentiation::of(&[&energy]).create_graph().grad(&[&y])?.remove(0).unwrap();
+        Ok(vec![(&force * &inputs[0])?])
+    };
+    checkpoint(force, &[&x])?[0].sum()?.backward()?;
+    assert_eq!((gradient(&x), gradient(&weight)), (vec![6., 16.], vec![2., 8.]));
     Ok(())
 }
 
