@@ -1,5 +1,6 @@
 //! Computing again instead of remembering.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dispatch_runtime::guard::{self, ThreadState};
@@ -9,13 +10,17 @@ use dispatch_transform::calling_state;
 use crate::differentiation::Differentiation;
 use crate::error::GradientError;
 use crate::function::Backward;
-use crate::record::record;
+use crate::history;
+use crate::node::{Apart, Edge, Edges};
+use crate::record::record_edges;
 use crate::tensor::Differentiable;
 
 /// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
 /// that.
 ///
-/// Leaves that `f` captures gather their gradients in a `backward`; `grad` finds those that are among the inputs.
+/// Tensors that `f` captures have gradients as the inputs do. It must use the same ones again, and they must not have been written to
+/// since. Inside of a function that is transformed, such as one that [`functional::grad`](crate::functional::grad) is of, `f` is called
+/// as it is, and what it computes is remembered.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -24,37 +29,61 @@ use crate::tensor::Differentiable;
 /// use dispatch_runtime::Tensor;
 ///
 /// # fn main() -> dispatch_runtime::Result<()> {
-/// let x = Tensor::from([1.0, 2.0]).requires_grad_(true)?;
-/// let block = |inputs: &[Tensor]| Ok(vec![inputs[0].exp()?.sin()?]);
-/// checkpoint(block, &[&x])?[0].sum()?.backward()?;
-/// assert!((x.grad().unwrap().to_vec::<f64>()?[0] - 1f64.exp() * 1f64.exp().cos()).abs() < 1e-12);
+/// let weight = Tensor::from([1.0, 2.0]).requires_grad_(true)?;
+/// let captured = weight.clone();
+/// let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * &captured)?.sin()?]);
+/// checkpoint(block, &[&Tensor::from([3.0, 4.0])])?[0].sum()?.backward()?;
+/// assert_eq!(weight.grad().unwrap().to_vec::<f64>()?, [3.0 * 3f64.cos(), 4.0 * 8f64.cos()]);
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
 ///
-/// Where `f` fails, now or in a backward.
+/// Where `f` fails, now or in a backward, and in a backward where it does not compute the same again.
 pub fn checkpoint(
     f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync + 'static,
     inputs: &[&Tensor],
 ) -> Result<Vec<Tensor>> {
-    let kept: Vec<Tensor> = inputs.iter().map(|&input| input.clone()).collect();
+    let inputs: Vec<Tensor> = inputs.iter().map(|&input| input.clone()).collect();
+    if !guard::is_grad_enabled() || dispatch_transform::depth() > 0 {
+        return f(&inputs);
+    }
     let random = inputs.first().map(|input| {
         let generator = Generator::of(input.device());
         (generator.clone(), generator.seed(), generator.position())
     });
-    let outputs = {
-        let _unrecorded = guard::no_grad();
-        f(&kept)?
+    let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
+    let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
+    let (outputs, mut captured, first_node) = {
+        let part = Apart::begin();
+        let cut = cut(&inputs, &requires)?;
+        let outputs = f(&cut)?;
+        let captured = captured(&outputs, &cut, part.first())?;
+        if captured.is_empty() && !requires.contains(&true) {
+            return Ok(outputs);
+        }
+        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first())
     };
-    let versions = kept.iter().map(|input| input.storage().version()).collect();
-    let state = calling_state();
-    record(
+    let reached = captured.len();
+    // Nobody else has a leaf that `f` made for itself.
+    captured.retain_mut(|edge| match edge {
+        Edge::Leaf(leaf) => !leaf.is_only_handle(),
+        Edge::Node(..) => true,
+    });
+    let again = Again {
+        f: Box::new(f),
+        versions: kept(&inputs, &captured).map(|tensor| tensor.storage().version()).collect(),
         inputs,
-        outputs,
-        Again { f: Box::new(f), inputs: kept, versions, random, state, freed: AtomicBool::new(false) },
-    )
+        captured,
+        reached,
+        first_node,
+        random,
+        state: calling_state(),
+        freed: AtomicBool::new(false),
+    };
+    let edges = edges.into_iter().chain(again.captured.iter().cloned().map(Some)).collect();
+    record_edges(edges, outputs, again)
 }
 
 type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
@@ -62,11 +91,57 @@ type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
 struct Again {
     f: Block,
     inputs: Vec<Tensor>,
+    /// Where gradients go besides to the inputs.
+    captured: Vec<Edge>,
+    /// How many there are with the leaves that the function makes for itself.
+    reached: usize,
+    /// Of the inputs, and of the leaves among what was captured.
     versions: Vec<u64>,
+    /// Nodes before this one are from outside.
+    first_node: u64,
     /// Where random numbers came from, the seed, and the place in its stream.
     random: Option<(Generator, u64, u64)>,
     state: ThreadState,
     freed: AtomicBool,
+}
+
+/// The inputs without what is behind them: leaves where gradients are wanted.
+fn cut(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
+    let cut = |(input, wanted): (&Tensor, &bool)| match wanted {
+        true => history::bare(input)?.requires_grad_(true),
+        false if history::requires_grad(input)? => history::bare(input),
+        false => Ok(input.clone()),
+    };
+    inputs.iter().zip(wanted).map(cut).collect()
+}
+
+/// Where the gradients of a function's outputs go besides to its inputs, given which node may have been its first.
+fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Vec<Edge>> {
+    let edges = |tensors: &[Tensor]| {
+        tensors.iter().filter_map(|tensor| history::edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
+    };
+    let (mut left, inputs) = (edges(outputs)?, edges(inputs)?);
+    let (mut seen, mut captured) = (HashSet::new(), Vec::<Edge>::new());
+    while let Some(edge) = left.pop() {
+        match &edge {
+            Edge::Node(node, _) if node.sequence() >= first_node => {
+                if seen.insert(node.identity()) {
+                    left.extend(node.edges().iter().flatten().cloned());
+                }
+            }
+            edge if inputs.iter().chain(&captured).any(|known| known.same(edge)) => {}
+            _ => captured.push(edge),
+        }
+    }
+    Ok(captured)
+}
+
+/// The tensors that must stay as they are.
+fn kept<'a>(inputs: &'a [Tensor], captured: &'a [Edge]) -> impl Iterator<Item = &'a Tensor> {
+    inputs.iter().chain(captured.iter().filter_map(|edge| match edge {
+        Edge::Leaf(leaf) => Some(leaf),
+        Edge::Node(..) => None,
+    }))
 }
 
 impl Again {
@@ -89,25 +164,31 @@ impl Again {
         outputs
     }
 
-    fn check_inputs(&self) -> Result<()> {
+    fn check_versions(&self) -> Result<()> {
         if self.freed.load(Ordering::Acquire) {
             return Err(GradientError::Freed { operator: self.name() }.into());
         }
-        for (i, (input, &version)) in self.inputs.iter().zip(&self.versions).enumerate() {
-            let found = input.storage().version();
+        for (i, (kept, &version)) in kept(&self.inputs, &self.captured).zip(&self.versions).enumerate() {
+            let found = kept.storage().version();
             if found != version {
-                return Err(GradientError::Modified {
-                    operator: self.name(),
-                    saved: format!("input {i}"),
-                    sizes: input.sizes().to_vec(),
-                    dtype: input.dtype(),
-                    version,
-                    found,
-                }
-                .into());
+                let saved = match i.checked_sub(self.inputs.len()) {
+                    None => format!("input {i}"),
+                    Some(i) => format!("captured leaf {i}"),
+                };
+                let (sizes, dtype) = (kept.sizes().to_vec(), kept.dtype());
+                let operator = self.name();
+                return Err(GradientError::Modified { operator, saved, sizes, dtype, version, found }.into());
             }
         }
         Ok(())
+    }
+
+    fn check_captured(&self, found: &[Edge]) -> Result<()> {
+        let is_found = |edge: &Edge| found.iter().any(|found| found.same(edge));
+        if found.len() == self.reached && self.captured.iter().all(is_found) {
+            return Ok(());
+        }
+        Err(GradientError::CapturedOthers.into())
     }
 }
 
@@ -117,24 +198,16 @@ impl Backward for Again {
     }
 
     fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        self.check_inputs()?;
+        self.check_versions()?;
         let create_graph = guard::is_grad_enabled();
         // Gradients that are to be differentiated themselves must know where the inputs came from; others end at them.
-        let inputs: Vec<Tensor> = self
-            .inputs
-            .iter()
-            .zip(needs)
-            .map(|(input, &needed)| match (create_graph, needed) {
-                (true, _) => Ok(input.clone()),
-                (false, needed) => {
-                    let input = aten::detach(input)?;
-                    if needed { input.requires_grad_(true) } else { Ok(input) }
-                }
-            })
-            .collect::<Result<_>>()?;
+        let inputs = if create_graph { self.inputs.clone() } else { cut(&self.inputs, needs)? };
         let outputs = {
             let _recorded = guard::enable_grad();
-            self.run(&inputs)?
+            let _part = Apart::begin();
+            let outputs = self.run(&inputs)?;
+            self.check_captured(&captured(&outputs, &inputs, self.first_node)?)?;
+            outputs
         };
         let differentiated: Vec<(&Tensor, &Tensor)> = outputs
             .iter()
@@ -143,15 +216,14 @@ impl Backward for Again {
             .filter(|(output, _)| output.requires_grad())
             .collect();
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) = differentiated.into_iter().unzip();
+        let of_inputs: Vec<Option<Edge>> = inputs.iter().map(history::edge).collect::<Result<_>>()?;
+        let ends: Vec<Edge> = of_inputs.iter().flatten().chain(&self.captured).cloned().collect();
         let task = Differentiation::of(&outputs).seeded(&seeds);
-        if !create_graph {
-            task.backward()?;
-            return Ok(inputs.iter().map(Differentiable::grad).collect());
-        }
-        let wanted: Vec<&Tensor> =
-            inputs.iter().zip(needs).filter(|(_, needed)| **needed).map(|(input, _)| input).collect();
-        let mut found = task.create_graph().allow_unused().grad(&wanted)?.into_iter();
-        Ok(needs.iter().map(|&needed| if needed { found.next().flatten() } else { None }).collect())
+        let task = if create_graph { task.create_graph() } else { task };
+        let mut found = task.up_to(&ends)?.into_iter();
+        let mut found = |is_end: bool| if is_end { found.next().flatten() } else { None };
+        let captured = self.captured.iter().map(|_| true);
+        Ok(of_inputs.iter().map(Option::is_some).chain(captured).map(&mut found).collect())
     }
 
     fn release(&self) {

@@ -93,6 +93,11 @@ impl<'a> Differentiation<'a> {
         }
     }
 
+    /// Gives the gradients that arrive at these edges, beyond which nothing is looked at, or changed by hooks.
+    pub(crate) fn up_to(self, ends: &[Edge]) -> Result<Vec<Option<Tensor>>> {
+        engine::run(&Task { ends_at_inputs: true, ..self.task(Some(ends))? })
+    }
+
     fn task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<Task<'b>> {
         if let Some(seeds) = self.seeds
             && seeds.len() != self.outputs.len()
@@ -122,7 +127,7 @@ impl<'a> Differentiation<'a> {
             Ok((edge, seed))
         });
         let (retain_graph, create_graph) = (self.retain_graph, self.create_graph);
-        Ok(Task { roots: roots.collect::<Result<_>>()?, retain_graph, create_graph, inputs })
+        Ok(Task { roots: roots.collect::<Result<_>>()?, retain_graph, create_graph, inputs, ends_at_inputs: false })
     }
 }
 

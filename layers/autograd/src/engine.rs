@@ -24,6 +24,8 @@ pub(crate) struct Task<'a> {
     pub(crate) create_graph: bool,
     /// The tensors whose gradients are wanted; none where leaves are to gather theirs.
     pub(crate) inputs: Option<&'a [Edge]>,
+    /// Whether it ends at the inputs: what is behind one is no part of it, and neither are its hooks.
+    pub(crate) ends_at_inputs: bool,
 }
 
 /// A node that waits for its gradients.
@@ -104,7 +106,17 @@ impl Run<'_> {
         }
     }
 
+    /// Which input this edge leads to, if that is where it ends.
+    #[inline]
+    fn end(&self, edge: &Edge) -> Option<usize> {
+        let inputs = self.task.inputs.filter(|_| self.task.ends_at_inputs)?;
+        inputs.iter().position(|input| input.same(edge))
+    }
+
     fn count(&mut self, edge: &Edge) {
+        if self.end(edge).is_some() {
+            return;
+        }
         match edge {
             Edge::Node(node, _) => {
                 let at = *self.of_node.entry(node.identity()).or_insert_with(|| {
@@ -137,7 +149,9 @@ impl Run<'_> {
         let mut missing: Vec<usize> = self.nodes.iter().map(|waiting| waiting.missing).collect();
         let (mut order, mut stack) = (Vec::new(), Vec::new());
         for (edge, _) in &self.task.roots {
-            if let Edge::Node(node, _) = edge {
+            if let Edge::Node(node, _) = edge
+                && self.end(edge).is_none()
+            {
                 let at = self.of_node[&node.identity()];
                 missing[at] -= 1;
                 if missing[at] == 0 {
@@ -149,7 +163,9 @@ impl Run<'_> {
             order.push(at);
             let node = self.nodes[at].node.clone();
             for edge in node.edges().iter().flatten() {
-                if let Edge::Node(next, _) = edge {
+                if let Edge::Node(next, _) = edge
+                    && self.end(edge).is_none()
+                {
                     let next = self.of_node[&next.identity()];
                     missing[next] -= 1;
                     if missing[next] == 0 {
@@ -167,6 +183,7 @@ impl Run<'_> {
 
     fn is_wanted(&self, edge: &Edge) -> bool {
         match edge {
+            _ if self.end(edge).is_some() => true,
             Edge::Node(node, _) => self.nodes[self.of_node[&node.identity()]].wanted,
             Edge::Leaf(leaf) => self.sinks[self.of_leaf[&leaf.identity()]].wanted,
         }
@@ -174,6 +191,9 @@ impl Run<'_> {
 
     /// Adds a gradient, if any, to what waits at the end of an edge.
     fn arrive(&mut self, edge: &Edge, gradient: Option<Tensor>) -> Result<()> {
+        if let Some(input) = self.end(edge) {
+            return gradient.map_or(Ok(()), |gradient| add(&mut self.captured[input], gradient));
+        }
         match edge {
             Edge::Node(node, result) => {
                 let at = self.of_node[&node.identity()];

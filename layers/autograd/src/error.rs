@@ -143,6 +143,8 @@ pub enum GradientError {
     NotALeaf,
     /// A tensor was told to require gradients inside of a function that is transformed.
     InsideTransform,
+    /// A checkpoint's function used other tensors from outside when it was called again.
+    CapturedOthers,
     /// In anomaly mode: a derivative gave NaN.
     NaN {
         /// The operator.
@@ -235,6 +237,11 @@ impl fmt::Display for GradientError {
             Self::InsideTransform => f.write_str(
                 "`requires_grad_` inside of a function that is transformed: what is computed there belongs to the transform's own level, \
                  which this tensor is no part of; use `functional::grad` or `functional::vjp` there too",
+            ),
+            Self::CapturedOthers => f.write_str(
+                "the function of a `checkpoint` used other tensors that require gradients in the backward than in the forward; let it \
+                 capture the same ones until then, and make what it computes itself on the thread that calls it, or pass such tensors as \
+                 inputs",
             ),
             Self::NaN { operator, position } => {
                 write!(f, "the derivative of `{operator}` gave NaN as gradient {position}")

@@ -3,6 +3,7 @@
 //! What a transform computes is differentiable in turn, by an outer transform and by an ordinary backward. Inside of a function, what
 //! happens at other levels is not seen: a tensor from outside is a constant there.
 
+use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
 use dispatch_transform::{Entered, Transform, enter};
 
@@ -64,6 +65,7 @@ pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
 ///
 /// As [`grad`].
 pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let _recording = leave_inference_mode();
     let entered = enter(Reverse);
     let input = input(&entered, x)?;
     let output = entered.level().lift(&f(&input)?);
@@ -110,6 +112,7 @@ pub struct Pullback {
 ///
 /// Where the function fails.
 pub fn vjp(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<(Vec<Tensor>, Pullback)> {
+    let _recording = leave_inference_mode();
     let entered = enter(Reverse);
     let inputs: Vec<Tensor> = inputs.iter().map(|x| input(&entered, x)).collect::<Result<_>>()?;
     let outputs: Vec<Tensor> = f(&inputs)?.iter().map(|output| entered.level().lift(output)).collect();
@@ -169,12 +172,23 @@ pub fn jvp(
     Ok((values, forward.call(tangents)?))
 }
 
+/// What inference mode is for is at the levels outside, which record nothing. It would keep a level from recording for itself.
+fn leave_inference_mode() -> Option<[Guard; 2]> {
+    let autograd = KeySet::layers_of(keys::Autograd);
+    guard::is_inference_mode().then(|| {
+        let include = guard::included() | KeySet::from(keys::ADInplaceOrView);
+        let left = guard::force(include, guard::excluded() - autograd);
+        [guard::no_grad(), left]
+    })
+}
+
 /// A function's input at its level.
 fn input(entered: &Entered, x: &Tensor) -> Result<Tensor> {
     if !is_differentiable(x.dtype()) {
         return Err(GradientError::NotContinuous { dtype: x.dtype() }.into());
     }
-    let input = entered.level().lift(x);
+    // One that was made in inference mode counts no versions, as what a derivative saves must.
+    let input = entered.level().lift(&if x.is_inference() { aten::clone(x, None)? } else { x.clone() });
     input.mark(Marks::REQUIRES_GRAD);
     Ok(input)
 }

@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use aten::prelude::*;
@@ -151,7 +152,42 @@ impl Node {
     }
 }
 
+/// While it lives, this thread's nodes have numbers above those of all that were made before: a part of the graph that can be told from
+/// the rest, whichever thread that was made on.
+pub(crate) struct Apart {
+    first: u64,
+    before: u64,
+}
+
+impl Apart {
+    pub(crate) fn begin() -> Self {
+        static PARTS: AtomicU64 = AtomicU64::new(0);
+        let first = 1 << 63 | PARTS.fetch_add(1, Ordering::Relaxed) << 32;
+        Self { first, before: SEQUENCE.replace(first) }
+    }
+
+    /// The number of its first node.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        SEQUENCE.set(self.before);
+    }
+}
+
 impl Edge {
+    /// Whether both lead to the same place.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Node(node, result), Self::Node(other, of_other)) => result == of_other && Shared::same(node, other),
+            (Self::Leaf(leaf), Self::Leaf(other)) => leaf.same(other),
+            _ => false,
+        }
+    }
+
     /// Makes a gradient one of what this edge leads to: of its sizes, dtype and kind of number.
     pub(crate) fn fit(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
         match self {

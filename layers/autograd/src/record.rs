@@ -318,11 +318,16 @@ pub fn computing() -> Guard {
 /// # Errors
 ///
 /// Where an input is a view whose base cannot be followed.
-pub fn record(inputs: &[&Tensor], mut outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
+pub fn record(inputs: &[&Tensor], outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
     if !guard::is_grad_enabled() {
         return Ok(outputs);
     }
-    let edges: Edges = inputs.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
+    let edges = inputs.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
+    record_edges(edges, outputs, backward)
+}
+
+/// The same for where the gradients of inputs go.
+pub(crate) fn record_edges(edges: Edges, mut outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
     if edges.iter().all(Option::is_none) {
         return Ok(outputs);
     }

@@ -1,0 +1,343 @@
+//! What a checkpoint's function captures has gradients as if there were no checkpoint, and what inference mode is around does not keep
+//! a transform from recording.
+
+#![expect(clippy::float_cmp, reason = "gradients of small whole numbers are exact")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation, checkpoint, functional, grad};
+use dispatch_runtime::{Result, Tensor, guard};
+use kernels_cpu as _;
+
+fn leaf(values: &[f64]) -> Tensor {
+    Tensor::from_slice(values).requires_grad_(true).unwrap()
+}
+
+fn values(tensor: &Tensor) -> Vec<f64> {
+    tensor.to_vec().unwrap()
+}
+
+fn gradient(tensor: &Tensor) -> Vec<f64> {
+    values(&tensor.grad().expect("a gradient"))
+}
+
+fn found(gradients: &[Option<Tensor>]) -> Vec<Vec<f64>> {
+    gradients.iter().map(|gradient| values(gradient.as_ref().expect("a gradient"))).collect()
+}
+
+/// The input times what is captured.
+fn times(input: &Tensor, captured: &Tensor) -> Result<Tensor> {
+    let captured = captured.clone();
+    Ok(checkpoint(move |inputs| Ok(vec![(&inputs[0] * &captured)?]), &[input])?.remove(0))
+}
+
+fn message(error: &dispatch_runtime::Error) -> String {
+    error.to_string()
+}
+
+#[test]
+fn a_captured_weight_trains_where_the_input_is_data() -> Result<()> {
+    let (weight, head) = (leaf(&[3., 4.]), leaf(&[1., 1.]));
+    let hidden = times(&Tensor::from([1., 2.]), &weight)?;
+    (&hidden * &head)?.sum()?.backward()?;
+    assert_eq!((gradient(&weight), gradient(&head)), (vec![1., 2.], vec![3., 8.]));
+    Ok(())
+}
+
+#[test]
+fn a_backward_that_is_recorded_reaches_what_is_captured() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let sum = times(&x, &weight)?.sum()?;
+    Differentiation::of(&[&sum]).create_graph().backward()?;
+    assert_eq!((gradient(&x), gradient(&weight)), (vec![3., 4.], vec![1., 2.]));
+    Ok(())
+}
+
+#[test]
+fn grad_gives_the_whole_gradient_of_what_is_captured() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let sum = (times(&x, &weight)?.sum()? + weight.sum()?)?;
+    assert_eq!(found(&grad(&[&sum], &[&weight])?), [[2., 3.]]);
+    Ok(())
+}
+
+#[test]
+fn grad_leaves_captured_leaves_alone() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    assert_eq!(found(&grad(&[&times(&x, &weight)?.sum()?], &[&x])?), [[3., 4.]]);
+    assert!(x.grad().is_none() && weight.grad().is_none());
+    Ok(())
+}
+
+#[test]
+fn second_derivatives_by_input_and_captured_are_those_of_the_plain_function() -> Result<()> {
+    let derivatives = |checkpointed: bool| -> Result<Vec<Vec<f64>>> {
+        let (x, weight) = (leaf(&[0.5, 2.]), leaf(&[3., 0.25]));
+        let captured = weight.clone();
+        let block = move |inputs: &[Tensor]| Ok(vec![(&(&inputs[0] * &captured)?.sin()? * &captured)?]);
+        let y = if checkpointed { checkpoint(block, &[&x])? } else { block(std::slice::from_ref(&x))? }.remove(0);
+        let first = Differentiation::of(&[&y.sum()?]).create_graph().grad(&[&x, &weight])?;
+        let both = (first[0].as_ref().unwrap() * first[1].as_ref().unwrap())?.sum()?;
+        let mut all = found(&first);
+        all.extend(found(&grad(&[&both], &[&x, &weight])?));
+        Ok(all)
+    };
+    let (checkpointed, plain) = (derivatives(true)?.concat(), derivatives(false)?.concat());
+    assert_eq!(plain.len(), 8);
+    for (checkpointed, plain) in checkpointed.iter().zip(&plain) {
+        assert!((checkpointed - plain).abs() < 1e-12, "{checkpointed} for {plain}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
+    // Both ways lead to the weight, and each is gone once.
+    for recorded in [false, true] {
+        let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+        let square = (&weight * &weight)?;
+        let (w, s) = (weight.clone(), square.clone());
+        let y = checkpoint(move |inputs| Ok(vec![(&(&inputs[0] * &w)? * &s)?]), &[&x])?.remove(0);
+        let sum = y.sum()?;
+        let gradients = Differentiation::of(&[&sum]).retain_graph().grad(&[&x, &weight, &square])?;
+        assert_eq!(found(&gradients), [[27., 64.], [27., 96.], [3., 8.]]);
+        let outputs = [&sum];
+        let task = Differentiation::of(&outputs);
+        if recorded {
+            task.create_graph().backward()?;
+        } else {
+            task.backward()?;
+        }
+        assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
+    }
+    Ok(())
+}
+
+#[test]
+fn inputs_that_depend_on_each_other_are_gone_through_once_in_a_recorded_backward() -> Result<()> {
+    let x = leaf(&[2., 3.]);
+    let square = (&x * &x)?;
+    let cube = checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &square])?.remove(0);
+    let first = Differentiation::of(&[&cube.sum()?]).create_graph().grad(&[&x])?;
+    assert_eq!(found(&first), [[12., 27.]]);
+    assert_eq!(found(&grad(&[&first[0].as_ref().unwrap().sum()?], &[&x])?), [[12., 18.]]);
+    Ok(())
+}
+
+#[test]
+fn a_hook_on_what_is_captured_runs_once() -> Result<()> {
+    let (weight, calls) = (leaf(&[3., 4.]), Arc::new(AtomicUsize::new(0)));
+    let computed = (&weight * 1.0)?;
+    let doubling = |tensor: &Tensor| {
+        let calls = calls.clone();
+        tensor.register_hook(move |gradient| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            Ok(Some((gradient * 2.0)?))
+        })
+    };
+    let _stay = [doubling(&weight)?, doubling(&computed)?];
+    let y = times(&times(&Tensor::from([1., 2.]), &weight)?, &computed)?;
+    y.sum()?.backward()?;
+    // Twice of 1 * 3 and 2 * 4, and four times that through the computed one.
+    assert_eq!((gradient(&weight), calls.load(Ordering::Relaxed)), (vec![18., 48.], 2));
+    Ok(())
+}
+
+#[test]
+fn checkpoints_nest_and_capture_what_the_outer_one_computed() -> Result<()> {
+    for recorded in [false, true] {
+        let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+        let captured = weight.clone();
+        let block = move |inputs: &[Tensor]| {
+            let square = (&captured * &captured)?;
+            Ok(vec![times(&times(&inputs[0], &square)?, &captured)?])
+        };
+        let sum = checkpoint(block, &[&x])?[0].sum()?;
+        let outputs = [&sum];
+        let task = Differentiation::of(&outputs);
+        if recorded {
+            task.create_graph().backward()?;
+        } else {
+            task.backward()?;
+        }
+        assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_captured_tensor_from_another_thread_is_told_from_what_the_function_computes() -> Result<()> {
+    let weight = leaf(&[3., 4.]);
+    let of_thread = weight.clone();
+    let computed = std::thread::spawn(move || -> Result<Tensor> {
+        let mut computed = of_thread;
+        for _ in 0..100 {
+            computed = (&computed * 1.0)?;
+        }
+        &computed * &computed
+    });
+    let computed = computed.join().unwrap()?;
+    let y = times(&Tensor::from([1., 2.]), &computed)?.sum()?;
+    let gradients = grad(&[&y], &[&computed, &weight])?;
+    assert_eq!(found(&gradients), [[1., 2.], [6., 16.]]);
+    Ok(())
+}
+
+#[test]
+fn a_captured_view_follows_its_base() -> Result<()> {
+    let weight = leaf(&[3., 4., 5.]);
+    let mut base = (&weight * 1.0)?;
+    let view = base.narrow(0, 0, 2)?;
+    base.mul_(&Tensor::from([2., 2., 2.]))?;
+    let sum = times(&Tensor::from([1., 2.]), &view)?.sum()?;
+    Differentiation::of(&[&sum]).retain_graph().backward()?;
+    assert_eq!(gradient(&weight), [2., 4., 0.]);
+    sum.backward()?;
+    assert_eq!(gradient(&weight), [4., 8., 0.]);
+    Ok(())
+}
+
+#[test]
+fn an_output_may_be_what_went_in_or_what_was_captured() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let captured = weight.clone();
+    let outputs = checkpoint(move |inputs| Ok(vec![inputs[0].clone(), captured.clone()]), &[&x])?;
+    (&outputs[0] * &outputs[1])?.sum()?.backward()?;
+    assert_eq!((gradient(&x), gradient(&weight)), (vec![3., 4.], vec![1., 2.]));
+    let mut copy = outputs.into_iter().next().unwrap();
+    copy.zero_()?;
+    assert_eq!(x.to_vec::<f64>()?, [1., 2.]);
+    Ok(())
+}
+
+#[test]
+fn one_of_several_outputs_goes_back_alone() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let captured = weight.clone();
+    let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * 2.0)?, (&inputs[0] * &captured)?]);
+    let outputs = checkpoint(block, &[&x])?;
+    outputs[0].sum()?.backward()?;
+    assert_eq!(gradient(&x), [2., 2.]);
+    assert!(weight.grad().is_none());
+    Ok(())
+}
+
+#[test]
+fn what_the_forward_computed_inside_is_forgotten() -> Result<()> {
+    let (weight, inner) = (leaf(&[3., 4.]), Arc::new(Mutex::new(Vec::new())));
+    let (captured, seen) = (weight.clone(), inner.clone());
+    let block = move |inputs: &[Tensor]| {
+        let product = (&inputs[0] * &captured)?;
+        seen.lock().unwrap().push(product.clone());
+        Ok(vec![product.sin()?])
+    };
+    let y = checkpoint(block, &[&Tensor::from([1., 2.])])?.remove(0);
+    let mut product = inner.lock().unwrap().pop().unwrap();
+    assert!(product.is_only_handle(), "nobody else saved it");
+    y.sum()?.backward()?;
+    assert_eq!(gradient(&weight), [3f64.cos(), 2. * 8f64.cos()]);
+    Ok(())
+}
+
+#[test]
+fn a_function_may_differentiate_by_a_leaf_of_its_own() -> Result<()> {
+    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let captured = weight.clone();
+    // The derivative of w y^2 by y, at y = x: 2 w x, whose graph has the own leaf in it.
+    let force = move |inputs: &[Tensor]| {
+        let y = inputs[0].detach()?.requires_grad_(true)?;
+        let energy = (&(&y * &y)? * &captured)?.sum()?;
+        let force = Differentiation::of(&[&energy]).create_graph().grad(&[&y])?.remove(0).unwrap();
+        Ok(vec![(&force * &inputs[0])?])
+    };
+    checkpoint(force, &[&x])?[0].sum()?.backward()?;
+    assert_eq!((gradient(&x), gradient(&weight)), (vec![6., 16.], vec![2., 8.]));
+    Ok(())
+}
+
+#[test]
+fn a_captured_leaf_that_was_written_to_is_an_error() -> Result<()> {
+    let mut weight = leaf(&[3., 4.]);
+    let y = times(&leaf(&[1., 2.]), &weight)?.sum()?;
+    {
+        let _unrecorded = guard::no_grad();
+        weight.mul_(&Tensor::from([2., 2.]))?;
+    }
+    let error = message(&y.backward().unwrap_err());
+    assert!(error.contains("captured leaf 0") && error.contains("written to"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_function_that_captures_another_tensor_the_second_time_is_an_error() -> Result<()> {
+    let current = Arc::new(Mutex::new(leaf(&[3., 4.])));
+    let captured = current.clone();
+    let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * &*captured.lock().unwrap())?]);
+    let y = checkpoint(block, &[&leaf(&[1., 2.])])?[0].sum()?;
+    *current.lock().unwrap() = leaf(&[5., 6.]);
+    let error = message(&y.backward().unwrap_err());
+    assert!(error.contains("other tensors that require gradients"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn inside_of_a_transform_a_checkpoint_is_its_function() -> Result<()> {
+    let (x, weight) = (Tensor::from(2.0), leaf(&[3.]));
+    let cube = |x: &Tensor| {
+        let captured = x.clone();
+        Ok(checkpoint(move |inputs| Ok(vec![(&(&inputs[0] * &captured)? * &captured)?]), &[x])?.remove(0))
+    };
+    assert_eq!(functional::grad(cube, &x)?.item::<f64>()?, 12.0);
+    assert_eq!(functional::grad(|x| functional::grad(cube, x), &x)?.item::<f64>()?, 12.0);
+    let gradient_of = functional::grad(|x| times(x, &weight)?.sum(), &x)?;
+    gradient_of.backward()?;
+    assert_eq!(gradient(&weight), [1.]);
+    Ok(())
+}
+
+#[test]
+fn transforms_differentiate_in_inference_mode() -> Result<()> {
+    let _inference = guard::inference_mode();
+    let x = Tensor::from(2.0);
+    assert!(x.is_inference());
+    let cube = |x: &Tensor| x * &(x * x)?;
+    assert_eq!(functional::grad(|x| x * x, &x)?.item::<f64>()?, 4.0);
+    assert_eq!(functional::grad(|x| functional::grad(cube, x), &x)?.item::<f64>()?, 12.0);
+    let in_place = |x: &Tensor| {
+        let mut y = (x * 1.0)?;
+        y.view(&[1])?.mul_(x)?;
+        y.mul_(x)?;
+        Ok(y)
+    };
+    assert_eq!(functional::grad(in_place, &x)?.item::<f64>()?, 12.0);
+    let (_, pullback) = functional::vjp(|inputs| Ok(vec![cube(&inputs[0])?]), &[&x])?;
+    assert_eq!(pullback.call(&[&Tensor::from(2.0)])?[0].item::<f64>()?, 24.0);
+    let (_, change) = functional::jvp(|inputs| Ok(vec![cube(&inputs[0])?]), &[&x], &[&Tensor::from(1.0)])?;
+    assert_eq!(change[0].item::<f64>()?, 12.0);
+    assert!(guard::is_inference_mode() && (&x * &x)?.is_inference());
+    Ok(())
+}
+
+#[test]
+fn a_transform_in_inference_mode_records_nothing_outside() -> Result<()> {
+    let weight = leaf(&[3.]);
+    let gradient = {
+        let _inference = guard::inference_mode();
+        functional::grad(|x| (x * &weight)?.sum(), &Tensor::from([2.0]))?
+    };
+    assert_eq!(values(&gradient), [3.]);
+    assert!(!gradient.requires_grad());
+    Ok(())
+}
+
+#[test]
+fn a_derivative_that_needs_a_captured_inference_tensor_asks_for_a_copy() -> Result<()> {
+    let _inference = guard::inference_mode();
+    let (x, weight) = (Tensor::from(2.0), Tensor::from(3.0));
+    let error = message(&functional::grad(|x| x * &weight, &x).unwrap_err());
+    assert!(error.contains("made in inference mode"), "{error}");
+    assert_eq!(functional::grad(|x| x * &aten::clone(&weight, None)?, &x)?.item::<f64>()?, 3.0);
+    Ok(())
+}
