@@ -1,7 +1,8 @@
 //! What autograd remembers about a tensor.
 //!
-//! It sits in the tensor's extension slot and is shared by all clones: where its gradient goes, what gradient a leaf has gathered, and
-//! of which tensor it is a view. Two marks on the tensor say without a lock whether there is anything to find out.
+//! All clones share it. The call that gave the tensor (`Computed`) and the base of a view are in its body; an extension, for which few
+//! tensors have a use, holds the rest: what gradient a leaf has gathered, who wrote to the tensor, hooks. Two marks on the tensor say
+//! without a lock whether there is anything to find out.
 //!
 //! A view has no history of its own. Whenever its base was written to in a way that gradients follow, through whichever view, the base
 //! is a *generation* older, and a view that is of an earlier one derives its edge anew from the base's.
@@ -33,7 +34,7 @@ struct Computed {
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// The node that last wrote to it, if any did.
+    /// The node that comes in place of the call that gave it: of the last write, or, of a view, that which follows its base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
     pub(crate) extra: Option<Box<Extra>>,

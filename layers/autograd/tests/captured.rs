@@ -37,6 +37,12 @@ fn message(error: &dispatch_runtime::Error) -> String {
     error.to_string()
 }
 
+fn backward(sum: &Tensor, recorded: bool) -> Result<()> {
+    let outputs = [sum];
+    let task = Differentiation::of(&outputs);
+    if recorded { task.create_graph().backward() } else { task.backward() }
+}
+
 #[test]
 fn a_captured_weight_trains_where_the_input_is_data() -> Result<()> {
     let (weight, head) = (leaf(&[3., 4.]), leaf(&[1., 1.]));
@@ -103,13 +109,7 @@ fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
         let sum = y.sum()?;
         let gradients = Differentiation::of(&[&sum]).retain_graph().grad(&[&x, &weight, &square])?;
         assert_eq!(found(&gradients), [[27., 64.], [27., 96.], [3., 8.]]);
-        let outputs = [&sum];
-        let task = Differentiation::of(&outputs);
-        if recorded {
-            task.create_graph().backward()?;
-        } else {
-            task.backward()?;
-        }
+        backward(&sum, recorded)?;
         assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
     }
     Ok(())
@@ -155,13 +155,7 @@ fn checkpoints_nest_and_capture_what_the_outer_one_computed() -> Result<()> {
             Ok(vec![times(&times(&inputs[0], &square)?, &captured)?])
         };
         let sum = checkpoint(block, &[&x])?[0].sum()?;
-        let outputs = [&sum];
-        let task = Differentiation::of(&outputs);
-        if recorded {
-            task.create_graph().backward()?;
-        } else {
-            task.backward()?;
-        }
+        backward(&sum, recorded)?;
         assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
     }
     Ok(())
