@@ -113,10 +113,12 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Where there is a recording, but it cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let Some(lines) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
-    let mut calls: Vec<Call> = Vec::with_capacity(lines.len());
+    let Some(operators) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
+    // What is composed of other operators was recorded by itself.
+    let composites = lines("composites.jsonl", include_bytes!("../golden/composites.jsonl.gz"))?.unwrap_or_default();
+    let mut calls: Vec<Call> = Vec::with_capacity(operators.len() + composites.len());
     let mut counts = std::collections::HashMap::<String, usize>::new();
-    for (i, line) in lines.iter().enumerate() {
+    for (i, line) in operators.iter().enumerate().chain(composites.iter().enumerate()) {
         let mut call = Call::parse_numbered(line, i + 1)?;
         let count = counts.entry(call.operator.clone()).or_default();
         call.number = *count;
