@@ -34,6 +34,7 @@ mod equations;
 mod extents;
 mod face;
 mod factory;
+pub mod functional;
 mod gradients;
 mod indexing;
 mod join;
