@@ -10,6 +10,7 @@
 mod activation;
 mod arithmetic;
 mod attention;
+mod bags;
 mod blocks;
 mod borders;
 mod bounds;
@@ -30,6 +31,7 @@ mod division;
 mod extents;
 mod face;
 mod factory;
+mod gates;
 mod gradients;
 mod indexing;
 mod join;
@@ -63,6 +65,7 @@ mod views;
 pub use activation::*;
 pub use arithmetic::*;
 pub use attention::*;
+pub use bags::*;
 pub use blocks::*;
 pub use borders::*;
 pub use bounds::*;
@@ -85,6 +88,7 @@ pub use face::{
     At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
 };
 pub use factory::*;
+pub use gates::*;
 pub use gradients::*;
 pub use indexing::*;
 pub use join::*;

@@ -5,13 +5,16 @@
 mod activation;
 mod arithmetic;
 mod attention;
+mod bags;
 mod batch_norm;
 mod chance;
 mod choice;
 mod complex;
 mod convolutions;
 mod copying;
+mod distance;
 mod division;
+mod gates;
 mod indexing;
 mod join;
 mod loss;

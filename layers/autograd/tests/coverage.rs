@@ -5,7 +5,11 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
-const WITHOUT: [&str; 9] = [
+const WITHOUT: [&str; 15] = [
+    "aten::_cdist_backward",
+    "aten::_embedding_bag_dense_backward",
+    "aten::_embedding_bag_per_sample_weights_backward",
+    "aten::_pdist_backward",
     "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
     "aten::_unique2",
     "aten::bincount",
@@ -13,6 +17,8 @@ const WITHOUT: [&str; 9] = [
     "aten::floor_divide",
     "aten::floor_divide_.Tensor",
     "aten::heaviside",
+    "aten::multi_margin_loss_backward",
+    "aten::multilabel_margin_loss_backward",
     "aten::unique_consecutive",
     "aten::unique_dim",
 ];
