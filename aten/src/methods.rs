@@ -986,6 +986,18 @@ pub trait Methods {
     /// `frac`, into a tensor of the caller's.
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool2d`, into a tensor of the caller's.
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool3d`, into a tensor of the caller's.
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
     /// A tensor as this one is, of one number.
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -1543,6 +1555,18 @@ pub trait Methods {
 
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool2d`, into a tensor of the caller's.
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool3d`, into a tensor of the caller's.
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The larger; NaN where one is
     fn maximum(&self, other: &Tensor) -> Result<Tensor>;
@@ -4050,6 +4074,22 @@ impl Methods for Tensor {
         crate::frac_out(self, out)
     }
 
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor> {
         crate::full_like!(self, fill_value.into())
     }
@@ -4792,6 +4832,22 @@ impl Methods for Tensor {
 
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()> {
         crate::max_unary_out(self, out)
+    }
+
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+        crate::max_unpool2d(self, indices, output_size)
+    }
+
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool2d_out(self, indices, output_size, out)
+    }
+
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::max_unpool3d(self, indices, output_size, stride, padding)
+    }
+
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool3d_out(self, indices, output_size, stride, padding, out)
     }
 
     fn maximum(&self, other: &Tensor) -> Result<Tensor> {
