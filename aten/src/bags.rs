@@ -286,12 +286,8 @@ pub fn bag_specs(
     if let Some(weights) = per_sample_weights {
         check_sample_weights(weights, weight.dtype(), indices, mode)?;
     }
-    let one_by_one = |tensor: &Tensor, dim: usize| tensor.strides()[dim] == 1;
-    let plain = mode == Bagging::Sum
-        && padding_idx < 0
-        && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16)
-        && one_by_one(weight, 1)
-        && per_sample_weights.is_none_or(|weights| one_by_one(weights, 0));
+    let plain =
+        mode == Bagging::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
     let dtype = if [indices, offsets].iter().any(|list| list.dtype() == DType::I64) { DType::I64 } else { DType::I32 };
     let bags = count - i64::from(include_last_offset);
     let counts = if mode == Bagging::Sum && counted { count } else { bags };
