@@ -73,10 +73,22 @@ pub fn selu(this: &Tensor) -> Result<Tensor> {
     elu(this, SELU_ALPHA.into(), SELU_SCALE.into(), 1.0.into())
 }
 
+/// [`selu`], in place
+#[op_def("selu_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn selu_(this: &mut Tensor) -> Result<()> {
+    elu_(this, SELU_ALPHA.into(), SELU_SCALE.into(), 1.0.into())
+}
+
 /// `min(max(self, 0), 6)`
 #[op_def("relu6(Tensor self) -> Tensor")]
 pub fn relu6(this: &Tensor) -> Result<Tensor> {
     hardtanh(this, 0.into(), 6.into())
+}
+
+/// [`relu6`], in place
+#[op_def("relu6_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn relu6_(this: &mut Tensor) -> Result<()> {
+    hardtanh_(this, 0.into(), 6.into())
 }
 
 /// `log(sigmoid(self))`

@@ -135,6 +135,20 @@ upsamples! {
     "upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
     upsample_bicubic2d_backward upsample_bicubic2d_backward_meta
     "upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    _upsample_bilinear2d_aa _upsample_bilinear2d_aa_meta
+    "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_bilinear2d_aa_vec
+    "_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    _upsample_bilinear2d_aa_backward _upsample_bilinear2d_aa_backward_meta
+    "_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    _upsample_bicubic2d_aa _upsample_bicubic2d_aa_meta
+    "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_bicubic2d_aa_vec
+    "_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    _upsample_bicubic2d_aa_backward _upsample_bicubic2d_aa_backward_meta
+    "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
 }
 
 /// The sizes of an image in another size.
