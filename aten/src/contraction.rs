@@ -129,7 +129,8 @@ pub fn _trilinear(
     sumdim: &[i64],
     _unroll_dim: i64,
 ) -> Result<Tensor> {
-    let wide = |tensor: &Tensor, dims: &[i64]| dims.iter().try_fold(tensor.clone(), |tensor, &dim| unsqueeze(&tensor, dim));
+    let wide =
+        |tensor: &Tensor, dims: &[i64]| dims.iter().try_fold(tensor.clone(), |tensor, &dim| unsqueeze(&tensor, dim));
     let product = crate::mul(&crate::mul(&wide(i1, expand1)?, &wide(i2, expand2)?)?, &wide(i3, expand3)?)?;
     if sumdim.is_empty() { Ok(product) } else { sum_dim_intlist(&product, Some(sumdim), false, None) }
 }

@@ -103,17 +103,7 @@ pub fn _ctc_loss_backward_tensor(
     zero_infinity: bool,
 ) -> Result<Tensor> {
     let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
-    _ctc_loss_backward(
-        grad,
-        log_probs,
-        targets,
-        &inputs,
-        &labels,
-        neg_log_likelihood,
-        log_alpha,
-        blank,
-        zero_infinity,
-    )
+    _ctc_loss_backward(grad, log_probs, targets, &inputs, &labels, neg_log_likelihood, log_alpha, blank, zero_infinity)
 }
 
 /// The negative logarithm of how likely sequences of labels are; a mean is over labels, and then over sequences.
@@ -147,7 +137,8 @@ pub fn ctc_loss_intlist(
         Reduction::None => Ok(losses),
         Reduction::Sum => sum(&losses, None),
         Reduction::Mean => {
-            let labels = to_device(&Tensor::from_slice(target_lengths), losses.device(), losses.dtype(), false, false, None)?;
+            let labels =
+                to_device(&Tensor::from_slice(target_lengths), losses.device(), losses.dtype(), false, false, None)?;
             mean(&div(&losses, &clamp_min(&labels, 1.into())?)?, None)
         }
     }

@@ -66,7 +66,12 @@ pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let (rank, count) = (this.sizes().len(), weight.geometry().count());
     let channels = this.sizes().get(1).copied().unwrap_or(1);
     if count != 1 && (rank == 0 || count != channels) {
-        return Err(BadArgument::sizes("weight", weight.sizes(), format!("one weight, or {channels} for the channels")).into());
+        return Err(BadArgument::sizes(
+            "weight",
+            weight.sizes(),
+            format!("one weight, or {channels} for the channels"),
+        )
+        .into());
     }
     let mut sizes = Dims::from_elem(1, rank);
     if let Some(size) = sizes.get_mut(1) {

@@ -139,7 +139,8 @@ impl Sampling {
             1 => Between::Nearest,
             2 if rank == 2 => Between::Cubic,
             other => {
-                let expected = if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
+                let expected =
+                    if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
                 return Err(BadArgument::value("interpolation_mode", other, expected));
             }
         };

@@ -5,18 +5,15 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims};
 
-use crate::{constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_dtype, transpose_int};
+use crate::{
+    constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_dtype, transpose_int,
+};
 
 /// Sequences padded to the length of the longest, behind or in front.
 #[op_def(
     r#"pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"#
 )]
-pub fn pad_sequence(
-    sequences: &[Tensor],
-    batch_first: bool,
-    padding_value: f64,
-    padding_side: &str,
-) -> Result<Tensor> {
+pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64, padding_side: &str) -> Result<Tensor> {
     let [first, ..] = sequences else {
         return Err(BadArgument::value("sequences", "an empty list", "at least one sequence").into());
     };
@@ -32,7 +29,11 @@ pub fn pad_sequence(
     for sequence in sequences {
         match sequence.sizes().split_first() {
             Some((&own, others)) if others == beside => length = length.max(own),
-            _ => return Err(BadArgument::sizes("sequences", sequence.sizes(), format!("a length, and then {beside:?}")).into()),
+            _ => {
+                return Err(
+                    BadArgument::sizes("sequences", sequence.sizes(), format!("a length, and then {beside:?}")).into()
+                );
+            }
         }
     }
     let padded = sequences.iter().map(|sequence| {

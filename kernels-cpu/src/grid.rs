@@ -70,7 +70,8 @@ impl<'a> Sampler<'a> {
                         let mut slopes = tap.slopes.map(|other| other * weight);
                         slopes[coordinate] = tap.weight * slope;
                         let at = at.filter(|_| tap.at != usize::MAX).map(|at| tap.at * size + at);
-                        taps[old * many + new] = Tap { at: at.unwrap_or(usize::MAX), weight: tap.weight * weight, slopes };
+                        taps[old * many + new] =
+                            Tap { at: at.unwrap_or(usize::MAX), weight: tap.weight * weight, slopes };
                     }
                 }
                 count *= many;
