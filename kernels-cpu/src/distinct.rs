@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use dispatch_runtime::{BadArgument, Operation, Result, Tensor, op_impl, wrap_dim};
 
 use crate::numbers::{elements, usized};
+use crate::order::{Entry, First, Ranked, foremost, with_entries};
 use crate::reduce::computed;
 use crate::reduction::extremes::Ordered;
 
@@ -20,15 +21,19 @@ struct Kinds {
 
 impl Kinds {
     /// Of `count` rows of `width` elements.
-    fn of<T: Ordered>(elements: &[T], count: usize, width: usize, sorted: bool) -> Self {
+    fn of<T: Ranked>(elements: &[T], count: usize, width: usize, sorted: bool) -> Self {
         let row = |i: usize| &elements[i * width..(i + 1) * width];
-        let mut order: Vec<(&[T], usize)> = (0..count).map(|i| (row(i), i)).collect();
-        if sorted {
-            order.sort_unstable_by(|a, b| compare(a.0, b.0).then(a.1.cmp(&b.1)));
+        let mut order: Vec<usize> = (0..count).collect();
+        if sorted && width == 1 {
+            order = with_entries!(elements: T, E => {
+                foremost::<T, E>(elements, count, First::Smallest).into_iter().map(Entry::place).collect()
+            });
+        } else if sorted {
+            order.sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));
         }
         let mut kinds = Self { inverse: vec![0; count], ..Self::default() };
-        for (i, &(row, place)) in order.iter().enumerate() {
-            if i == 0 || order[i - 1].0 != row {
+        for (i, &place) in order.iter().enumerate() {
+            if i == 0 || row(order[i - 1]) != row(place) {
                 kinds.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
                 kinds.counts.push(0);
             }

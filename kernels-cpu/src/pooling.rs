@@ -5,7 +5,7 @@
 mod boxes;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DType, Problem};
+use dispatch_runtime::{BadArgument, DType, Problem, Spec};
 
 use crate::compute::Compute;
 use crate::packed::{computed, filled, packed};
@@ -170,12 +170,12 @@ pools! {
 
 fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64]) -> Result<(Tensor, Tensor)> {
     let elements = packed::<T>(this)?;
-    let mut found = Vec::new();
+    let mut indices = Spec::contiguous(DType::I64, sizes).on(this.device())?;
+    let mut found = indices.write::<i64>()?;
     let out = filled(this.dtype(), sizes, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
-        found.resize(out.len(), 0_i64);
         let boxes = boxes();
         let (area, places) = (boxes.area(), boxes.places());
         let (out, found) = (Lines::new(out, places), Lines::new(&mut found, places));
@@ -202,10 +202,7 @@ fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
         });
         Ok(())
     })?;
-    let indices = filled(DType::I64, sizes, |out: &mut [i64]| {
-        out.copy_from_slice(&found);
-        Ok(())
-    })?;
+    drop(found);
     Ok((out, indices))
 }
 
