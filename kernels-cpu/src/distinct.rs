@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use dispatch_runtime::{BadArgument, Operation, Result, Tensor, op_impl, wrap_dim};
 
 use crate::numbers::{elements, usized};
-use crate::order::{Entry, First, Ranked, foremost, with_entries};
+use crate::order::{First, Ranked, ordered};
 use crate::reduce::computed;
 use crate::reduction::extremes::Ordered;
 
@@ -25,8 +25,10 @@ impl Kinds {
         let row = |i: usize| &elements[i * width..(i + 1) * width];
         let mut order: Vec<usize> = (0..count).collect();
         if sorted && width == 1 {
-            order = with_entries!(elements: T, E => {
-                foremost::<T, E>(elements, count, First::Smallest).into_iter().map(Entry::place).collect()
+            order = ordered!(elements, First::Smallest, order => {
+                let mut entries = order.entries(elements);
+                order.sort(&mut entries);
+                entries.into_iter().map(|entry| order.place(entry)).collect()
             });
         } else if sorted {
             order.sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));

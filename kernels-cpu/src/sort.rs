@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands, wrap_dim};
 
 use crate::numbers::usized;
-use crate::order::{Entry, First, Ranked, entries, foremost, sort as put_in_order, with_entries};
+use crate::order::{Entry, First, Order, Ranked, ordered};
 use crate::reduce::{computed, dropped, kept_sizes, lines, marked};
 
 fn dims(this: &Tensor, dim: i64) -> Result<Vec<bool>> {
@@ -19,13 +19,7 @@ fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl 
     let ([first, second], [from]) = (operands.written(), operands.read());
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, [from], [first], [second], |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
-            let mut next = values.iter_mut().zip(indices);
-            let give = |place: usize| {
-                if let Some((value, index)) = next.next() {
-                    (*value, *index) = (line[place], i64::try_from(place).unwrap_or(i64::MAX));
-                }
-            };
-            with_entries!(line: T, E => choice.choose::<T, E>(line, give));
+            ordered!(line, choice.first(), order => choice.choose(&order, line, values, indices));
         });
         Ok(())
     })?;
@@ -33,20 +27,36 @@ fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl 
     Ok((values, indices))
 }
 
-/// Which elements of a line are wanted, and in which order: gives their places.
+/// Which elements of a line are wanted, and in which order.
 trait Choice: Sync {
-    fn choose<T: Ranked, E: Entry>(&self, line: &[T], give: impl FnMut(usize));
+    fn first(&self) -> First {
+        First::Smallest
+    }
+
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]);
 }
 
-/// The first so many, in order.
-struct InOrder {
-    first: First,
-    wanted: usize,
+/// Gives the element at a place, and the place.
+fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
+    values[0] = line[at];
+    places[0] = i64::try_from(at).unwrap_or(i64::MAX);
 }
+
+/// As many as there is room for, in order.
+struct InOrder(First);
 
 impl Choice for InOrder {
-    fn choose<T: Ranked, E: Entry>(&self, line: &[T], give: impl FnMut(usize)) {
-        foremost::<T, E>(line, self.wanted.min(line.len()), self.first).into_iter().map(Entry::place).for_each(give);
+    fn first(&self) -> First {
+        self.0
+    }
+
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        if values.len() == line.len() {
+            return order.sorted(line, values, places);
+        }
+        for (i, entry) in order.foremost(line, values.len()).into_iter().enumerate() {
+            give(line, order.place(entry), &mut values[i..], &mut places[i..]);
+        }
     }
 }
 
@@ -56,8 +66,10 @@ struct Nth {
 }
 
 impl Choice for Nth {
-    fn choose<T: Ranked, E: Entry>(&self, line: &[T], mut give: impl FnMut(usize)) {
-        give(entries::<T, E>(line, First::Smallest).select_nth_unstable(self.nth).1.place());
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let mut entries = order.entries(line);
+        let (_, &mut nth, _) = entries.select_nth_unstable(self.nth);
+        give(line, order.place(nth), values, places);
     }
 }
 
@@ -67,14 +79,14 @@ struct Median {
 }
 
 impl Choice for Median {
-    fn choose<T: Ranked, E: Entry>(&self, line: &[T], mut give: impl FnMut(usize)) {
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
         if !self.of_numbers
             && let Some(place) = line.iter().position(|element| element.is_none())
         {
-            return give(place);
+            return give(line, place, values, places);
         }
         let numbers = line.iter().filter(|element| !element.is_none()).count();
-        Nth { nth: numbers.saturating_sub(1) / 2 }.choose::<T, E>(line, give);
+        Nth { nth: numbers.saturating_sub(1) / 2 }.choose(order, line, values, places);
     }
 }
 
@@ -82,17 +94,17 @@ impl Choice for Median {
 struct Mode;
 
 impl Choice for Mode {
-    fn choose<T: Ranked, E: Entry>(&self, line: &[T], mut give: impl FnMut(usize)) {
-        let mut entries = entries::<T, E>(line, First::Smallest);
-        put_in_order(&mut entries);
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let mut entries = order.entries(line);
+        order.sort(&mut entries);
         let mut best: &[E] = &[];
-        for run in entries.chunk_by(|a, b| a.rank() == b.rank()) {
+        for run in entries.chunk_by(|&a, &b| order.same(a, b)) {
             if run.len() > best.len() {
                 best = run;
             }
         }
-        if let Some(last) = best.last() {
-            give(last.place());
+        if let Some(&last) = best.last() {
+            give(line, order.place(last), values, places);
         }
     }
 }
@@ -108,7 +120,7 @@ fn one<O: Operation>(this: &Tensor, dim: i64, keepdim: bool, choice: &impl Choic
 
 fn sorted<O: Operation>(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::sort_spec(this, dim)?;
-    choose::<O>(this, &dims(this, dim)?, spec, &InOrder { first: first(descending), wanted: usize::MAX })
+    choose::<O>(this, &dims(this, dim)?, spec, &InOrder(first(descending)))
 }
 
 fn first(descending: bool) -> First {
@@ -128,7 +140,7 @@ fn sort_stable(this: &Tensor, _stable: Option<bool>, dim: i64, descending: bool)
 #[op_impl(aten::topk, CPU)]
 fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, _sorted: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::topk_spec(this, k, dim)?;
-    choose::<aten::topk>(this, &dims(this, dim)?, spec, &InOrder { first: first(largest), wanted: usized(k) })
+    choose::<aten::topk>(this, &dims(this, dim)?, spec, &InOrder(first(largest)))
 }
 
 #[op_impl(aten::kthvalue, CPU)]
