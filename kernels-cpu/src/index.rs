@@ -115,9 +115,10 @@ impl Lists {
                     }
                     let (columns, count) = nonzero_positions(mask)?;
                     let (columns, count) = (columns.read::<i64>()?, count);
-                    lists.extend((0..mask.sizes().len()).map(|dim| {
-                        Some(Tensor::from_slice(&columns[dim * count..(dim + 1) * count]))
-                    }));
+                    lists.extend(
+                        (0..mask.sizes().len())
+                            .map(|dim| Some(Tensor::from_slice(&columns[dim * count..(dim + 1) * count]))),
+                    );
                 }
                 other => lists.push(other.clone()),
             }

@@ -129,8 +129,11 @@ fn triangle(this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Res
                     let row = i64::try_from(row).unwrap_or(0);
                     let (zeros, first) = (zeros(row, cols), row * strides[rank - 2]);
                     // Side by side, they are written at once.
-                    let (spots, length) =
-                        if strides[rank - 1] == 1 { (zeros.start..zeros.start + 1, zeros.end - zeros.start) } else { (zeros, 1) };
+                    let (spots, length) = if strides[rank - 1] == 1 {
+                        (zeros.start..zeros.start + 1, zeros.end - zeros.start)
+                    } else {
+                        (zeros, 1)
+                    };
                     for col in spots {
                         let to = start.at(offset + bytes(first + col * strides[rank - 1]));
                         // SAFETY: row and columns are below the sizes, so the elements are of `out`, which the operand holds.

@@ -67,13 +67,17 @@ impl Picked {
             let mut places = [0; BLOCK];
             for block in blocks {
                 let mut count = 0;
-                for (place, flag) in (block * BLOCK..).zip(&flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)]) {
+                for (place, flag) in (block * BLOCK..).zip(&flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)])
+                {
                     places[count % BLOCK] = place;
                     count += usize::from(flag.0 != 0);
                 }
                 // SAFETY: a block has so many, counted before, behind those of the blocks before it.
                 let out = unsafe {
-                    std::slice::from_raw_parts_mut(ends.0.add(self.starts[block]), count.min(self.starts[block + 1] - self.starts[block]))
+                    std::slice::from_raw_parts_mut(
+                        ends.0.add(self.starts[block]),
+                        count.min(self.starts[block + 1] - self.starts[block]),
+                    )
                 };
                 fill(&places[..count], out);
             }

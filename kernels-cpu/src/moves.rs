@@ -225,7 +225,8 @@ impl Walk {
         if self.axes.iter().all(|axis| matches!(axis.to, Step::Stride(_))) {
             return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
         }
-        let strided = |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
+        let strided =
+            |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
         let Some(cut) = (0..sizes.len()).filter(strided).max_by_key(|&dim| sizes[dim]) else {
             return self.rows(&sizes, 0..self.count, visit);
         };
@@ -291,14 +292,7 @@ impl Walk {
 /// # Safety
 ///
 /// The elements that the axis leads to are inside of blocks of memory, of which no byte is in both.
-unsafe fn row<W: Copy>(
-    to: *mut W,
-    from: *const W,
-    axis: &Axis,
-    at: usize,
-    count: usize,
-    f: &impl Fn(W, W) -> W,
-) {
+unsafe fn row<W: Copy>(to: *mut W, from: *const W, axis: &Axis, at: usize, count: usize, f: &impl Fn(W, W) -> W) {
     // SAFETY: as the caller says.
     let put = |to: *mut W, from: *const W| unsafe { to.write(f(to.read(), from.read())) };
     match (&axis.to, &axis.from) {

@@ -298,7 +298,9 @@ impl<T: Ranked, E: Entry> Order<T, E> {
             pieces[i].0.iter().for_each(|&entry| count[byte(entry)] += 1);
             *pieces[i].1.lock().unwrap_or_else(PoisonError::into_inner) = count;
         });
-        let pieces = pieces.into_iter().map(|(piece, count)| (piece, count.into_inner().unwrap_or_else(PoisonError::into_inner)));
+        let pieces = pieces
+            .into_iter()
+            .map(|(piece, count)| (piece, count.into_inner().unwrap_or_else(PoisonError::into_inner)));
         let mut pieces: Vec<(&[E], [usize; 256])> = pieces.collect();
         let mut before = 0;
         for value in 0..256 {

@@ -4,6 +4,8 @@
 
 mod boxes;
 
+use std::hint::select_unpredictable;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Problem, Spec};
 
@@ -191,9 +193,9 @@ fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
                         let x = image[at];
                         // What is not a number is larger than everything.
                         #[expect(clippy::eq_op, reason = "this is how it is told")]
-                        if x > largest || x != x {
-                            (largest, best) = (x, at);
-                        }
+                        let wins = (x > largest) | (x != x);
+                        largest = select_unpredictable(wins, x, largest);
+                        best = select_unpredictable(wins, at, best);
                     });
                     out[place] = largest;
                     found[place] = i64::try_from(best).unwrap_or(i64::MAX);
