@@ -13,6 +13,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
 use crate::compute::Compute;
+use crate::gemm::{Batch, BatchMut, Matrix, MatrixMut, batched, gemm};
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
 use field::{Field, Pass, Strip};
@@ -190,7 +191,11 @@ impl Moves {
             result: (self.filters, self.places()),
             steps: (self.taps(), self.channels * self.taps()),
         };
-        product.compute(&self.gathering(), large, weight, bias, small);
+        if self.is_pointwise() {
+            product.multiply(large, weight, bias, small);
+        } else {
+            product.compute(&self.gathering(), large, weight, bias, small);
+        }
     }
 
     /// The large side: the weight times the small side, added where the window is, and a bias.
@@ -202,6 +207,9 @@ impl Moves {
             result: (self.channels, self.area()),
             steps: (self.channels * self.taps(), self.taps()),
         };
+        if self.is_pointwise() {
+            return product.multiply(small, weight, bias, large);
+        }
         for pass in self.scattering() {
             product.compute(&pass, small, weight, bias, large);
         }
@@ -212,6 +220,9 @@ impl Moves {
         /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
         const PLACES: usize = 1 << 11;
         weight.fill(T::ZERO);
+        if self.is_pointwise() {
+            return self.correlate_points(large, small, weight);
+        }
         let pass = self.gathering();
         let taps = pass.taps.len();
         let strips = pass.strips(PLACES * pass.layers(), 1);
@@ -233,7 +244,9 @@ impl Moves {
             for first in (0..self.batch).step_by(images) {
                 let images = first..self.batch.min(first + images);
                 for strip in &strips {
-                    let of = |image: usize| &large[self.large_range(image * self.groups + group)][channels.start * self.area()..];
+                    let of = |image: usize| {
+                        &large[self.large_range(image * self.groups + group)][channels.start * self.area()..]
+                    };
                     field.lay_out(&pass, strip, self.area(), images.clone().map(of), channels.len());
                     let [rows, columns] = strip.sizes();
                     let (start, step) = pass.start(strip);
@@ -263,6 +276,27 @@ impl Moves {
             }
         });
     }
+}
+
+impl Moves {
+    /// The same where the window is one element: products of matrices.
+    fn correlate_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        let (places, filters, channels) = (self.places(), self.filters, self.channels);
+        for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
+            for item in (0..self.batch).map(|image| image * self.groups + group) {
+                let small = Matrix::new(&small[item * filters * places..], [filters, places], [places, 1]);
+                let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
+                let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
+                let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
+                gemm(one::<T>(), small, large, one::<T>(), to);
+            }
+        }
+    }
+}
+
+/// One, which is what products are scaled by.
+fn one<T: Term>() -> T {
+    T::from_scalar(Scalar::Int(1))
 }
 
 /// A weight times one side, which gives the other.
@@ -319,6 +353,28 @@ impl Product {
                 });
             }
         });
+    }
+
+    /// The same where the window is one element: products of matrices.
+    fn multiply<T: Term>(&self, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
+        let ((channels, area), rows, images) = (self.source, self.result.0, self.items / self.groups);
+        for group in 0..self.groups {
+            let weight = &weight[group * rows * channels..];
+            let first = group * channels * area;
+            let Some(result) = result.get_mut(group * rows * area..) else { return };
+            if let Some(bias) = bias {
+                for image in result.chunks_mut(self.groups * rows * area) {
+                    let lines = image.chunks_exact_mut(area.max(1)).zip(&bias[group * rows..]);
+                    lines.take(rows).for_each(|(line, &bias)| line.fill(bias));
+                }
+            }
+            let weight = Batch::new(weight, [images, rows, channels], [0, self.steps.1, self.steps.0]);
+            let source =
+                Batch::new(&source[first..], [images, channels, area], [self.groups * channels * area, area, 1]);
+            let into = BatchMut::new(result, [images, rows, area], [self.groups * rows * area, area, 1]);
+            let (Some(weight), Some(source), Some(into)) = (weight, source, into) else { return };
+            batched(one::<T>(), weight, source, if bias.is_some() { one::<T>() } else { T::ZERO }, into);
+        }
     }
 
     /// The weight as it is read: for every [`ROWS`] rows of a group, their numbers for each channel and tap.

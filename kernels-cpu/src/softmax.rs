@@ -32,7 +32,9 @@ pub(crate) fn highest<T: Ordered>(line: &[T]) -> T {
         || {
             let mut lanes = [T::LOWEST; LANES];
             let (wide, rest) = line.as_chunks::<LANES>();
-            for values in wide.iter().chain([&filled(rest, T::LOWEST)]) {
+            // Some may be looked at twice.
+            let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
+            for values in wide.iter().chain([&last]) {
                 for (lane, &value) in lanes.iter_mut().zip(values) {
                     *lane = larger(value, *lane);
                 }
@@ -52,7 +54,7 @@ fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
 
 /// The sum over a line of what `f` makes of blocks of elements; nothing is to become of `filler`.
 #[inline(always)]
-fn total<T: Compute, const K: usize>(lines: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
+pub(crate) fn total<T: Compute, const K: usize>(lines: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
     let mut lanes = [T::ZERO; LANES];
     let cut = lines.map(|line| line.as_chunks::<LANES>());
     let mut add = |blocks: [&[T; LANES]; K]| {

@@ -116,7 +116,7 @@ impl Pass {
         let height = fitting.min((planes * rows).div_ceil(wanted.max(1))).min(rows);
         let height = rows.div_ceil(rows.div_ceil(height));
         let fitting = (room / (layers * (height + more_rows))).saturating_sub(more_columns).max(64);
-        let width = if height == 1 { columns.div_ceil(columns.div_ceil(fitting)).next_multiple_of(STEP) } else { columns };
+        let width = if height == 1 { columns.div_ceil(columns.div_ceil(fitting)) } else { columns };
         let mut strips = Vec::new();
         for plane in 0..planes {
             for row in (0..rows).step_by(height) {
@@ -192,9 +192,8 @@ impl Pass {
 
     /// Lays a channel out.
     fn fill<T: Compute>(&self, image: &[T], strip: &Strip, field: &mut [T]) {
-        let lines = |dim: usize, from: usize, to: usize| {
-            from.cast_signed() + self.low[dim]..to.cast_signed() + self.high[dim]
-        };
+        let lines =
+            |dim: usize, from: usize, to: usize| from.cast_signed() + self.low[dim]..to.cast_signed() + self.high[dim];
         let [_, height, width] = self.source;
         let columns = lines(2, strip.columns.start, strip.columns.end);
         let mut rows = field.chunks_exact_mut(strip.pitch);

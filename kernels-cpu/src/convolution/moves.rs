@@ -42,19 +42,12 @@ impl Moves {
     pub(super) fn of(found: &Convolution, input: &Tensor, weight: &Tensor, transposed: bool, groups: i64) -> Self {
         let (input, output) = (input.sizes(), &found.sizes);
         let (large, small) = if transposed { (&output[2..], &input[2..]) } else { (&input[2..], &output[2..]) };
-        let window = Self::window(&found.window, large, small);
-        // Where the window is one element, and goes everywhere, there are no rows.
-        let flat = window.taps() == 1 && window.large == window.small && window.padding == [0; 3];
-        let line = [1, 1, window.area()];
-        let (large, small) = if flat { (line, line) } else { (window.large, window.small) };
         Self {
             batch: size(input[0]),
             groups: size(groups),
             channels: size(weight.sizes()[1]),
             filters: size(weight.sizes()[0] / groups),
-            large,
-            small,
-            ..window
+            ..Self::window(&found.window, large, small)
         }
     }
 
@@ -94,6 +87,11 @@ impl Moves {
         self.kernel.iter().product()
     }
 
+    /// Whether the window is one element, and goes everywhere.
+    pub(super) fn is_pointwise(&self) -> bool {
+        self.taps() == 1 && self.large == self.small && self.padding == [0; 3]
+    }
+
     /// How many elements a channel of the large side has.
     pub(super) fn area(&self) -> usize {
         self.large.iter().product()
@@ -126,7 +124,8 @@ impl Moves {
         let pass = |first: [usize; 3]| {
             Pass::new([self.small, self.large], [first, self.stride, [1; 3]], self.taps(), |number, dim| {
                 let offset = (self.offset(number)[dim] * self.dilation[dim]).cast_signed();
-                let (at, step) = ((first[dim] + self.padding[dim]).cast_signed() - offset, self.stride[dim].cast_signed());
+                let (at, step) =
+                    ((first[dim] + self.padding[dim]).cast_signed() - offset, self.stride[dim].cast_signed());
                 (at % step == 0).then_some(at / step)
             })
         };

@@ -8,6 +8,7 @@ use dispatch_runtime::{Complex32, Complex64};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::compute::Compute;
+use crate::gemm::Entry;
 
 /// How many channels of results have their weights next to each other.
 pub(super) const ROWS: usize = 8;
@@ -28,34 +29,16 @@ pub(super) const FILTERS: usize = 4;
 pub(super) const LANES: usize = 16;
 
 /// What convolutions compute in.
-pub(super) trait Term: Compute {
+pub(super) trait Term: Compute + Entry<Sum = Self> {
     type Vector<S: Simd>: Copy;
 
     fn repeated<S: Simd>(simd: S, number: Self) -> Self::Vector<S>;
     fn fused<S: Simd>(simd: S, x: Self::Vector<S>, y: Self::Vector<S>, sum: Self::Vector<S>) -> Self::Vector<S>;
     fn total<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
-    /// The first elements, fewer than a vector has, and zeros after them.
-    ///
-    /// # Safety
-    ///
-    /// As many elements as a vector has can be read.
-    unsafe fn first<S: Simd>(simd: S, from: *const Self, count: usize) -> Self::Vector<S>;
-}
-
-macro_rules! masks {
-    ($ty:ty) => {{
-        let mut masks = [<$ty>::MAX; 2 * LANES];
-        let mut at = LANES;
-        while at < 2 * LANES {
-            masks[at] = 0;
-            at += 1;
-        }
-        masks
-    }};
 }
 
 macro_rules! terms {
-    ($($ty:ident $vector:ident $splat:ident $fused:ident $total:ident |$simd:ident, $from:ident, $count:ident| $first:expr;)*) => {$(
+    ($($ty:ident $vector:ident $splat:ident $fused:ident $total:ident;)*) => {$(
         impl Term for $ty {
             type Vector<S: Simd> = S::$vector;
 
@@ -73,30 +56,16 @@ macro_rules! terms {
             fn total<S: Simd>(simd: S, vector: S::$vector) -> Self {
                 simd.$total(vector)
             }
-
-            #[inline(always)]
-            unsafe fn first<S: Simd>($simd: S, $from: *const Self, $count: usize) -> S::$vector {
-                // SAFETY: the caller's promise, and the masks are as long before and after their middle as a vector.
-                unsafe { $first }
-            }
         }
     )*};
 }
 
 terms! {
-    f32 f32s splat_f32s mul_add_e_f32s reduce_sum_f32s |simd, from, count|
-        simd.and_f32s(load::<Self, S>(from), load::<Self, S>(MASKS.as_ptr().add(LANES - count).cast()));
-    f64 f64s splat_f64s mul_add_e_f64s reduce_sum_f64s |simd, from, count|
-        simd.and_f64s(load::<Self, S>(from), load::<Self, S>(WIDE_MASKS.as_ptr().add(LANES - count).cast()));
-    Complex32 c32s splat_c32s mul_add_e_c32s reduce_sum_c32s |simd, from, count|
-        simd.partial_load_c32s(std::slice::from_raw_parts(from, count));
-    Complex64 c64s splat_c64s mul_add_e_c64s reduce_sum_c64s |simd, from, count|
-        simd.partial_load_c64s(std::slice::from_raw_parts(from, count));
+    f32 f32s splat_f32s mul_add_e_f32s reduce_sum_f32s;
+    f64 f64s splat_f64s mul_add_e_f64s reduce_sum_f64s;
+    Complex32 c32s splat_c32s mul_add_e_c32s reduce_sum_c32s;
+    Complex64 c64s splat_c64s mul_add_e_c64s reduce_sum_c64s;
 }
-
-/// All bits, and none from the middle on.
-static MASKS: [u32; 2 * LANES] = masks!(u32);
-static WIDE_MASKS: [u64; 2 * LANES] = masks!(u64);
 
 /// One at a time.
 impl Term for i64 {
@@ -115,11 +84,6 @@ impl Term for i64 {
     #[inline(always)]
     fn total<S: Simd>(_: S, vector: Self) -> Self {
         vector
-    }
-
-    #[inline(always)]
-    unsafe fn first<S: Simd>(_: S, _: *const Self, _: usize) -> Self {
-        0
     }
 }
 
@@ -289,10 +253,9 @@ impl<T: Term> Meetings<'_, T> {
         if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
             return;
         }
-        let most = self.offsets.iter().max().map_or(0, |&most| most + self.columns.next_multiple_of(LANES));
-        let [image, row] = self.field_steps;
+        let most = self.offsets.iter().max().map_or(0, |&most| most + self.line());
         assert!(
-            (self.images - 1) * image + (self.rows - 1) * row + most <= self.field.len(),
+            (self.images - 1) * self.field_steps[0] + most <= self.field.len(),
             "{} images of {} rows in {} elements",
             self.images,
             self.rows,
@@ -301,9 +264,9 @@ impl<T: Term> Meetings<'_, T> {
         Arch::new().dispatch(Walk { meetings: self, lines: Vec::new(), add });
     }
 
-    /// How long a row is where vectors read it.
+    /// How many elements of an image are read on end, gaps between rows included.
     fn line(&self) -> usize {
-        self.columns.next_multiple_of(LANES)
+        ((self.rows - 1) * self.field_steps[1] + self.columns).next_multiple_of(LANES)
     }
 
     /// The sums of so many filters, whose rows are in `lines`, and of some offsets.
@@ -318,42 +281,24 @@ impl<T: Term> Meetings<'_, T> {
         lines: &[T],
         offsets: [usize; K],
     ) -> [[T; K]; F] {
-        let lanes = lanes::<T, S>();
+        let (lanes, line) = (lanes::<T, S>(), self.line());
         let mut sums = [[T::repeated(simd, T::ZERO); K]; F];
-        let (line, rest) = (self.line(), self.columns % lanes);
-        let of_filter = self.images * self.rows * line;
         // SAFETY: as promised.
         unsafe {
-            let mut small = lines.as_ptr();
             for image in 0..self.images {
-                for row in 0..self.rows {
-                    let field = self.field.as_ptr().add(image * self.field_steps[0] + row * self.field_steps[1]);
-                    let mut add = |column: usize, met: [T::Vector<S>; K]| {
-                        for f in 0..F {
-                            let small = load::<T, S>(small.add(f * of_filter + column));
-                            for k in 0..K {
-                                sums[f][k] = T::fused(simd, small, met[k], sums[f][k]);
-                            }
-                        }
-                    };
-                    let mut column = 0;
-                    while column + lanes <= self.columns {
-                        let mut met = [T::repeated(simd, T::ZERO); K];
-                        for k in 0..K {
-                            met[k] = load::<T, S>(field.add(offsets[k] + column));
-                        }
-                        add(column, met);
-                        column += lanes;
+                let small = lines.as_ptr().add(image * line);
+                let field = self.field.as_ptr().add(image * self.field_steps[0]);
+                for place in (0..line).step_by(lanes) {
+                    let mut met = [T::repeated(simd, T::ZERO); K];
+                    for k in 0..K {
+                        met[k] = load::<T, S>(field.add(offsets[k] + place));
                     }
-                    if rest > 0 {
-                        // What lies beyond a row may not even be multiplied by zero: it may be infinite.
-                        let mut met = [T::repeated(simd, T::ZERO); K];
+                    for f in 0..F {
+                        let small = load::<T, S>(small.add(f * self.images * line + place));
                         for k in 0..K {
-                            met[k] = T::first(simd, field.add(offsets[k] + column), rest);
+                            sums[f][k] = T::fused(simd, small, met[k], sums[f][k]);
                         }
-                        add(column, met);
                     }
-                    small = small.add(line);
                 }
             }
         }
@@ -365,11 +310,24 @@ impl<T: Term> Meetings<'_, T> {
         }
         totals
     }
+
+    /// One of the sums, of results alone. What lies in a gap counts as zero elsewhere, which it must not if it is infinite.
+    #[cold]
+    fn exact(&self, filter: usize, offset: usize) -> T {
+        let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));
+        let sums = rows.map(|(image, row)| {
+            let [of_image, of_filter, of_row] = self.small_steps;
+            let small = &self.small[image * of_image + filter * of_filter + row * of_row..][..self.columns];
+            let met = &self.field[image * self.field_steps[0] + row * self.field_steps[1] + offset..];
+            small.iter().zip(met).fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)))
+        });
+        sums.fold(T::ZERO, T::plus)
+    }
 }
 
 struct Walk<'a, T, A> {
     meetings: &'a Meetings<'a, T>,
-    /// Rows of some filters, with zeros after them.
+    /// Rows of some filters as far apart as those of the field, with zeros between.
     lines: Vec<T>,
     add: A,
 }
@@ -377,27 +335,29 @@ struct Walk<'a, T, A> {
 impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
     #[inline(always)]
     fn by<S: Simd, const F: usize, const K: usize>(&mut self, simd: S) {
-        let Meetings { small, filters, offsets, images, rows, columns, small_steps, .. } = *self.meetings;
+        let Meetings { small, filters, offsets, images, rows, columns, small_steps, field_steps, .. } = *self.meetings;
         let line = self.meetings.line();
-        self.lines.resize(F * images * rows * line, T::ZERO);
+        self.lines.resize(F * images * line, T::ZERO);
         for first in (0..filters).step_by(F) {
             // What is too much is computed again, and left.
-            let mut lines = self.lines.chunks_exact_mut(line);
-            for filter in (first..first + F).map(|filter| filter.min(filters - 1)) {
-                for image in 0..images {
-                    let start = image * small_steps[0] + filter * small_steps[1];
-                    for (row, line) in lines.by_ref().take(rows).enumerate() {
-                        line[..columns].copy_from_slice(&small[start + row * small_steps[2]..][..columns]);
-                    }
+            let numbers = (first..first + F).map(|filter| filter.min(filters - 1));
+            let of = numbers.flat_map(|filter| (0..images).map(move |image| (filter, image)));
+            for ((filter, image), line) in of.zip(self.lines.chunks_exact_mut(line)) {
+                let start = image * small_steps[0] + filter * small_steps[1];
+                for row in 0..rows {
+                    let from = &small[start + row * small_steps[2]..][..columns];
+                    line[row * field_steps[1]..][..columns].copy_from_slice(from);
                 }
             }
             for start in (0..offsets.len()).step_by(K) {
                 let met = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
-                // SAFETY: `compute` has checked where the offsets lead to, and there is a line for every row.
+                // SAFETY: `compute` has checked where the offsets lead to, and there is a line for every image.
                 let totals = unsafe { self.meetings.block::<S, F, K>(simd, &self.lines, met) };
                 for (f, totals) in totals.iter().enumerate().take(filters - first) {
                     for (k, &total) in totals.iter().enumerate().take(offsets.len() - start) {
-                        (self.add)(first + f, start + k, total);
+                        #[expect(clippy::eq_op, reason = "what is not a number is not itself")]
+                        let sum = if total == total { total } else { self.meetings.exact(first + f, met[k]) };
+                        (self.add)(first + f, start + k, sum);
                     }
                 }
             }
