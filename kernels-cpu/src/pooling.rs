@@ -8,9 +8,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Problem};
 
 use crate::compute::Compute;
+use crate::numbers::usized;
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
-use crate::numbers::usized;
 use boxes::Boxes;
 
 /// What averages and maxima are computed in.
