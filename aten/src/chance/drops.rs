@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 use crate::bernoulli__float;
 
 /// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
-#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")]
+#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", out = "out")]
 pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)>;
 
 #[op_meta(native_dropout)]
