@@ -29,7 +29,7 @@ const MAY_COPY: [&str; 16] = [
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
 /// These are views without saying so: their callers promise never to look.
-const SILENT_VIEWS: [&str; 17] = [
+const SILENT_VIEWS: [&str; 18] = [
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -39,6 +39,7 @@ const SILENT_VIEWS: [&str; 17] = [
     "dropout",
     "feature_dropout",
     "alpha_dropout",
+    "feature_alpha_dropout",
     "type_as",
     "to_dense",
     "lift",

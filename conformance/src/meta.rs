@@ -11,7 +11,9 @@ use crate::tensors::outline;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
 /// What comes out of these, or how large it is, stands in the elements.
-const DATA_DEPENDENT: [&str; 16] = [
+const DATA_DEPENDENT: [&str; 18] = [
+    "_pack_padded_sequence",
+    "_pad_packed_sequence",
     "nonzero",
     "masked_select",
     "unique_consecutive",
@@ -36,7 +38,8 @@ const CUT_BY_DATA: [(&str, &str); 2] = [("narrow", "Tensor"), ("tensor_split", "
 /// Whether nobody can say without memory what the call gives.
 fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
     let Name { base, overload, .. } = operator.name();
-    if operator.is_data_dependent() || CUT_BY_DATA.contains(&(base, overload)) {
+    let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
+    if operator.is_data_dependent() || lengths_in_tensors || CUT_BY_DATA.contains(&(base, overload)) {
         return true;
     }
     let is_mask = |datum: &Datum| datum.arrays().iter().any(|array| matches!(array.dtype, DType::Bool | DType::U8));
