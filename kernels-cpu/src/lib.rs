@@ -48,5 +48,6 @@ mod search;
 mod sequence;
 mod softmax;
 mod sort;
+mod special;
 mod unary;
 mod upsample;

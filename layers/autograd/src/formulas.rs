@@ -31,6 +31,7 @@ mod rounding;
 mod scan;
 mod scatter;
 mod softmax;
+mod special;
 mod statements;
 mod unary;
 mod upsample;
