@@ -37,6 +37,7 @@ mod extents;
 mod face;
 mod factory;
 mod fractional;
+pub mod functional;
 mod gates;
 mod gradients;
 mod grid;

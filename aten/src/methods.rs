@@ -191,6 +191,9 @@ pub trait Methods {
     /// Whether all elements of two tensors are close: see `isclose`.
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
+    /// `alpha_dropout`, in place
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// The largest elements over these dimensions; NaN is larger than any number.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
@@ -974,6 +977,9 @@ pub trait Methods {
     /// `exponential`, into a tensor of the caller's.
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
+    /// `feature_alpha_dropout`, in place
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// Leaves whole channels out, each with the chance `p`, while training.
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
@@ -1079,6 +1085,18 @@ pub trait Methods {
     /// `frac`, into a tensor of the caller's.
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool2d`, into a tensor of the caller's.
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool3d`, into a tensor of the caller's.
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
     /// The roots of the sums of squares over at most two dimensions; over all without any.
     fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
@@ -1147,6 +1165,12 @@ pub trait Methods {
 
     /// `ger`, into a tensor of the caller's.
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// One half of a dimension, times the sigmoid of the other.
+    fn glu(&self, dim: i64) -> Result<Tensor>;
+
+    /// `glu`, into a tensor of the caller's.
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
     /// The slopes along dimensions, of points that are one apart.
     fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>>;
@@ -1228,6 +1252,9 @@ pub trait Methods {
 
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self` where the target is 1, and what it is below `margin` where it is -1.
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor>;
 
     /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
@@ -1754,6 +1781,18 @@ pub trait Methods {
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool2d`, into a tensor of the caller's.
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool3d`, into a tensor of the caller's.
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The larger; NaN where one is
     fn maximum(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1870,6 +1909,24 @@ pub trait Methods {
 
     /// `mul_scalar`, into a tensor of the caller's.
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `multi_margin_loss`, into a tensor of the caller's.
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `multilabel_margin_loss`, and which classes are true.
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `multilabel_margin_loss_forward`, into a tensor of the caller's.
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()>;
+
+    /// `multilabel_margin_loss`, into a tensor of the caller's.
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
@@ -2108,6 +2165,9 @@ pub trait Methods {
     /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
+    /// The distance of every row from those behind it, one after the other.
+    fn pdist(&self, p: f64) -> Result<Tensor>;
+
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
@@ -2146,6 +2206,9 @@ pub trait Methods {
 
     /// `pow_tensor_tensor`, into a tensor of the caller's.
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, times `weight` below zero; there is one weight, or one for each channel.
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor>;
 
     /// The product of all elements.
     fn prod(&self) -> Result<Tensor>;
@@ -2303,6 +2366,9 @@ pub trait Methods {
     /// `min(max(self, 0), 6)`
     fn relu6(&self) -> Result<Tensor>;
 
+    /// `relu6`, in place
+    fn relu6_(&mut self) -> Result<()>;
+
     /// `relu`, in place.
     fn relu_(&mut self) -> Result<()>;
 
@@ -2408,6 +2474,21 @@ pub trait Methods {
     /// `round`, into a tensor of the caller's.
     fn round_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// `self`, times a random number between two below zero while training, and their mean otherwise.
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu`, in place
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu_with_noise_functional`, into a tensor of the caller's for what elements were multiplied with
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu_with_noise`, in place
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu`, and what each element was multiplied with while training.
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)>;
+
     /// `1 / sqrt(self)`
     fn rsqrt(&self) -> Result<Tensor>;
 
@@ -2500,6 +2581,9 @@ pub trait Methods {
 
     /// The self-normalising `elu`
     fn selu(&self) -> Result<Tensor>;
+
+    /// `selu`, in place
+    fn selu_(&mut self) -> Result<()>;
 
     /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
     fn sgn(&self) -> Result<Tensor>;
@@ -3390,6 +3474,10 @@ impl Methods for Tensor {
 
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
         crate::allclose(self, other, rtol, atol, equal_nan)
+    }
+
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::alpha_dropout_(self, p, train)
     }
 
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
@@ -4436,6 +4524,10 @@ impl Methods for Tensor {
         crate::exponential_out!(self, lambd, out = out)
     }
 
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::feature_alpha_dropout_(self, p, train)
+    }
+
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_dropout_(self, p, train)
     }
@@ -4576,6 +4668,22 @@ impl Methods for Tensor {
         crate::frac_out(self, out)
     }
 
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
     fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::frobenius_norm_dim(self, dim, keepdim)
     }
@@ -4666,6 +4774,14 @@ impl Methods for Tensor {
 
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::ger_out(self, vec2, out)
+    }
+
+    fn glu(&self, dim: i64) -> Result<Tensor> {
+        crate::glu(self, dim)
+    }
+
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::glu_out(self, dim, out)
     }
 
     fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>> {
@@ -4774,6 +4890,10 @@ impl Methods for Tensor {
 
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::heaviside_out(self, values, out)
+    }
+
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+        crate::hinge_embedding_loss(self, target, margin, reduction)
     }
 
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor> {
@@ -5476,6 +5596,22 @@ impl Methods for Tensor {
         crate::max_unary_out(self, out)
     }
 
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+        crate::max_unpool2d(self, indices, output_size)
+    }
+
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool2d_out(self, indices, output_size, out)
+    }
+
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::max_unpool3d(self, indices, output_size, stride, padding)
+    }
+
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool3d_out(self, indices, output_size, stride, padding, out)
+    }
+
     fn maximum(&self, other: &Tensor) -> Result<Tensor> {
         crate::maximum(self, other)
     }
@@ -5630,6 +5766,30 @@ impl Methods for Tensor {
 
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::mul_scalar_out(self, other.into(), out)
+    }
+
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::multi_margin_loss(self, target, p.into(), margin.into(), weight, reduction)
+    }
+
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multi_margin_loss_out(self, target, p.into(), margin.into(), weight, reduction, out)
+    }
+
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::multilabel_margin_loss(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
+        crate::multilabel_margin_loss_forward(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_forward_output(self, target, reduction, output, is_target)
+    }
+
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_out(self, target, reduction, out)
     }
 
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
@@ -5948,6 +6108,10 @@ impl Methods for Tensor {
         crate::pad(self, pad, mode, value)
     }
 
+    fn pdist(&self, p: f64) -> Result<Tensor> {
+        crate::pdist(self, p)
+    }
+
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
         crate::permute(self, dims)
     }
@@ -5998,6 +6162,10 @@ impl Methods for Tensor {
 
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::pow_tensor_tensor_out(self, exponent, out)
+    }
+
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor> {
+        crate::prelu(self, weight)
     }
 
     fn prod(&self) -> Result<Tensor> {
@@ -6208,6 +6376,10 @@ impl Methods for Tensor {
         crate::relu6(self)
     }
 
+    fn relu6_(&mut self) -> Result<()> {
+        crate::relu6_(self)
+    }
+
     fn relu_(&mut self) -> Result<()> {
         crate::relu_(self)
     }
@@ -6348,6 +6520,26 @@ impl Methods for Tensor {
         crate::round_out(self, out)
     }
 
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu_with_noise(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_with_noise_(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)> {
+        crate::rrelu_with_noise_functional(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
     fn rsqrt(&self) -> Result<Tensor> {
         crate::rsqrt(self)
     }
@@ -6470,6 +6662,10 @@ impl Methods for Tensor {
 
     fn selu(&self) -> Result<Tensor> {
         crate::selu(self)
+    }
+
+    fn selu_(&mut self) -> Result<()> {
+        crate::selu_(self)
     }
 
     fn sgn(&self) -> Result<Tensor> {

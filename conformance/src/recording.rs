@@ -120,13 +120,13 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Where there is a recording, but it cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let Some(mut all) = lines(RECORDINGS[0].0, RECORDINGS[0].1)? else { return Ok(None) };
-    for (name, copy) in &RECORDINGS[1..] {
-        all.extend(lines(name, copy)?.unwrap_or_default());
+    let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
+    if files[0].is_none() {
+        return Ok(None);
     }
-    let mut calls: Vec<Call> = Vec::with_capacity(all.len());
+    let mut calls = Vec::new();
     let mut counts = std::collections::HashMap::<String, usize>::new();
-    for (i, line) in all.iter().enumerate() {
+    for (i, line) in files.iter().flatten().flat_map(|lines| lines.iter().enumerate()) {
         let mut call = Call::parse_numbered(line, i + 1)?;
         let count = counts.entry(call.operator.clone()).or_default();
         call.number = *count;
