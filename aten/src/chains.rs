@@ -95,6 +95,9 @@ pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
         let one = crate::eye(rows, Some(this.dtype()), None, Some(this.device()), None)?;
         return one.expand(this.sizes())?.contiguous();
     }
+    if left == 1 {
+        return crate::clone(this, None);
+    }
     let (mut square, mut power) = (this.clone(), None::<Tensor>);
     loop {
         if left % 2 == 1 {

@@ -22,7 +22,7 @@ pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Resul
         let left = operands.remove(first.min(second));
         let needed =
             |label: &Label| output.contains(label) || operands.iter().any(|operand| operand.labels.contains(label));
-        let met = meet(left, right, needed)?;
+        let met = meet(left, right, &output, needed)?;
         // In the order of the equation where no path says otherwise.
         operands.insert(if path.is_some() { operands.len() } else { 0 }, met);
     }
@@ -112,14 +112,21 @@ fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
 }
 
 /// The sum of the products of two operands over all that is not needed any more.
-fn meet(left: Operand, right: Operand, needed: impl Fn(&Label) -> bool) -> Result<Operand> {
+///
+/// Its dimensions are in the order of the whole result as far as they can be, which then is seldom turned.
+fn meet(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
     let left = left.stretching(&right)?;
     let right = right.stretching(&left)?;
     let left = left.summed(|label| needed(label) || right.labels.contains(label))?;
     let right = right.summed(|label| needed(label) || left.labels.contains(label))?;
-    let (both, rows): (Vec<Label>, Vec<Label>) = left.labels.iter().partition(|label| right.labels.contains(label));
+    let only = |one: &Operand, other: &Operand| in_order_of(output, &one.labels, |label| !other.labels.contains(label));
+    let (rows, columns) = (only(&left, &right), only(&right, &left));
+    let at = |labels: &[Label]| labels.first().and_then(|first| output.iter().position(|label| label == first));
+    if matches!((at(&rows), at(&columns)), (Some(row), Some(column)) if column < row) {
+        return meet(right, left, output, needed);
+    }
+    let both = in_order_of(output, &left.labels, |label| right.labels.contains(label));
     let (batch, inner): (Vec<Label>, Vec<Label>) = both.into_iter().partition(&needed);
-    let columns: Vec<Label> = right.labels.iter().copied().filter(|label| !left.labels.contains(label)).collect();
     let labels = [&batch[..], &rows, &columns].concat();
     if inner.is_empty() {
         let tensor = mul(&left.spread_over(&labels)?, &right.spread_over(&labels)?)?;
@@ -135,6 +142,13 @@ fn meet(left: Operand, right: Operand, needed: impl Fn(&Label) -> bool) -> Resul
     let product =
         bmm(&reshape(&down, &[items, height, inner_count])?, &reshape(&across, &[items, inner_count, width])?)?;
     Ok(Operand { tensor: reshape(&product, &sizes)?, labels })
+}
+
+/// Some of these labels, those that the result has first, in its order.
+fn in_order_of(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
+    let mut found: Vec<Label> = labels.iter().copied().filter(fits).collect();
+    found.sort_by_key(|label| output.iter().position(|other| other == label).unwrap_or(output.len()));
+    found
 }
 
 fn count(sizes: impl Iterator<Item = i64>) -> i64 {

@@ -44,7 +44,7 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
 pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
     let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), "1").into()) };
     let columns = match usize::try_from(r) {
-        Ok(0) => return this.narrow(0, 0, 0)?.reshape(&[0]),
+        Ok(0) => return this.new_empty(&[0]),
         Ok(columns) => columns,
         Err(_) => return Err(BadArgument::value("r", r, "zero or more").into()),
     };

@@ -204,7 +204,7 @@ impl Quantile<'_> {
             (shares * last)?.masked_fill_scalar(&unknown, last)?
         };
         let values = |places: &Tensor| sorted.gather(-1, &places.to(DType::I64)?);
-        let found = match interpolation {
+        let mut found = match interpolation {
             "lower" => values(&places.floor()?)?,
             "higher" => values(&places.ceil()?)?,
             "nearest" => values(&places.round()?)?,
@@ -218,18 +218,15 @@ impl Quantile<'_> {
                 return Err(BadArgument::value("interpolation", other, expected).into());
             }
         };
-        let found = if q.sizes().is_empty() { found.squeeze_dim(-1)? } else { found.movedim_int(-1, 0)? };
-        if !keepdim {
-            return Ok(found);
-        }
-        let shares = i64::try_from(q.sizes().len()).unwrap_or(1);
         match at {
-            Some(at) if rank > 0 => found.unsqueeze(shares + i64::try_from(at).unwrap_or(0)),
-            _ => {
-                let mut sizes = q.sizes().to_vec();
-                sizes.extend(std::iter::repeat_n(1, rank));
-                found.reshape(&sizes)
+            Some(at) if keepdim && rank > 0 => found = found.unsqueeze(i64::try_from(at).unwrap_or(0))?,
+            _ if keepdim => {
+                for _ in 0..rank {
+                    found = found.unsqueeze(0)?;
+                }
             }
+            _ => {}
         }
+        if q.sizes().is_empty() { found.squeeze_dim(-1) } else { found.movedim_int(-1, 0) }
     }
 }

@@ -6,7 +6,7 @@ use crate::datum::tensors;
 use crate::verdict::Failure;
 
 /// `Tensor(a)` here may also be a copy, where no view has the shape or dtype that was asked for.
-const MAY_COPY: [&str; 12] = [
+const MAY_COPY: [&str; 16] = [
     "reshape",
     "reshape_as",
     "contiguous",
@@ -19,13 +19,17 @@ const MAY_COPY: [&str; 12] = [
     "resolve_neg",
     "unflatten",
     "view_as_complex",
+    "adjoint",
+    "mH",
+    "matrix_H",
+    "_grad_sum_to_size",
 ];
 
 /// Arguments that are written though the schema does not say so, in PyTorch as here.
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
 /// These are views without saying so: their callers promise never to look.
-const SILENT_VIEWS: [&str; 13] = [
+const SILENT_VIEWS: [&str; 18] = [
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -39,6 +43,11 @@ const SILENT_VIEWS: [&str; 13] = [
     "type_as",
     "to_dense",
     "lift",
+    "einsum",
+    "chain_matmul",
+    "cartesian_prod",
+    "sum_to_size",
+    "unflatten_dense_tensors",
 ];
 
 /// Whether an operator writes to an argument of which its schema says that it is only read.

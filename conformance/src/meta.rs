@@ -2,7 +2,7 @@
 //!
 //! What comes out must look exactly like the recorded result: whoever plans memory by Meta is wrong by every stride that is not.
 
-use dispatch_runtime::{DType, Device, Operator, Value};
+use dispatch_runtime::{DType, Device, Name, Operator, Value};
 
 use crate::case::Case;
 use crate::compare::{Extent, compare_to};
@@ -32,12 +32,18 @@ const DATA_DEPENDENT: [&str; 18] = [
     "_histogramdd_bin_edges",
 ];
 
+/// The overloads of others that take from a tensor's elements where to cut.
+const CUT_BY_DATA: [(&str, &str); 2] = [("narrow", "Tensor"), ("tensor_split", "tensor_indices_or_sections")];
+
 /// Whether nobody can say without memory what the call gives.
 fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
-    let (base, overload) = (operator.name().base, operator.name().overload);
+    let Name { base, overload, .. } = operator.name();
     let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
+    if operator.is_data_dependent() || lengths_in_tensors || CUT_BY_DATA.contains(&(base, overload)) {
+        return true;
+    }
     let is_mask = |datum: &Datum| datum.arrays().iter().any(|array| matches!(array.dtype, DType::Bool | DType::U8));
-    DATA_DEPENDENT.contains(&base) || lengths_in_tensors || base == "index" && arguments.get(1).is_some_and(is_mask)
+    DATA_DEPENDENT.contains(&base) || base == "index" && arguments.get(1).is_some_and(is_mask)
 }
 
 pub(crate) fn check(case: &Case) -> Verdict {

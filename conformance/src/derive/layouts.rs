@@ -15,7 +15,7 @@ use crate::meta;
 use crate::verdict::{Failure, Stop, Verdict};
 
 /// Their results are about strides.
-const LAYOUT_SENSITIVE: [&str; 14] = [
+const LAYOUT_SENSITIVE: [&str; 15] = [
     "view",
     "view_copy",
     "_unsafe_view",
@@ -26,6 +26,7 @@ const LAYOUT_SENSITIVE: [&str; 14] = [
     "_reshape_alias",
     "view_as_real",
     "view_as_complex",
+    "view_as_complex_copy",
     "stride",
     "sym_stride",
     "sym_storage_offset",
