@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 pub fn add(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
 /// `self + alpha * other`, of a number
-#[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")]
+#[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out")]
 pub fn add_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
     add(this, &Tensor::number(other), alpha)
 }
@@ -23,7 +23,7 @@ pub fn add__scalar(this: &mut Tensor, other: Scalar, alpha: Scalar) -> Result<()
 pub fn sub(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
 /// `self - alpha * other`, of a number
-#[op_def("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")]
+#[op_def("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out")]
 pub fn sub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
     sub(this, &Tensor::number(other), alpha)
 }
@@ -39,7 +39,7 @@ pub fn sub__scalar(this: &mut Tensor, other: Scalar, alpha: Scalar) -> Result<()
 pub fn rsub(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
 /// `other - alpha * self`, of a number
-#[op_def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")]
+#[op_def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out")]
 pub fn rsub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
     rsub(this, &Tensor::number(other), alpha)
 }
@@ -49,7 +49,7 @@ pub fn rsub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor
 pub fn mul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self * other`, of a number
-#[op_def("mul.Scalar(Tensor self, Scalar other) -> Tensor")]
+#[op_def("mul.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out")]
 pub fn mul_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
     mul(this, &Tensor::number(other))
 }
@@ -73,7 +73,7 @@ pub fn addcdiv(this: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar)
 pub fn lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`, of a number
-#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")]
+#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", out = "Scalar_out")]
 pub fn lerp_scalar(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor> {
     lerp(this, end, &Tensor::number(weight))
 }
@@ -97,7 +97,7 @@ pub fn atan2(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn xlogy(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self * log(other)`, of a number
-#[op_def("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")]
+#[op_def("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", out = "OutScalar_Other")]
 pub fn xlogy_scalar_other(this: &Tensor, other: Scalar) -> Result<Tensor> {
     xlogy(this, &Tensor::number(other))
 }
@@ -109,7 +109,7 @@ pub fn xlogy__scalar_other(this: &mut Tensor, other: Scalar) -> Result<()> {
 }
 
 /// `self * log(other)`, where `self` is a number
-#[op_def("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")]
+#[op_def("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out = "OutScalar_Self")]
 pub fn xlogy_scalar_self(this: Scalar, other: &Tensor) -> Result<Tensor> {
     xlogy(&Tensor::number(this), other)
 }

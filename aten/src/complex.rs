@@ -17,6 +17,27 @@ pub fn conj(this: &Tensor) -> Result<Tensor> {
 #[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
 pub fn conj_physical(this: &Tensor) -> Result<Tensor>;
 
+/// The numbers themselves, of which none waits to be conjugated.
+#[op_def("resolve_conj(Tensor(a) self) -> Tensor(a)")]
+pub fn resolve_conj(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+/// The numbers themselves, of which none waits to be negated.
+#[op_def("resolve_neg(Tensor(a) self) -> Tensor(a)")]
+pub fn resolve_neg(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+/// Where a number has no imaginary part.
+#[op_def("isreal(Tensor self) -> Tensor")]
+pub fn isreal(this: &Tensor) -> Result<Tensor> {
+    if this.dtype().is_complex() {
+        return crate::eq_scalar(&imag(this)?, Scalar::Int(0));
+    }
+    crate::ones_like(this, Some(DType::Bool), None, None, None, None)
+}
+
 /// The real part; a real tensor is its own.
 #[op_def("real(Tensor(a) self) -> Tensor(a)")]
 pub fn real(this: &Tensor) -> Result<Tensor> {

@@ -10,7 +10,7 @@ use crate::mul;
 pub fn div(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self / other`, by a number
-#[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor")]
+#[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out")]
 pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
     div(this, &Tensor::number(other))
 }
@@ -34,7 +34,7 @@ pub fn div__tensor_mode(this: &mut Tensor, other: &Tensor, rounding_mode: Option
 pub fn div_out_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
 
 /// `self / other`, by a number, rounded
-#[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")]
+#[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", out = "Scalar_mode_out")]
 pub fn div_scalar_mode(this: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
     div_tensor_mode(this, &Tensor::number(other), rounding_mode)
 }
@@ -54,7 +54,7 @@ pub fn floor_divide(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()>;
 
 /// `self / other`, by a number, rounded downwards
-#[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")]
+#[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out")]
 pub fn floor_divide_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
     floor_divide(this, &Tensor::number(other))
 }
@@ -88,7 +88,7 @@ pub fn remainder_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> R
 }
 
 /// The remainder of a number, with the sign of `other`
-#[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")]
+#[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out")]
 pub fn remainder_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor> {
     remainder(&Tensor::number(this), other)
 }
@@ -161,7 +161,7 @@ pub fn pow_scalar_out(this: Scalar, exponent: &Tensor, out: &mut Tensor) -> Resu
 }
 
 /// `self ^ 2`
-#[op_def("square(Tensor self) -> Tensor")]
+#[op_def("square(Tensor self) -> Tensor", out = "out")]
 pub fn square(this: &Tensor) -> Result<Tensor> {
     pow_tensor_scalar(this, 2.into())
 }

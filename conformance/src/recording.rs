@@ -13,6 +13,13 @@ use serde_json::{Map, Value as Json};
 
 use crate::error::{Error, Result};
 
+/// The first is of what PyTorch's dispatcher sees below autograd; then come operators that it lacks, and such as are composed of others.
+const RECORDINGS: [(&str, &[u8]); 3] = [
+    ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
+    ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
+    ("composites.jsonl", include_bytes!("../golden/composites.jsonl.gz")),
+];
+
 /// One recorded call.
 ///
 /// ```
@@ -96,7 +103,7 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
     if json.is_null() { Ok(None) } else { numbers(json).map(Some).ok_or_else(lacking) }
 }
 
-/// The recorded calls, in the order of the recording.
+/// The recorded calls, in the order of the recording, and behind them those of operators that it lacks.
 ///
 /// They are read from the folder that the variable `DISPATCH_GOLDEN` names, or else from the copy that is part of this crate. None
 /// where the variable names a folder without them.
@@ -113,10 +120,13 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Where there is a recording, but it cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let Some(lines) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
-    let mut calls: Vec<Call> = Vec::with_capacity(lines.len());
+    let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
+    if files[0].is_none() {
+        return Ok(None);
+    }
+    let mut calls = Vec::new();
     let mut counts = std::collections::HashMap::<String, usize>::new();
-    for (i, line) in lines.iter().enumerate() {
+    for (i, line) in files.iter().flatten().flat_map(|lines| lines.iter().enumerate()) {
         let mut call = Call::parse_numbered(line, i + 1)?;
         let count = counts.entry(call.operator.clone()).or_default();
         call.number = *count;

@@ -1,0 +1,32 @@
+//! Activations that are gated.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Gradient, op_grad};
+
+#[op_grad(aten::glu)]
+fn glu(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
+    aten::glu_backward(grad, this, dim)
+}
+
+#[op_grad(aten::glu_backward)]
+fn glu_backward(grad: &Tensor, grad_output: &Tensor, this: &Tensor, dim: i64) -> (impl Gradient, impl Gradient) {
+    let all = move || {
+        let ([of_gated, of_gate], [gated, gate]) = (aten::halves(grad, dim)?, aten::halves(this, dim)?);
+        Ok::<_, Error>((of_gated, of_gate, gated, gate.sigmoid()?))
+    };
+    (
+        move || {
+            let (of_gated, of_gate, gated, sigmoid) = all()?;
+            (of_gated * &sigmoid)? + aten::sigmoid_backward(&(of_gate * gated)?, &sigmoid)?
+        },
+        move || {
+            let (of_gated, of_gate, gated, sigmoid) = all()?;
+            let by_gated = aten::sigmoid_backward(&(&of_gate * grad_output)?, &sigmoid)?;
+            let bend = ((1 - (&sigmoid * 2)?)? * (of_gate * gated)?)?;
+            let by_gate = aten::sigmoid_backward(&(grad_output * (of_gated + bend)?)?, &sigmoid)?;
+            aten::cat(&[by_gated, by_gate], dim)
+        },
+    )
+}
