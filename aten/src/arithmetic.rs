@@ -7,58 +7,32 @@ use dispatch_runtime::prelude::*;
 pub fn add(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
 /// `self + alpha * other`, of a number
-#[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out")]
-pub fn add_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-    add(this, &Tensor::number(other), alpha)
-}
-
-/// `self + alpha * other`, of a number, in place
-#[op_def("add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)")]
-pub fn add__scalar(this: &mut Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-    add_(this, &Tensor::number(other), alpha)
-}
+#[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = add(this, &Tensor::number(other), alpha))]
+pub fn add_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor>;
 
 /// `self - alpha * other`
 #[op_def("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub, shape = pointwise(this, other), inplace, out = "out")]
 pub fn sub(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
 /// `self - alpha * other`, of a number
-#[op_def("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out")]
-pub fn sub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-    sub(this, &Tensor::number(other), alpha)
-}
-
-/// `self - alpha * other`, of a number, in place
-#[op_def("sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)")]
-pub fn sub__scalar(this: &mut Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-    sub_(this, &Tensor::number(other), alpha)
-}
+#[op_def("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = sub(this, &Tensor::number(other), alpha))]
+pub fn sub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor>;
 
 /// `other - alpha * self`
 #[op_def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", shape = pointwise(this, other), out = "Tensor_out")]
 pub fn rsub(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
 /// `other - alpha * self`, of a number
-#[op_def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out")]
-pub fn rsub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-    rsub(this, &Tensor::number(other), alpha)
-}
+#[op_def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out", calls = rsub(this, &Tensor::number(other), alpha))]
+pub fn rsub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor>;
 
 /// `self * other`
 #[op_def("mul.Tensor(Tensor self, Tensor other) -> Tensor", operator = Mul, shape = pointwise, inplace, out = "out")]
 pub fn mul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self * other`, of a number
-#[op_def("mul.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out")]
-pub fn mul_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    mul(this, &Tensor::number(other))
-}
-
-/// `self * other`, of a number, in place
-#[op_def("mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn mul__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    mul_(this, &Tensor::number(other))
-}
+#[op_def("mul.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = mul(this, &Tensor::number(other)))]
+pub fn mul_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self + value * tensor1 * tensor2`
 #[op_def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), inplace, out = "out")]
@@ -73,16 +47,8 @@ pub fn addcdiv(this: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar)
 pub fn lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`, of a number
-#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", out = "Scalar_out")]
-pub fn lerp_scalar(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor> {
-    lerp(this, end, &Tensor::number(weight))
-}
-
-/// `self + weight * (end - self)`, of a number, in place
-#[op_def("lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)")]
-pub fn lerp__scalar(this: &mut Tensor, end: &Tensor, weight: Scalar) -> Result<()> {
-    lerp_(this, end, &Tensor::number(weight))
-}
+#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &Tensor::number(weight)))]
+pub fn lerp_scalar(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor>;
 
 /// `sqrt(self^2 + other^2)`, without overflow on the way
 #[op_def("hypot(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
@@ -97,22 +63,20 @@ pub fn atan2(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn xlogy(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self * log(other)`, of a number
-#[op_def("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", out = "OutScalar_Other")]
-pub fn xlogy_scalar_other(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    xlogy(this, &Tensor::number(other))
-}
-
-/// `self * log(other)`, of a number, in place
-#[op_def("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn xlogy__scalar_other(this: &mut Tensor, other: Scalar) -> Result<()> {
-    xlogy_(this, &Tensor::number(other))
-}
+#[op_def("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", inplace, out = "OutScalar_Other", calls = xlogy(this, &Tensor::number(other)))]
+pub fn xlogy_scalar_other(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self * log(other)`, where `self` is a number
-#[op_def("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out = "OutScalar_Self")]
-pub fn xlogy_scalar_self(this: Scalar, other: &Tensor) -> Result<Tensor> {
-    xlogy(&Tensor::number(this), other)
-}
+#[op_def("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out = "OutScalar_Self", calls = xlogy(&Tensor::number(this), other))]
+pub fn xlogy_scalar_self(this: Scalar, other: &Tensor) -> Result<Tensor>;
+
+/// The share of a gamma distribution of shape `self` that is below `other`
+#[op_def("igamma(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
+pub fn igamma(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// The share of a gamma distribution of shape `self` that is above `other`
+#[op_def("igammac(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
+pub fn igammac(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `log(e^self + e^other)`
 #[op_def("logaddexp(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
@@ -131,22 +95,8 @@ pub fn nextafter(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn copysign(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The magnitude of `self` with the sign of a number
-#[op_def("copysign.Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn copysign_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    copysign(this, &Tensor::number(other))
-}
-
-/// The magnitude of `self` with the sign of a number, in place
-#[op_def("copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn copysign__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    copysign_(this, &Tensor::number(other))
-}
-
-/// The magnitude of `self` with the sign of a number, into a tensor of the caller's
-#[op_def("copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn copysign_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    copysign_out(this, &Tensor::number(other), out)
-}
+#[op_def("copysign.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = copysign(this, &Tensor::number(other)))]
+pub fn copysign_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// The greatest common divisor
 #[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]

@@ -43,61 +43,16 @@ pub fn clamp_min_tensor(this: &Tensor, min: &Tensor) -> Result<Tensor>;
 pub fn clamp_max_tensor(this: &Tensor, max: &Tensor) -> Result<Tensor>;
 
 /// `self` kept between two numbers, either of which may be left out
-#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")]
-pub fn clamp(this: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-    let (min, max) = (min.map(|min| bound(this, min)), max.map(|max| bound(this, max)));
-    clamp_tensor(this, min.as_ref(), max.as_ref())
-}
+#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| bound(this, min)).as_ref(), max.map(|max| bound(this, max)).as_ref()))]
+pub fn clamp(this: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
 
-/// `self` kept between two numbers, in place
-#[op_def("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")]
-pub fn clamp_(this: &mut Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-    let (min, max) = (min.map(|min| bound(this, min)), max.map(|max| bound(this, max)));
-    clamp__tensor(this, min.as_ref(), max.as_ref())
-}
+/// `self`, or the number where that is larger
+#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &bound(this, min)))]
+pub fn clamp_min(this: &Tensor, min: Scalar) -> Result<Tensor>;
 
-/// `self` kept between two numbers, into a tensor of the caller's
-#[op_def("clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn clamp_out(this: &Tensor, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()> {
-    let (min, max) = (min.map(|min| bound(this, min)), max.map(|max| bound(this, max)));
-    clamp_tensor_out(this, min.as_ref(), max.as_ref(), out)
-}
-
-/// `self` kept on one side of a number
-#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor")]
-pub fn clamp_min(this: &Tensor, min: Scalar) -> Result<Tensor> {
-    clamp_min_tensor(this, &bound(this, min))
-}
-
-/// `self` kept on one side of a number, in place
-#[op_def("clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)")]
-pub fn clamp_min_(this: &mut Tensor, min: Scalar) -> Result<()> {
-    clamp_min__tensor(this, &bound(this, min))
-}
-
-/// `self` kept on one side of a number, into a tensor of the caller's
-#[op_def("clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn clamp_min_out(this: &Tensor, min: Scalar, out: &mut Tensor) -> Result<()> {
-    clamp_min_tensor_out(this, &bound(this, min), out)
-}
-
-/// `self` kept on one side of a number
-#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor")]
-pub fn clamp_max(this: &Tensor, max: Scalar) -> Result<Tensor> {
-    clamp_max_tensor(this, &bound(this, max))
-}
-
-/// `self` kept on one side of a number, in place
-#[op_def("clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)")]
-pub fn clamp_max_(this: &mut Tensor, max: Scalar) -> Result<()> {
-    clamp_max__tensor(this, &bound(this, max))
-}
-
-/// `self` kept on one side of a number, into a tensor of the caller's
-#[op_def("clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn clamp_max_out(this: &Tensor, max: Scalar, out: &mut Tensor) -> Result<()> {
-    clamp_max_tensor_out(this, &bound(this, max), out)
-}
+/// `self`, or the number where that is smaller
+#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &bound(this, max)))]
+pub fn clamp_max(this: &Tensor, max: Scalar) -> Result<Tensor>;
 
 /// A number as a bound. One that integers of the dtype of `this` do not reach bounds them as the last of them does.
 fn bound(this: &Tensor, number: Scalar) -> Tensor {

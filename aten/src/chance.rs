@@ -13,6 +13,7 @@ mod factory;
 mod integer_factory;
 mod integers;
 mod normals;
+mod shaped;
 
 use dispatch_runtime::{BadArgument, Tensor};
 
@@ -24,6 +25,7 @@ pub use factory::*;
 pub use integer_factory::*;
 pub use integers::*;
 pub use normals::*;
+pub use shaped::*;
 
 /// Blocks that are used together.
 pub const GROUP: usize = 64;

@@ -72,12 +72,12 @@ pub fn _euclidean_dist(x1: &Tensor, x2: &Tensor) -> Result<Tensor>;
 #[op_impl(_euclidean_dist, CompositeExplicitAutograd)]
 fn _euclidean_dist_any(x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
     cdist_spec(x1, x2, 2.0, None)?;
-    let squares = |x: &Tensor| sum_dim_intlist(&pow_tensor_scalar(x, 2.into())?, Some(&[-1]), true, None);
-    let (square1, square2) = (squares(x1)?, squares(x2)?);
-    let (one1, one2) =
-        (ones_like(&square1, None, None, None, None, None)?, ones_like(&square2, None, None, None, None, None)?);
-    let rows = cat(&[mul_scalar(x1, (-2).into())?, square1, one1], -1)?;
-    let columns = cat(&[x2.clone(), one2, square2], -1)?;
+    let length = |x: &Tensor| sum_dim_intlist(&pow_tensor_scalar(x, 2.into())?, Some(&[-1]), true, None);
+    let one = |x: &Tensor| ones_like(x, None, None, None, None, None);
+    let (first, second) = (length(x1)?, length(x2)?);
+    let (beside_first, beside_second) = (one(&first)?, one(&second)?);
+    let rows = cat(&[mul_scalar(x1, (-2).into())?, first, beside_first], -1)?;
+    let columns = cat(&[x2.clone(), beside_second, second], -1)?;
     sqrt(&clamp_min(&matmul(&rows, &transpose_int(&columns, -2, -1)?)?, 0.into())?)
 }
 

@@ -3,47 +3,23 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
 
-use crate::mul;
+use crate::{mul, mul_, to_dtype};
 
 /// `self / other`
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, inplace, out = "out")]
 pub fn div(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self / other`, by a number
-#[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out")]
-pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    div(this, &Tensor::number(other))
-}
-
-/// `self / other`, by a number, in place
-#[op_def("div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn div__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    div_(this, &Tensor::number(other))
-}
+#[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = div(this, &Tensor::number(other)))]
+pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
-#[op_def("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")]
+#[op_def("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", inplace, out = "out_mode")]
 pub fn div_tensor_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
-/// [`div_tensor_mode`], in place
-#[op_def("div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)")]
-pub fn div__tensor_mode(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
-
-/// [`div_tensor_mode`], into a tensor of the caller's
-#[op_def("div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)")]
-pub fn div_out_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
-
 /// `self / other`, by a number, rounded
-#[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", out = "Scalar_mode_out")]
-pub fn div_scalar_mode(this: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-    div_tensor_mode(this, &Tensor::number(other), rounding_mode)
-}
-
-/// `self / other`, by a number, rounded, in place
-#[op_def("div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)")]
-pub fn div__scalar_mode(this: &mut Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-    div__tensor_mode(this, &Tensor::number(other), rounding_mode)
-}
+#[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", inplace, out = "Scalar_mode_out", calls = div_tensor_mode(this, &Tensor::number(other), rounding_mode))]
+pub fn div_scalar_mode(this: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor>;
 
 /// `self / other`, rounded downwards
 #[op_def("floor_divide(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
@@ -54,66 +30,32 @@ pub fn floor_divide(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()>;
 
 /// `self / other`, by a number, rounded downwards
-#[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out")]
-pub fn floor_divide_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    floor_divide(this, &Tensor::number(other))
-}
+#[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out", calls = floor_divide(this, &Tensor::number(other)))]
+pub fn floor_divide_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self / other`, by a number, rounded downwards, in place
-#[op_def("floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn floor_divide__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    floor_divide_(this, &Tensor::number(other))
-}
+#[op_def("floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", calls = floor_divide_(this, &Tensor::number(other)))]
+pub fn floor_divide__scalar(this: &mut Tensor, other: Scalar) -> Result<()>;
 
 /// The remainder of `self / other`, with the sign of `other`
 #[op_def("remainder.Tensor(Tensor self, Tensor other) -> Tensor", operator = Rem, shape = pointwise, inplace, out = "Tensor_out")]
 pub fn remainder(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The remainder of division by a number, with its sign
-#[op_def("remainder.Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn remainder_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    remainder(this, &Tensor::number(other))
-}
-
-/// The remainder of division by a number, with its sign, in place
-#[op_def("remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn remainder__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    remainder_(this, &Tensor::number(other))
-}
-
-/// The remainder of division by a number, with its sign, into a tensor of the caller's
-#[op_def("remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn remainder_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    remainder_tensor_out(this, &Tensor::number(other), out)
-}
+#[op_def("remainder.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = remainder(this, &Tensor::number(other)))]
+pub fn remainder_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// The remainder of a number, with the sign of `other`
-#[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out")]
-pub fn remainder_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor> {
-    remainder(&Tensor::number(this), other)
-}
+#[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = remainder(&Tensor::number(this), other))]
+pub fn remainder_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// The remainder of `self / other`, with the sign of `self`
 #[op_def("fmod.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
 pub fn fmod(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The remainder of division by a number, with the sign of `self`
-#[op_def("fmod.Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn fmod_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    fmod(this, &Tensor::number(other))
-}
-
-/// The remainder of division by a number, with the sign of `self`, in place
-#[op_def("fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn fmod__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    fmod_(this, &Tensor::number(other))
-}
-
-/// The remainder of division by a number, with the sign of `self`, into a tensor of the caller's
-#[op_def("fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn fmod_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    fmod_tensor_out(this, &Tensor::number(other), out)
-}
+#[op_def("fmod.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = fmod(this, &Tensor::number(other)))]
+pub fn fmod_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self ^ exponent`
 #[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, out = "Tensor_Tensor_out")]
@@ -149,16 +91,8 @@ pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) 
 }
 
 /// `self ^ exponent`, of a number
-#[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor")]
-pub fn pow_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
-    pow_tensor_tensor(&Tensor::number(this), exponent)
-}
-
-/// `self ^ exponent`, of a number, into a tensor of the caller's
-#[op_def("pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn pow_scalar_out(this: Scalar, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
-    pow_tensor_tensor_out(&Tensor::number(this), exponent, out)
-}
+#[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out", calls = pow_tensor_tensor(&Tensor::number(this), exponent))]
+pub fn pow_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor>;
 
 /// `self ^ 2`
 #[op_def("square(Tensor self) -> Tensor", out = "out")]
@@ -167,9 +101,66 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 }
 
 /// `self ^ 2`, in place
-#[op_def("square_(Tensor(a!) self) -> Tensor(a!)")]
-pub fn square_(this: &mut Tensor) -> Result<()> {
-    pow__scalar(this, 2.into())
+#[op_def("square_(Tensor(a!) self) -> Tensor(a!)", calls = pow__scalar(this, 2.into()))]
+pub fn square_(this: &mut Tensor) -> Result<()>;
+
+/// `self * 2^other`
+#[op_def("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out = "out", calls = mul(this, &pow_scalar(2.0.into(), other)?))]
+pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// `self * 2^other`, in place
+#[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
+pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    mul_(this, &pow_scalar(2.0.into(), other)?)
+}
+
+/// `self ^ exponent`, in double precision
+#[op_def("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", out = "Tensor_Tensor_out")]
+pub fn float_power_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
+    let dtype = doubled(this.dtype().is_complex() || exponent.dtype().is_complex());
+    pow_tensor_tensor(&converted(this, dtype)?, &converted(exponent, dtype)?)
+}
+
+/// `self ^ exponent`, of a number, in double precision
+#[op_def("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", out = "Tensor_Scalar_out")]
+pub fn float_power_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
+    let dtype = doubled(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
+    pow_tensor_scalar(&converted(this, dtype)?, exponent)
+}
+
+/// `self ^ exponent`, of a number, in double precision
+#[op_def("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out")]
+pub fn float_power_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
+    let dtype = doubled(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
+    pow_scalar(this, &converted(exponent, dtype)?)
+}
+
+/// `self ^ exponent`, in double precision, in place
+#[op_def("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
+pub fn float_power_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    let dtype = check_doubled(this, exponent.dtype().is_complex())?;
+    pow_(this, &converted(exponent, dtype)?)
+}
+
+/// `self ^ exponent`, of a number, in double precision, in place
+#[op_def("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
+pub fn float_power__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
+    check_doubled(this, matches!(exponent, Scalar::Complex(_)))?;
+    pow__scalar(this, exponent)
+}
+
+fn doubled(is_complex: bool) -> DType {
+    if is_complex { DType::C128 } else { DType::F64 }
+}
+
+fn converted(this: &Tensor, dtype: DType) -> Result<Tensor> {
+    to_dtype(this, dtype, false, false, None)
+}
+
+/// What is written in place stays of its dtype.
+fn check_doubled(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
+    let dtype = doubled(is_complex || this.dtype().is_complex());
+    if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype.to_string())) }
 }
 
 /// Squares are products, which every layer knows better.
@@ -235,16 +226,6 @@ impl Rounding {
 #[op_meta(div_tensor_mode)]
 fn div_mode_meta(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
     divided(this, other, rounding_mode)?.on(Device::META)
-}
-
-#[op_meta(div__tensor_mode)]
-fn div_mode_in_place_meta(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-    divided(this, other, rounding_mode)?.fit("self", this)
-}
-
-#[op_meta(div_out_mode)]
-fn div_mode_out_meta(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
-    divided(this, other, rounding_mode)?.fit("out", out)
 }
 
 #[op_meta(floor_divide_)]

@@ -239,11 +239,11 @@ fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor>
             (_, true) => 1.0,
             (steps, false) => (steps - 1) as f64 / steps as f64,
         };
-        let line = linspace((-1).into(), 1.into(), steps, options.0, options.1, options.2, options.3)?;
-        let line = mul_scalar(&line, outermost.into())?;
+        let across = linspace((-1).into(), 1.into(), steps, options.0, options.1, options.2, options.3)?;
+        let across = mul_scalar(&across, outermost.into())?;
         let mut sizes = Dims::from_elem(1, wide.len());
         sizes[dim + 1] = steps;
-        columns.push(expand(&reshape(&line, &sizes)?, &wide, false)?);
+        columns.push(expand(&reshape(&across, &sizes)?, &wide, false)?);
     }
     columns.push(full(&wide, 1.into(), options.0, options.1, options.2, options.3)?);
     let width = i64::try_from(columns.len()).unwrap_or(0);

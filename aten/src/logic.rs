@@ -7,66 +7,36 @@ use dispatch_runtime::prelude::*;
 pub fn bitwise_and(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self & other`, of a number
-#[op_def("bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn bitwise_and_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    bitwise_and(this, &Tensor::number(other))
-}
+#[op_def("bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = bitwise_and(this, &Tensor::number(other)))]
+pub fn bitwise_and_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
-/// `self & other`, of a number, in place
-#[op_def("bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn bitwise_and__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    bitwise_and_(this, &Tensor::number(other))
-}
-
-/// `self & other`, of a number, into a tensor of the caller's
-#[op_def("bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn bitwise_and_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    bitwise_and_tensor_out(this, &Tensor::number(other), out)
-}
+/// `self & other`, where `self` is a number
+#[op_def("bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = bitwise_and(&Tensor::number(this), other))]
+pub fn bitwise_and_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `self | other`, bit by bit
 #[op_def("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitOr, shape = pointwise, inplace, out = "Tensor_out")]
 pub fn bitwise_or(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self | other`, of a number
-#[op_def("bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn bitwise_or_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    bitwise_or(this, &Tensor::number(other))
-}
+#[op_def("bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = bitwise_or(this, &Tensor::number(other)))]
+pub fn bitwise_or_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
-/// `self | other`, of a number, in place
-#[op_def("bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn bitwise_or__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    bitwise_or_(this, &Tensor::number(other))
-}
-
-/// `self | other`, of a number, into a tensor of the caller's
-#[op_def("bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn bitwise_or_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    bitwise_or_tensor_out(this, &Tensor::number(other), out)
-}
+/// `self | other`, where `self` is a number
+#[op_def("bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = bitwise_or(&Tensor::number(this), other))]
+pub fn bitwise_or_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `self ^ other`, bit by bit
 #[op_def("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitXor, shape = pointwise, inplace, out = "Tensor_out")]
 pub fn bitwise_xor(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self ^ other`, of a number
-#[op_def("bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn bitwise_xor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    bitwise_xor(this, &Tensor::number(other))
-}
+#[op_def("bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = bitwise_xor(this, &Tensor::number(other)))]
+pub fn bitwise_xor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
-/// `self ^ other`, of a number, in place
-#[op_def("bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn bitwise_xor__scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    bitwise_xor_(this, &Tensor::number(other))
-}
-
-/// `self ^ other`, of a number, into a tensor of the caller's
-#[op_def("bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn bitwise_xor_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    bitwise_xor_tensor_out(this, &Tensor::number(other), out)
-}
+/// `self ^ other`, where `self` is a number
+#[op_def("bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = bitwise_xor(&Tensor::number(this), other))]
+pub fn bitwise_xor_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `!self`, bit by bit
 #[op_def("bitwise_not(Tensor self) -> Tensor", operator = Not, shape = pointwise, inplace, out = "out")]
@@ -77,44 +47,24 @@ pub fn bitwise_not(this: &Tensor) -> Result<Tensor>;
 pub fn bitwise_left_shift(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self << other`, of a number
-#[op_def("bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn bitwise_left_shift_tensor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    bitwise_left_shift(this, &Tensor::number(other))
-}
+#[op_def("bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Tensor_Scalar_out", calls = bitwise_left_shift(this, &Tensor::number(other)))]
+pub fn bitwise_left_shift_tensor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
-/// `self << other`, of a number, in place
-#[op_def("bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn bitwise_left_shift__tensor_scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    bitwise_left_shift_(this, &Tensor::number(other))
-}
-
-/// `self << other`, of a number, into a tensor of the caller's
-#[op_def("bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn bitwise_left_shift_tensor_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    bitwise_left_shift_tensor_out(this, &Tensor::number(other), out)
-}
+/// `self << other`, where `self` is a number
+#[op_def("bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = bitwise_left_shift(&Tensor::number(this), other))]
+pub fn bitwise_left_shift_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `self >> other`
 #[op_def("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", operator = Shr, shape = pointwise, inplace, out = "Tensor_out")]
 pub fn bitwise_right_shift(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self >> other`, of a number
-#[op_def("bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")]
-pub fn bitwise_right_shift_tensor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor> {
-    bitwise_right_shift(this, &Tensor::number(other))
-}
+#[op_def("bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Tensor_Scalar_out", calls = bitwise_right_shift(this, &Tensor::number(other)))]
+pub fn bitwise_right_shift_tensor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
-/// `self >> other`, of a number, in place
-#[op_def("bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")]
-pub fn bitwise_right_shift__tensor_scalar(this: &mut Tensor, other: Scalar) -> Result<()> {
-    bitwise_right_shift_(this, &Tensor::number(other))
-}
-
-/// `self >> other`, of a number, into a tensor of the caller's
-#[op_def("bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn bitwise_right_shift_tensor_scalar_out(this: &Tensor, other: Scalar, out: &mut Tensor) -> Result<()> {
-    bitwise_right_shift_tensor_out(this, &Tensor::number(other), out)
-}
+/// `self >> other`, where `self` is a number
+#[op_def("bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = bitwise_right_shift(&Tensor::number(this), other))]
+pub fn bitwise_right_shift_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `and` of what is not zero
 #[op_def("logical_and(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "out")]

@@ -209,12 +209,12 @@ fn step(
     cell: Cell,
     input: &Tensor,
     state: &[Tensor],
-    [w_ih, w_hh]: [&Tensor; 2],
-    [b_ih, b_hh]: [Option<&Tensor>; 2],
+    [input_weight, hidden_weight]: [&Tensor; 2],
+    [input_bias, hidden_bias]: [Option<&Tensor>; 2],
 ) -> Result<Vec<Tensor>> {
     cell.check(state)?;
-    let weights = Weights { input: w_ih, hidden: w_hh, input_bias: b_ih, hidden_bias: b_hh, projection: None };
-    cell.step(&linear(input, w_ih, b_ih)?, state, &weights)
+    let weights = Weights { input: input_weight, hidden: hidden_weight, input_bias, hidden_bias, projection: None };
+    cell.step(&linear(input, input_weight, input_bias)?, state, &weights)
 }
 
 /// The gates that lie side by side.
@@ -236,6 +236,7 @@ fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
 #[op_def(
     "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"
 )]
+#[expect(clippy::similar_names, reason = "the schema's")]
 pub fn lstm_cell(
     input: &Tensor,
     hx: &[Tensor],
@@ -252,6 +253,7 @@ macro_rules! cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
         /// One step of a recurrent layer.
         #[op_def($schema)]
+        #[expect(clippy::similar_names, reason = "the schema's")]
         pub fn $name(
             input: &Tensor,
             hx: &Tensor,

@@ -1,10 +1,20 @@
 //! Signs, magnitudes, and integer parts.
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
 
 /// `-self`
 #[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, inplace, out = "out")]
 pub fn neg(this: &Tensor) -> Result<Tensor>;
+
+/// `self`, which must be a number
+#[op_def("positive(Tensor(a) self) -> Tensor(a)")]
+pub fn positive(this: &Tensor) -> Result<Tensor> {
+    if this.dtype() == DType::Bool {
+        return Err(BadArgument::dtype("self", DType::Bool, "a number").into());
+    }
+    Ok(this.clone())
+}
 
 /// The absolute value
 #[op_def("abs(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
@@ -45,3 +55,16 @@ pub fn round_decimals(this: &Tensor, decimals: i64) -> Result<Tensor>;
 /// The same, with numbers in place of NaN and of infinities
 #[op_def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", shape = pointwise, inplace, out = "out")]
 pub fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
+
+/// A fraction from a half to one, and the power of two that it is to be multiplied with
+#[op_def("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", out = "Tensor_out")]
+pub fn frexp(this: &Tensor) -> Result<(Tensor, Tensor)>;
+
+#[op_meta(frexp)]
+fn frexp_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+    }
+    let like = |dtype| Spec::pointwise(&[this], dtype)?.on(Device::META);
+    Ok((like(this.dtype())?, like(DType::I32)?))
+}

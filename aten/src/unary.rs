@@ -1,6 +1,9 @@
 //! Elementwise functions of one operand that give numbers with a fraction.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+
+use crate::{add, add_scalar, arange_start_step, copy_, sum_dim_intlist, unsqueeze};
 
 /// `sqrt(self)`
 #[op_def("sqrt(Tensor self) -> Tensor", shape = pointwise, dtype = float, inplace, out = "out")]
@@ -113,6 +116,30 @@ pub fn digamma(this: &Tensor) -> Result<Tensor>;
 /// The derivative of [`digamma`](fn@crate::digamma) of this order
 #[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, out = "out")]
 pub fn polygamma(n: i64, this: &Tensor) -> Result<Tensor>;
+
+/// [`polygamma`], in place
+#[op_def("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")]
+pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {
+    let derivatives = polygamma(n, this)?;
+    copy_(this, &derivatives, false)
+}
+
+/// The logarithm of the gamma function of so many variables
+#[op_def("mvlgamma(Tensor self, int p) -> Tensor", inplace, out = "out")]
+pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
+    #[expect(clippy::cast_precision_loss, reason = "as many terms do not fit the memory")]
+    let count = if p < 1 { return Err(BadArgument::value("p", p, "one or more").into()) } else { p as f64 };
+    let (first, half, dtype) =
+        ((0.5 - 0.5 * count).into(), 0.5.into(), this.dtype().is_floating().then(|| this.dtype()));
+    let shifts = arange_start_step(first, half, half, dtype, None, Some(this.device()), None)?;
+    let terms = lgamma(&add(&unsqueeze(this, -1)?, &shifts, 1.into())?)?;
+    let outside = 0.25 * count * (count - 1.0) * std::f64::consts::PI.ln();
+    add_scalar(&sum_dim_intlist(&terms, Some(&[-1]), false, None)?, outside.into(), 1.into())
+}
+
+/// The modified Bessel function of the first kind, of order 0
+#[op_def("i0(Tensor self) -> Tensor", shape = pointwise, dtype = float, inplace, out = "out")]
+pub fn i0(this: &Tensor) -> Result<Tensor>;
 
 /// `sin(pi self) / (pi self)`
 #[op_def("sinc(Tensor self) -> Tensor", shape = pointwise, dtype = float, inplace, out = "out")]

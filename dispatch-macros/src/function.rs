@@ -69,6 +69,12 @@ impl Function {
         self
     }
 
+    /// The same with an expression for its body.
+    pub(crate) fn that_is(mut self, expression: &impl ToTokens) -> Self {
+        self.body = Some(Group::new(Delimiter::Brace, expression.to_token_stream()).into());
+        self
+    }
+
     /// Notes everything about the signature that no operator and no kernel can have.
     pub(crate) fn check_plain(&self, what: &str, allow_generics: bool, errors: &mut Errors) {
         let signature = &self.signature;

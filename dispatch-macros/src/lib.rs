@@ -32,7 +32,7 @@ use proc_macro::TokenStream;
 
 /// Declares an operator: `#[op_def("name(Tensor self) -> Tensor")]` over a function without body, or, for a composite of other
 /// operators, with one. The schema can also be written without quotes, or left out to be inferred from the signature.
-/// `operator = Add` makes `&a + &b` call it.
+/// `operator = Add` makes `&a + &b` call it; `calls = other(this)` makes it that call, and its forms the same calls of the other's forms.
 #[proc_macro_attribute]
 pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_def::expand(attribute.into(), &item.into()).into()

@@ -14,6 +14,7 @@ mod stub;
 use dispatch_schema::{Argument, OperatorName, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::ExprCall;
 
 use crate::crate_path;
 use crate::duplicate;
@@ -38,6 +39,8 @@ struct Definition {
     claim: Option<Ident>,
     shape: Option<shape::Shape>,
     data_dependent: bool,
+    /// The call of another operator that it is; its forms call that one's forms.
+    calls: Option<ExprCall>,
     /// The operator that this is a form of.
     form: Option<Form>,
     /// The schemas of its own forms.
@@ -97,6 +100,11 @@ impl Checked {
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime();
         let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
+        let calls = attribute.calls;
+        let function = match &calls {
+            Some(call) => function.that_is(call),
+            None => function,
+        };
         Definition {
             function,
             schema,
@@ -106,6 +114,7 @@ impl Checked {
             claim,
             shape,
             data_dependent,
+            calls,
             form: None,
             forms,
             runtime,
@@ -137,6 +146,9 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     }
     if let Some(claim) = &attribute.claim {
         check_claim(claim, &schema, errors);
+    }
+    if let (Some(call), Some(_)) = (&attribute.calls, &function.body) {
+        errors.at(call, format!("operator `{}` has a body, and is a call as well; leave one out", schema.name));
     }
     let shape = shape::check(attribute, &schema, errors);
     let forms = forms::check(attribute, &schema, errors);

@@ -16,7 +16,7 @@ elementwise! {
     lerp lerp_ lerp_tensor_out [f32 f64] (this, end, weight) if one_dtype => |[a, b, weight]| between(a, b, weight);
     hypot hypot_ hypot_out [f32 f64] (this, other) => |[a, b]| Real::hypot(a, b);
     atan2 atan2_ atan2_out [f32 f64] (this, other) => |[y, x]| Real::atan2(y, x);
-    xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b);
+    xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b, Real::log);
     logaddexp - logaddexp_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp, Real::log1p);
     logaddexp2 - logaddexp2_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
     nextafter nextafter_ nextafter_out [f32 f64] (this, other) => |[a, b]| a.towards(b);
@@ -66,15 +66,16 @@ fn between<T: Fraction>(a: T, b: T, weight: T) -> T {
     if Real::abs(weight) < half { a + weight * (b - a) } else { b - (b - a) * (one - weight) }
 }
 
+/// The product with a logarithm, which is zero where `a` is.
 #[inline(always)]
-fn times_log<T: Fraction>(a: T, b: T) -> T {
+pub(crate) fn times_log<T: Fraction>(a: T, b: T, log: impl Fn(T) -> T) -> T {
     let zero = T::near(0.0);
     if Fraction::is_nan(b) {
         b
     } else if a == zero {
         zero
     } else {
-        a * Real::log(b)
+        a * log(b)
     }
 }
 

@@ -8,6 +8,7 @@ mod continuous;
 mod draws;
 mod drops;
 mod integers;
+mod shaped;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};

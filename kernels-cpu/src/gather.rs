@@ -2,6 +2,7 @@
 //!
 //! What is written is fresh, so positions are checked on the way: it is thrown away where one is outside.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
 use crate::elementwise::plan::Plan;
-use crate::moves::{GRAIN, LINE, Start, of_size, packed};
+use crate::moves::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
 use crate::numbers::usized;
 use crate::pool::{over, threads_here};
 
@@ -115,7 +116,8 @@ impl Walk<'_> {
     /// `apart`, any.
     unsafe fn run<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
         let sizes = self.index.geometry().sizes();
-        let cut = (0..sizes.len()).filter(|&dim| apart || dim != self.at).max_by_key(|&dim| sizes[dim]);
+        let free = (0..sizes.len()).filter(|&dim| apart || dim != self.at);
+        let cut = free.max_by_key(|&dim| (sizes[dim].min(ENOUGH), Reverse(dim)));
         let Some(cut) = cut else {
             // SAFETY: as the caller says.
             return unsafe { self.part::<W>(0, 0..sizes.first().map_or(1, |&size| usized(size)), &f) };
@@ -158,9 +160,9 @@ impl Walk<'_> {
         let plan =
             Plan::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
         let along = self.picked.geometry().strides()[self.at] * i64::try_from(size_of::<W>()).unwrap_or(0);
-        let size = self.picked.geometry().sizes()[self.at].cast_unsigned();
+        let length = self.picked.geometry().sizes()[self.at].cast_unsigned();
         let (_, [step, other_step, start_step]) = plan.row();
-        let packed = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());
+        let side_by_side = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());
         let mut inside = true;
         plan.rows(0, plan.count(), |[position, other, from], count| {
             let row = Row {
@@ -169,12 +171,12 @@ impl Walk<'_> {
                 picked: start.at(from),
                 step: start_step,
                 along,
-                size,
+                length,
             };
             // SAFETY: the operands' geometries have elements for all positions of the index; those along the dimension are looked at.
             inside &= unsafe {
                 // Steps that the compiler knows.
-                if packed {
+                if side_by_side {
                     row.run(8, size_of::<W>().cast_signed(), count, f)
                 } else {
                     row.run(step, other_step, count, f)
@@ -187,7 +189,7 @@ impl Walk<'_> {
 
 /// Positions in a row, bytes apart.
 struct Row<W> {
-    positions: *const u8,
+    positions: *const i64,
     beside: *mut W,
     picked: *mut u8,
     /// Between what is picked, but for its positions.
@@ -195,7 +197,7 @@ struct Row<W> {
     /// Between what is picked at one position and the next.
     along: i64,
     /// How many positions there are.
-    size: u64,
+    length: u64,
 }
 
 impl<W> Row<W> {
@@ -207,8 +209,8 @@ impl<W> Row<W> {
         let mut inside = true;
         for i in 0..count.cast_signed() {
             // SAFETY: as the caller says.
-            let position = unsafe { self.positions.offset(i * step).cast::<i64>().read() };
-            if position.cast_unsigned() < self.size {
+            let position = unsafe { self.positions.byte_offset(i * step).read() };
+            if position.cast_unsigned() < self.length {
                 // Bytes inside of a block of memory, so they fit.
                 #[expect(clippy::cast_possible_truncation, reason = "as said")]
                 let place = i * self.step + (position * self.along) as isize;

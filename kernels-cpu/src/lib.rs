@@ -56,5 +56,6 @@ mod segments;
 mod sequence;
 mod softmax;
 mod sort;
+mod special;
 mod unary;
 mod upsample;

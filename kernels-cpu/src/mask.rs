@@ -2,7 +2,7 @@
 //!
 //! They are counted by the block first, so each block knows where among all of them its own begin, and threads can share the rest.
 
-use dispatch_runtime::{Bool, DType, Result, Spec, Tensor, operands};
+use dispatch_runtime::{Bool, DType, Operand, Result, Spec, Tensor, operands};
 
 use crate::moves::{of_size, packed};
 use crate::numbers::usized;
@@ -64,7 +64,7 @@ impl Picked {
         let flags = self.flags.read::<Bool>()?;
         let ends = &Ends(out[..self.count()].as_mut_ptr());
         over(0..self.starts.len() - 1, GRAIN, |blocks| {
-            let mut places = [0; BLOCK];
+            let mut places = vec![0; BLOCK];
             for block in blocks {
                 let mut count = 0;
                 for (place, flag) in (block * BLOCK..).zip(&flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)])
@@ -91,19 +91,19 @@ impl Picked {
         let mut out = Spec::contiguous(this.dtype(), &[i64::try_from(count).unwrap_or(i64::MAX)]).on(this.device())?;
         let operands = operands!(write out; read this)?;
         let ([to], [from]) = (operands.written(), operands.read());
-        let all = usized(this.geometry().count());
-        of_size!(this.dtype().size(), Word => {
-            // SAFETY: the operands have as many elements of this size, and hold them.
-            let (to, from) = unsafe {
-                (
-                    std::slice::from_raw_parts_mut(to.start().cast::<Word>(), count),
-                    std::slice::from_raw_parts(from.start().cast::<Word>(), all),
-                )
-            };
-            self.write(to, |places, to| to.iter_mut().zip(places).for_each(|(to, &place)| *to = from[place]))?;
-        });
+        of_size!(this.dtype().size(), Word => self.compress::<Word>(to, from)?);
         drop(operands);
         Ok(out)
+    }
+
+    /// The same for elements of the size of `W`, of which there is room for as many.
+    fn compress<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
+        // SAFETY: the operands have as many elements, and hold them.
+        let (to, from) = unsafe {
+            let all = std::slice::from_raw_parts(from.start().cast::<W>(), usized(from.geometry().count()));
+            (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
+        };
+        self.write(to, |places, to| to.iter_mut().zip(places).for_each(|(to, &place)| *to = from[place]))
     }
 
     /// Their places.

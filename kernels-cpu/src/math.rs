@@ -26,6 +26,7 @@ use hyperbolic::Hyperbolic;
 use power::Power;
 use pulp::Arch;
 use rare::Rare;
+pub(crate) use rare::zeta;
 
 /// Runs `work` compiled for the widest instruction set of this machine.
 ///
@@ -132,6 +133,8 @@ reals! {
     erf() = ErrorFunction::erf;
     /// `1 - erf(self)`, without its loss for large arguments.
     erfc() = ErrorFunction::erfc;
+    /// `e^(self^2) erfc(self)`, one element at a time.
+    erfcx() = ErrorFunction::erfcx;
     /// `self` times the share of a normal distribution that is below it.
     gelu() = ErrorFunction::gelu;
     /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].

@@ -3,6 +3,7 @@
 //! What joins, repeats, pads, flips, selects or puts elements says only where they are: for each dimension of the walk a step on either
 //! side, which is a stride or a table of places. One engine checks that every place is inside the tensors' memory, and goes there.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use dispatch_runtime::{BadArgument, DType, Element, Operands, Result, Spec, Tensor};
@@ -14,6 +15,8 @@ use crate::pool::{over, threads_here};
 pub(crate) const GRAIN: usize = 1 << 15;
 /// How many elements next to each other stay in one piece, as they share a cache line.
 pub(crate) const LINE: usize = 16;
+/// With this many positions a dimension is as good to cut as any, and the outermost is best.
+pub(crate) const ENOUGH: i64 = 16;
 /// How many rows ahead of those that tables name memory is asked for.
 const AHEAD: usize = 8;
 
@@ -227,7 +230,9 @@ impl Walk {
         }
         let strided =
             |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
-        let Some(cut) = (0..sizes.len()).filter(strided).max_by_key(|&dim| sizes[dim]) else {
+        let Some(cut) =
+            (0..sizes.len()).filter(strided).max_by_key(|&dim| (self.axes[dim].size.min(ENOUGH), Reverse(dim)))
+        else {
             return self.rows(&sizes, 0..self.count, visit);
         };
         let (least, others) = (if cut + 1 == sizes.len() { LINE } else { 1 }, self.count / sizes[cut]);

@@ -1,10 +1,11 @@
 //! Signs, magnitudes, and integer parts.
 
-use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Result, Tensor, bf16, f16, op_impl};
+use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Promotion, Result, Tensor, bf16, f16, op_impl};
 
 use crate::compute::{Compute, Fraction, Ordered, narrowed_complex, widened};
-use crate::elementwise::{Lanes, elementwise, forms, fresh, in_place, into, loops};
+use crate::elementwise::{Lanes, Loops, elementwise, forms, fresh, in_place, into, loops, part};
 use crate::math::Real;
+use crate::special::by;
 
 elementwise! {
     neg neg_ neg_out [f32 f64 i64 Complex32 Complex64] (this) if not_truth => |[x]| x.negated();
@@ -108,6 +109,26 @@ fn round_loops(decimals: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Res
 fn round_to<T: Fraction>(x: T, scale: f64, is_left: bool) -> T {
     let scale = T::near(scale);
     if is_left { Real::round(x / scale) * scale } else { Real::round(x * scale) / scale }
+}
+
+#[op_impl(aten::frexp, CPU)]
+fn frexp(this: &Tensor) -> Result<(Tensor, Tensor)> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+    }
+    let either = |loops: Loops<'_, 1>| part::<aten::frexp, _>(Promotion::Common, [this], loops);
+    let mantissa = either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).0)))?;
+    let exponent = either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).1)))?;
+    Ok((mantissa, aten::to_dtype(&exponent, DType::I32, false, false, None)?))
+}
+
+/// A number from a half to one, and the exponent that goes with it; what is zero or not finite has none.
+fn parts(x: f64) -> (f64, f64) {
+    if !x.is_finite() {
+        return (x, 0.0);
+    }
+    let (mantissa, exponent) = libm::frexp(x);
+    (mantissa, exponent.into())
 }
 
 /// What stands in for what is not a number.

@@ -3,7 +3,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Ident, LitStr, Token, parenthesized};
+use syn::{Expr, ExprCall, Ident, LitStr, Token, parenthesized};
 
 use crate::errors::Errors;
 use crate::schema_source::Source;
@@ -18,6 +18,8 @@ pub(super) struct Attribute {
     pub(super) data_dependent: Option<Ident>,
     pub(super) inplace: Option<Ident>,
     pub(super) out: Option<OutForm>,
+    /// The call of another operator that this one is.
+    pub(super) calls: Option<ExprCall>,
 }
 
 /// `"dim_max"(max, max_values)`: the overload of the form that writes into tensors of the caller's, and what these are called where that is
@@ -80,7 +82,7 @@ impl Parse for ShapeWord {
 }
 
 const SHAPES: &str = "they are `pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTIONS: [&str; 6] = ["operator", "shape", "dtype", "out", "inplace", "data_dependent"];
+const OPTIONS: [&str; 7] = ["operator", "shape", "dtype", "out", "inplace", "data_dependent", "calls"];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
@@ -120,6 +122,10 @@ impl Attribute {
                 Err(_) => {
                     return errors.at(name, "name the overload of the form that writes into a tensor: `out = \"out\"`");
                 }
+            },
+            "calls" => match Expr::parse.parse2(value) {
+                Ok(Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => self.calls.replace(call).is_some(),
+                _ => return errors.at(name, "call the operator that this one is: `calls = other(this)`"),
             },
             "inplace" if value.is_empty() => self.inplace.replace(name.clone()).is_some(),
             "data_dependent" if value.is_empty() => self.data_dependent.replace(name.clone()).is_some(),

@@ -16,8 +16,10 @@ pub(super) fn definition(definition: &Definition) -> TokenStream {
     let types = types(definition);
     let named = named_form(definition);
     let body = records::body(definition);
-    let forms = definition.forms.iter().map(|schema| self::definition(&definition.form(schema.clone())));
-    quote!(#function #body #types #named #(#forms)*)
+    let forms: Vec<Definition> = definition.forms.iter().map(|schema| definition.form(schema.clone())).collect();
+    let form_calls = definition.form_calls(&forms);
+    let forms = forms.iter().map(self::definition);
+    quote!(#function #body #types #named #(#forms)* #form_calls)
 }
 
 /// The function: unite keys, find the kernel, jump.

@@ -5,7 +5,7 @@
 
 use dispatch_schema::{Alias, Argument, Return, Schema, Type, TypeKind};
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{Ident, parse_quote};
 
 use super::attribute::{Attribute, OutForm};
@@ -90,6 +90,16 @@ fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
     form
 }
 
+/// Whether a form writes into a tensor that the caller brings.
+fn is_out(form: &Schema, functional: &Schema) -> bool {
+    form.name.base == functional.name.base
+}
+
+/// What the type of an operator calls its form.
+fn call_of(is_out: bool) -> Ident {
+    Ident::new(if is_out { "__out" } else { "__in_place" }, Span::call_site())
+}
+
 impl Definition {
     /// The definition of one form.
     pub(super) fn form(&self, schema: Schema) -> Self {
@@ -110,15 +120,29 @@ impl Definition {
             .collect();
         let runtime = &self.runtime;
         let parameters = types.iter().map(|ty| ty.tokens(runtime));
-        let what = if schema.name.base == self.schema.name.base { "into a tensor of the caller's" } else { "in place" };
+        let is_out = is_out(&schema, &self.schema);
+        let what = if is_out { "into a tensor of the caller's" } else { "in place" };
         let docs = format!("[`{functional}`], {what}.");
         let visibility = self.function.visibility.clone();
-        let function = Function {
+        // Where it calls another operator, the arguments go by the names that its author gave them.
+        let seen = schema.arguments.iter().map(|argument| rust_name(&argument.name));
+        let mut function = Function {
             attributes: vec![parse_quote!(#[doc = #docs])],
             visibility,
-            signature: parse_quote!(fn #name(#(#names: #parameters),*) -> #runtime::Result<()>),
+            signature: parse_quote!(fn #name(#(#seen: #parameters),*) -> #runtime::Result<()>),
             body: None,
         };
+        if let Some(call) = &self.calls {
+            let (callee, form) = (&call.func, call_of(is_out));
+            let mut arguments = call.args.iter();
+            let written = schema.arguments.iter().filter(|argument| argument.is_out()).map(|out| rust_name(&out.name));
+            let first = arguments.next();
+            let rest: Vec<Ident> = (1..call.args.len()).map(|i| format_ident!("__argument{i}")).collect();
+            // What is made of the first argument is made before that is lent to be written.
+            function = function.that_is(&quote! {
+                match (#(#arguments,)*) { (#(#rest,)*) => #callee::#form(#first, #(#rest,)* #(#written),*) }
+            });
+        }
         Self {
             function,
             schema,
@@ -126,12 +150,35 @@ impl Definition {
             names,
             claim: None,
             shape: None,
-            form: Some(Form { functional: functional.clone() }),
+            calls: None,
+            form: self.calls.is_none().then(|| Form { functional: functional.clone() }),
             forms: Vec::new(),
             spells_namespace: self.spells_namespace,
-            data_dependent: self.data_dependent,
+            data_dependent: self.data_dependent && self.calls.is_none(),
             runtime: self.runtime.clone(),
         }
+    }
+
+    /// The forms as functions of the operator's type, which are called alike whatever the forms are called.
+    pub(super) fn form_calls(&self, forms: &[Self]) -> TokenStream {
+        if forms.is_empty() {
+            return TokenStream::new();
+        }
+        let (name, visibility, runtime) = (&self.function.signature.ident, &self.function.visibility, &self.runtime);
+        let calls = forms.iter().map(|form| {
+            let (function, names) = (&form.function.signature.ident, &form.names);
+            let parameters = form.types.iter().map(|ty| ty.tokens(runtime));
+            let called = call_of(is_out(&form.schema, &self.schema));
+            quote! {
+                #[doc(hidden)]
+                #[allow(dead_code, clippy::too_many_arguments, clippy::missing_errors_doc)]
+                #[inline(always)]
+                #visibility fn #called(#(#names: #parameters),*) -> #runtime::Result<()> {
+                    #function(#(#names),*)
+                }
+            }
+        });
+        quote!(#[allow(clippy::inline_always)] impl #name { #(#calls)* })
     }
 
     /// Kernels that come with the definition: Meta's, from the shape word, and a form's.

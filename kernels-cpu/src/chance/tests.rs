@@ -144,3 +144,49 @@ fn permutations_fit_their_dtype() {
     assert!(drawn.into_iter().eq(0..=255));
     assert!(aten::randperm(0, None, None, None, None).unwrap().sizes() == [0]);
 }
+
+/// The mean and the variance.
+fn moments(numbers: &Tensor) -> (f64, f64) {
+    let numbers = numbers.to_vec::<f64>().unwrap();
+    #[expect(clippy::cast_precision_loss, reason = "these are few")]
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    (mean, numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count)
+}
+
+#[test]
+fn shaped_numbers_have_the_moments_of_their_distributions() {
+    let all = |value: f64| Tensor::from_vec(vec![value; 40_000], &[200, 200]).unwrap();
+    let close = |found: (f64, f64), mean: f64, variance: f64| {
+        let spread = (variance / 40_000.0).sqrt();
+        assert!((found.0 - mean).abs() < 5.0 * spread, "{found:?}, expected {mean} {variance}");
+        assert!((found.1 / variance - 1.0).abs() < 0.1, "{found:?}, expected {mean} {variance}");
+    };
+    for rate in [0.3, 5.0, 40.0, 1e4, 1e9] {
+        close(moments(&aten::poisson(&all(rate), Some(&seeded(1))).unwrap()), rate, rate);
+    }
+    for (count, chance) in [(7.0, 0.3), (100.0, 0.02), (1000.0, 0.4), (1e6, 0.999), (1e12, 0.5)] {
+        let drawn = aten::binomial(&all(count), &all(chance), Some(&seeded(2))).unwrap();
+        close(moments(&drawn), count * chance, count * chance * (1.0 - chance));
+    }
+    for shape in [0.2, 1.0, 3.5, 1e3] {
+        close(moments(&aten::_standard_gamma(&all(shape), Some(&seeded(3))).unwrap()), shape, shape);
+    }
+}
+
+#[test]
+fn shaped_numbers_are_within_their_bounds() {
+    let counts = Tensor::from([3.0, 3.0, 3.0, 0.0, -2.0, f64::NAN]);
+    let chances = Tensor::from([0.0, 1.0, 1.5, 0.5, 0.5, 0.5]);
+    let drawn = aten::binomial(&counts, &chances, Some(&seeded(1))).unwrap().to_vec::<f64>().unwrap();
+    assert_eq!(drawn[..5], [0.0, 3.0, 3.0, 0.0, 0.0]);
+    assert!(drawn[5].is_nan());
+    let still = aten::poisson(&Tensor::from([0.0]), None).unwrap();
+    assert_eq!(still.to_vec::<f64>().unwrap(), [0.0]);
+    assert_eq!(refused(aten::poisson(&Tensor::from([-1.0]), None)), "self");
+    assert_eq!(refused(aten::binomial(&Tensor::from([3_i64]), &Tensor::from([0.5]), None)), "count");
+    let shares =
+        aten::_sample_dirichlet(&Tensor::from_vec(vec![0.01, 0.02, 2.0, 3.0], &[2, 2]).unwrap(), None).unwrap();
+    let shares = shares.to_vec::<f64>().unwrap();
+    assert!(shares.chunks(2).all(|pair| (pair[0] + pair[1] - 1.0).abs() < 1e-12), "{shares:?}");
+}

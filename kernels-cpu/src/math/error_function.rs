@@ -9,6 +9,8 @@ use super::float::{Float, poly};
 pub(super) trait ErrorFunction: Float {
     fn erf(self) -> Self;
     fn erfc(self) -> Self;
+    /// `e^(self^2)` times [`erfc`](Self::erfc).
+    fn erfcx(self) -> Self;
     /// `self` times the share of a normal distribution that is below it.
     fn gelu(self) -> Self;
 }
@@ -42,6 +44,11 @@ impl ErrorFunction for f32 {
     #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
     fn erfc(self) -> Self {
         ErrorFunction::erfc(f64::from(self)) as Self
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
+    fn erfcx(self) -> Self {
+        ErrorFunction::erfcx(f64::from(self)) as Self
     }
 
     /// On either side of zero it is the share beyond `a`, times `a`, that is taken away: a power of two whose exponent is `-a^2/2`, in
@@ -87,6 +94,21 @@ impl ErrorFunction for f64 {
         if a > 0.5 { far } else { near }
     }
 
+    fn erfcx(self) -> Self {
+        let a = self.abs();
+        if a <= 0.5 {
+            return (a * a).exp() * ErrorFunction::erfc(self);
+        }
+        let above = if a <= 28.0 {
+            scaled_complement(a)
+        } else {
+            let u = 0.5 / (a * a);
+            (1.0 - u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * (945.0 - u * 10_395.0))))))
+                / (a * std::f64::consts::PI.sqrt())
+        };
+        if self < 0.0 { 2.0 * (a * a).exp() - above } else { above }
+    }
+
     #[inline(always)]
     fn gelu(self) -> Self {
         0.5 * self * (1.0 + ErrorFunction::erf(self * std::f64::consts::FRAC_1_SQRT_2))
@@ -117,10 +139,18 @@ fn near(a: f64) -> f64 {
 
 /// `erfc(a)` for `a` from a half to 28.
 ///
-/// The slow factor is `(a + 3) e^(a^2) erfc(a)`, a polynomial in `(a - 3) / (a + 3)`. The square in the exponent is
-/// taken in two parts, because its rounding would be multiplied by up to 700.
+/// The square in the exponent is taken in two parts, because its rounding would be multiplied by up to 700.
 #[inline(always)]
 fn complement(a: f64) -> f64 {
+    let slow = scaled_complement(a);
+    let high = f64::from_bits(a.to_bits() & !0x07ff_ffff);
+    let low = (a - high) * (a + high);
+    exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
+}
+
+/// `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
+#[inline(always)]
+fn scaled_complement(a: f64) -> f64 {
     let u = 1.0 / (a + 3.0);
     let t = (a - 3.0) * u;
     // The first terms round last.
@@ -148,10 +178,7 @@ fn complement(a: f64) -> f64 {
         -7.522_109_021_011_906e-9,
         1.149_617_511_802_252_7e-9,
     );
-    let slow = u * t.mul_add(t.mul_add(rest, -0.883_394_453_169_883_6), 1.074_006_907_088_339_8);
-    let high = f64::from_bits(a.to_bits() & !0x07ff_ffff);
-    let low = (a - high) * (a + high);
-    exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
+    u * t.mul_add(t.mul_add(rest, -0.883_394_453_169_883_6), 1.074_006_907_088_339_8)
 }
 
 #[cfg(test)]
@@ -167,6 +194,25 @@ mod tests {
             check::<f32>(range, 2.0, Real::erfc, libm::erfc);
             check::<f64>(range, 7.0, Real::erfc, libm::erfc);
         }
+    }
+
+    #[test]
+    fn the_scaled_complement_is_right_where_its_parts_meet() {
+        for (x, known) in [
+            (0.5, 0.615_690_344_192_926),
+            (28.0, 0.020_136_772_121_354_86),
+            (25.0, 0.022_549_572_432_641_357),
+            (800.0, 0.000_705_236_428_469_596_5),
+            (-3.5, 417_962.422_445_770_35),
+        ] {
+            let x: f64 = x;
+            for x in [x.next_down(), x, x.next_up()] {
+                assert!((Real::erfcx(x) / known - 1.0).abs() < 1e-14, "{x}: {}, not {known}", Real::erfcx(x));
+            }
+        }
+        assert_eq!(Real::erfcx(f64::INFINITY), 0.0);
+        assert_eq!(Real::erfcx(f64::NEG_INFINITY), f64::INFINITY);
+        assert!(Real::erfcx(f32::NAN).is_nan());
     }
 
     #[test]

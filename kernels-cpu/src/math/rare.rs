@@ -54,21 +54,13 @@ impl Rare for f64 {
         climbed + x.ln() - 0.5 / x - series
     }
 
-    /// `(-1)^(n+1) n! zeta(n + 1, x)`. What lies below zero is as much of the same sum from above.
+    /// `(-1)^(n+1) n! zeta(n + 1, x)`
     fn polygamma(self, order: Self) -> Self {
         if order == 0.0 {
             return Rare::digamma(self);
         }
         let (s, sign) = (order + 1.0, if order % 2.0 == 0.0 { -1.0 } else { 1.0 });
-        let sum = if self > 0.0 {
-            zeta(s, self)
-        } else if self % 1.0 == 0.0 {
-            Self::INFINITY
-        } else {
-            let fraction = -self % 1.0;
-            sign * (zeta(s, fraction) - zeta(s, 1.0 - self)) + zeta(s, 1.0 - fraction)
-        };
-        sign * libm::tgamma(s) * sum
+        sign * libm::tgamma(s) * zeta(s, self)
     }
 
     /// A closed form good to three digits, and steps that triple them.
@@ -93,8 +85,21 @@ impl Rare for f64 {
     }
 }
 
-/// The sum of `(x + k)^-s` over all `k` from zero, of a positive number: term by term to where the Euler-Maclaurin series holds.
-fn zeta(s: f64, x: f64) -> f64 {
+/// The sum of `(x + k)^-s` over all `k` from zero. What lies below zero is as much of the same sum from above.
+pub(crate) fn zeta(s: f64, x: f64) -> f64 {
+    if s <= 1.0 || x <= 0.0 && (x % 1.0 == 0.0 || s % 1.0 != 0.0) {
+        let has_pole = s == 1.0 || s > 1.0 && x % 1.0 == 0.0;
+        return if has_pole { f64::INFINITY } else { f64::NAN };
+    }
+    if x > 0.0 {
+        return zeta_above(s, x);
+    }
+    let (fraction, sign) = (-x % 1.0, if s % 2.0 == 0.0 { 1.0 } else { -1.0 });
+    sign * (zeta_above(s, fraction) - zeta_above(s, 1.0 - x)) + zeta_above(s, 1.0 - fraction)
+}
+
+/// The same of a positive number: term by term to where the Euler-Maclaurin series holds.
+fn zeta_above(s: f64, x: f64) -> f64 {
     const SERIES: [f64; 6] = [
         1.0 / 12.0,
         -1.0 / 720.0,
@@ -113,6 +118,9 @@ fn zeta(s: f64, x: f64) -> f64 {
         x += 1.0;
     }
     let term = x.powf(-s);
+    if term == 0.0 {
+        return sum;
+    }
     sum += term * (x / (s - 1.0) + 0.5);
     let (mut rising, mut next) = (term * s / x, s + 1.0);
     for factor in SERIES {
@@ -162,6 +170,12 @@ mod tests {
         assert!((Real::polygamma(1.0_f64, 1.0) - std::f64::consts::PI.powi(2) / 6.0).abs() < 4e-15);
         assert_eq!(Real::polygamma(0.0_f64, 1.0), f64::INFINITY);
         assert_eq!(Real::polygamma(f64::INFINITY, 2.0), 0.0);
+        assert!((super::zeta(3.0, -0.5) - 0.414_398_322_117_16).abs() < 1e-13);
+        assert!((super::zeta(1000.0, 2.0) / 9.332_636_185_032_189e-302 - 1.0).abs() < 1e-12);
+        assert_eq!(super::zeta(2.0, -1.0), f64::INFINITY);
+        assert!(
+            super::zeta(2.5, -0.5).is_nan() && super::zeta(0.5, 1.0).is_nan() && super::zeta(f64::NAN, 1.0).is_nan()
+        );
         assert!((Real::digamma(1.0_f64) + 0.577_215_664_901_532_9).abs() < 4e-15);
         assert_eq!(Real::digamma(0.0_f64), f64::NEG_INFINITY);
         assert!(Real::digamma(-3.0_f64).is_nan());

@@ -37,6 +37,7 @@ mod scan;
 mod scatter;
 mod segments;
 mod softmax;
+mod special;
 mod statements;
 mod unary;
 mod upsample;

@@ -3,6 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
+use super::unknown;
 use crate::complex::conj;
 use crate::{Gradient, not_differentiable, op_grad};
 
@@ -105,6 +106,21 @@ fn logaddexp(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, im
 fn logaddexp2(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
     let share = move |own: &Tensor, other: &Tensor| grad / ((other - own)?.exp2()? + 1)?;
     (move || share(this, other), move || share(other, this))
+}
+
+/// The density of a gamma distribution, as its share has no known slope in the shape.
+fn gamma_density(shape: &Tensor, x: &Tensor) -> Result<Tensor> {
+    ((((shape - 1)? * x.log()?)? - x)? - shape.lgamma()?)?.exp()
+}
+
+#[op_grad(aten::igamma)]
+fn igamma(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+    (unknown::<aten::igamma>, move || grad * gamma_density(this, other)?)
+}
+
+#[op_grad(aten::igammac)]
+fn igammac(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+    (unknown::<aten::igammac>, move || (grad * gamma_density(this, other)?)?.neg())
 }
 
 #[op_grad(aten::nextafter)]

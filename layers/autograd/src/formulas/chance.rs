@@ -3,6 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
+use super::unknown;
 use crate::{Gradient, not_differentiable, op_grad};
 
 /// Operators that draw in the form of one tensor.
@@ -19,7 +20,7 @@ draws! {
     bernoulli bernoulli_p bernoulli__float
     uniform normal_functional normal_ exponential cauchy log_normal geometric
     random random_from random_to
-    normal_tensor_float normal_float_tensor
+    normal_tensor_float normal_float_tensor poisson
 }
 
 /// Operators that draw by two tensors.
@@ -33,6 +34,36 @@ macro_rules! draws_by_two {
 }
 
 draws_by_two! { bernoulli_tensor normal_tensor_tensor }
+
+#[op_grad(aten::_standard_gamma)]
+fn _standard_gamma(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
+    grad * aten::_standard_gamma_grad(this, result)?
+}
+
+/// What has a slope that nobody worked out, for each of its tensors.
+macro_rules! unknowns {
+    ($($operator:ident($($tensor:ident),+);)*) => {$(
+        #[op_grad(aten::$operator)]
+        fn $operator(grad: &Tensor) -> ($(unknowns!(@gradient $tensor)),+) {
+            let _ = grad;
+            ($(unknowns!(@unknown $operator $tensor)),+)
+        }
+    )*};
+    (@gradient $tensor:ident) => { impl Gradient };
+    (@unknown $operator:ident $tensor:ident) => { unknown::<aten::$operator> };
+}
+
+#[op_grad(aten::_sample_dirichlet)]
+fn _sample_dirichlet(grad: &Tensor) -> Result<Tensor> {
+    let _ = grad;
+    unknown::<aten::_sample_dirichlet>()
+}
+
+unknowns! {
+    binomial(count, prob);
+    _standard_gamma_grad(this, output);
+    _dirichlet_grad(x, alpha, total);
+}
 
 #[op_grad(aten::native_dropout, not_differentiable(result1))]
 #[expect(clippy::float_cmp, reason = "nothing is kept at exactly one")]

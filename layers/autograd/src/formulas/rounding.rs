@@ -49,3 +49,8 @@ fn frac(grad: &Tensor) -> Result<Tensor> {
 fn nan_to_num(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
     grad * this.isfinite()?
 }
+
+#[op_grad(aten::frexp, not_differentiable(exponent))]
+fn frexp(grad: &Tensor, exponent: &Tensor) -> Result<Tensor> {
+    grad / exponent.exp2()?
+}

@@ -165,6 +165,11 @@ fn polygamma(grad: &Tensor, n: i64, this: &Tensor) -> Result<Tensor> {
     grad * aten::polygamma(n + 1, this)?
 }
 
+#[op_grad(aten::i0)]
+fn i0(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
+    grad * this.special_i1()?
+}
+
 #[op_grad(aten::sinc)]
 fn sinc(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
     let angle = (this * PI)?;

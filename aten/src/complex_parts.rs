@@ -5,7 +5,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry};
 
-use crate::select_int;
+use crate::{add_scalar, atan2, broadcast_tensors, cos, mul, select_int, sin, stack};
 
 /// The complex conjugate; a real tensor is its own.
 #[op_def("conj(Tensor(a) self) -> Tensor(a)")]
@@ -92,6 +92,42 @@ fn view_as_complex_any(this: &Tensor) -> Result<Tensor> {
     }
     let strides: Dims = strides.iter().map(|stride| stride / 2).collect();
     shown_as(this, whole, sizes, &strides, geometry.offset() / 2)
+}
+
+/// The angle of a number in the complex plane: for real ones, 0 or half a turn
+#[op_def("angle(Tensor self) -> Tensor", out = "out")]
+pub fn angle(this: &Tensor) -> Result<Tensor> {
+    if this.dtype().is_complex() {
+        return atan2(&imag(this)?, &real(this)?);
+    }
+    // A sum with zero is no negative zero.
+    atan2(&Tensor::number(0.into()), &add_scalar(this, 0.into(), 1.into())?)
+}
+
+/// Complex numbers of these parts
+#[op_def("complex(Tensor real, Tensor imag) -> Tensor", out = "out")]
+pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
+    check_parts(("real", real), ("imag", imag))?;
+    view_as_complex(&stack(&broadcast_tensors(&[real.clone(), imag.clone()])?, -1)?)
+}
+
+/// Complex numbers of these magnitudes and angles
+#[op_def("polar(Tensor abs, Tensor angle) -> Tensor", out = "out")]
+pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
+    check_parts(("abs", abs), ("angle", angle))?;
+    complex(&mul(abs, &cos(angle)?)?, &mul(abs, &sin(angle)?)?)
+}
+
+/// Complex numbers are made of two real ones of the same type.
+fn check_parts(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> Result<(), BadArgument> {
+    let dtype = one.1.dtype();
+    if !matches!(dtype, DType::F32 | DType::F64) {
+        return Err(BadArgument::dtype(one.0, dtype, "float32 or float64"));
+    }
+    if other.1.dtype() != dtype {
+        return Err(BadArgument::dtype(other.0, other.1.dtype(), format!("{dtype}, as `{}` is", one.0)));
+    }
+    Ok(())
 }
 
 /// The same bytes as elements of another type.

@@ -1,0 +1,70 @@
+//! Random numbers, each of a distribution that an element of the arguments shapes.
+//!
+//! A number takes all words of one block. Where it needs more than those, they begin a stream of its own.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Promotion, Spec};
+
+use super::check_fraction;
+
+/// How often what happens at a rate of `self` happens
+#[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
+pub fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+
+/// How many of `count` tries succeed, each with the chance `prob`
+#[op_def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", out = "out")]
+pub fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+
+/// Numbers of gamma distributions of these shapes
+#[op_def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
+pub fn _standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+
+/// How a number of a gamma distribution follows its shape
+#[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, out = "out")]
+pub fn _standard_gamma_grad(this: &Tensor, output: &Tensor) -> Result<Tensor>;
+
+/// Shares of one, in the last dimension, of Dirichlet distributions
+#[op_def("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
+pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+
+/// How a share of a Dirichlet distribution follows its weight, where the weights have this total
+#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, out = "out")]
+pub fn _dirichlet_grad(x: &Tensor, alpha: &Tensor, total: &Tensor) -> Result<Tensor>;
+
+#[op_impl(_sample_dirichlet, CompositeExplicitAutograd)]
+fn sample_dirichlet_any(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    let parts = _standard_gamma(this, generator)?;
+    crate::div(&parts, &crate::sum_dim_intlist(&parts, Some(&[-1]), true, None)?)
+}
+
+#[op_meta(poisson)]
+fn poisson_meta(this: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
+    shaped_spec(this)?.on(Device::META)
+}
+
+#[op_meta(_standard_gamma)]
+fn standard_gamma_meta(this: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
+    shaped_spec(this)?.on(Device::META)
+}
+
+#[op_meta(binomial)]
+fn binomial_meta(count: &Tensor, prob: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
+    binomial_spec(count, prob)?.on(Device::META)
+}
+
+/// What [`poisson`] and [`_standard_gamma`] make.
+pub fn shaped_spec(this: &Tensor) -> Result<Spec, BadArgument> {
+    check_fraction(this, false)?;
+    Spec::pointwise(&[this], this.dtype())
+}
+
+/// What [`binomial`] makes.
+pub fn binomial_spec(count: &Tensor, prob: &Tensor) -> Result<Spec, BadArgument> {
+    for (name, tensor) in [("count", count), ("prob", prob)] {
+        if !tensor.dtype().is_floating() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));
+        }
+    }
+    let named = |bad: BadArgument| BadArgument::new(if bad.argument == "0" { "count" } else { "prob" }, bad.problem);
+    Spec::pointwise(&[count, prob], Promotion::Common.of(&[count, prob])).map_err(named)
+}

@@ -1,0 +1,91 @@
+//! The Airy function.
+
+use std::f64::consts::PI;
+
+use dispatch_runtime::Complex64;
+
+use super::bessel::{distances, scaled_k};
+
+/// Its power series near zero, and Bessel functions of the order one third elsewhere.
+pub(super) fn ai(x: f64) -> f64 {
+    if x > 1.0 {
+        let zeta = 2.0 / 3.0 * x * x.sqrt();
+        (x / 3.0).sqrt() / PI * (-zeta).exp() * scaled_k(1.0 / 3.0, zeta)
+    } else if x > -2.0 {
+        series(x)
+    } else {
+        waves(-x)
+    }
+}
+
+/// The two solutions that are even and odd, as it were, in the cube of `x`.
+fn series(x: f64) -> f64 {
+    const AT_ZERO: f64 = 0.355_028_053_887_817_24;
+    const SLOPE_AT_ZERO: f64 = -0.258_819_403_792_806_8;
+    let cube = x * x * x;
+    let (mut even, mut odd) = (AT_ZERO, SLOPE_AT_ZERO * x);
+    let mut sum = even + odd;
+    for n in 1..25 {
+        let n = 3.0 * f64::from(n);
+        even *= cube / (n * (n - 1.0));
+        odd *= cube / (n * (n + 1.0));
+        sum += even + odd;
+    }
+    sum
+}
+
+/// The function of `-z`, as an integral over a path on which the exponent loses size as fast as it can, and keeps its phase.
+fn waves(z: f64) -> f64 {
+    const ORDER: f64 = 1.0 / 3.0;
+    let zeta = 2.0 / 3.0 * z * z.sqrt();
+    let size = 45.0 / zeta;
+    let (step, steps) = distances((0.5 * (size + (size * size + 4.0).sqrt())).acosh());
+    let at = |i: u32| {
+        let s = f64::from(i) * step;
+        // The path is at this height above the real line.
+        let height = s.sinh().atan();
+        let (a, b) = (ORDER * s, ORDER * height);
+        let wave = Complex64::new(a.cosh() * b.cos(), a.sinh() * b.sin());
+        wave * Complex64::new(1.0, 1.0 / s.cosh()) * (-zeta * s.sinh() * s.tanh()).exp()
+    };
+    let integral = Complex64::new(1.0, 1.0) + (1..=steps).map(at).sum::<Complex64>() * 2.0;
+    (z / 3.0).sqrt() / PI * step * (Complex64::new(zeta.cos(), zeta.sin()) * integral).im
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        let known = [
+            (0.0, 0.355_028_053_887_817_24),
+            (1.5, 0.071_749_497_008_105_4),
+            (3.0, 0.006_591_139_357_460_717),
+            (-2.0, 0.227_407_428_201_685_57),
+            (-3.0, -0.378_814_293_677_658_07),
+            (-200.0, 0.148_893_942_481_8),
+        ];
+        for (x, value) in known {
+            assert!((ai(x) - value).abs() < 1e-11, "{x}: {}, not {value}", ai(x));
+        }
+        assert!(ai(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn its_parts_meet() {
+        for x in [1.0_f64, -2.0] {
+            let (left, right) = (ai(x.next_down()), ai(x.next_up()));
+            assert!((left - right).abs() < 1e-15, "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn its_second_slope_is_itself_times_the_argument() {
+        for i in -80..20 {
+            let (x, h) = (f64::from(i) * 0.25, 1e-3);
+            let bend = (ai(x + h) - 2.0 * ai(x) + ai(x - h)) / (h * h);
+            assert!((bend - x * ai(x)).abs() < 1e-4, "{x}: {bend}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Orthogonal polynomials of any degree.
+//!
+//! Each follows from the two of lower degree. Where that would take too long, there are closed or asymptotic forms. A degree counts as the
+//! integer that it begins with; one below zero gives 0.
+
+use super::bessel::scaled_i0;
+
+/// The Chebyshev polynomials, which differ in where they begin.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    First,
+    Second,
+    Third,
+    Fourth,
+}
+
+/// Beyond these degrees, recurrences give way.
+const FAR: f64 = 1000.0;
+const FARTHEST: f64 = 1e6;
+
+impl Kind {
+    pub(super) fn at(self, x: f64, degree: f64) -> f64 {
+        let Some(n) = whole(degree) else { return 0.0 };
+        if x < 0.0 {
+            return if n % 2.0 == 0.0 { self.mirrored().at(-x, n) } else { -self.mirrored().at(-x, n) };
+        }
+        if x == 1.0 {
+            return match self {
+                Self::First | Self::Third => 1.0,
+                Self::Second => n + 1.0,
+                Self::Fourth => 2.0 * n + 1.0,
+            };
+        }
+        if x < 1.0 && n > 8.0 {
+            self.at_angle(n, x.acos(), f64::cos, f64::sin)
+        } else if n > FAR {
+            self.at_angle(n, x.acosh(), f64::cosh, f64::sinh)
+        } else {
+            let first = match self {
+                Self::First => x,
+                Self::Second => 2.0 * x,
+                Self::Third => 2.0 * x - 1.0,
+                Self::Fourth => 2.0 * x + 1.0,
+            };
+            climb(n, first, |_, p, before| 2.0 * x * p - before)
+        }
+    }
+
+    /// The polynomial that this one is on the other side of zero, but for the sign.
+    fn mirrored(self) -> Self {
+        match self {
+            Self::Third => Self::Fourth,
+            Self::Fourth => Self::Third,
+            symmetric => symmetric,
+        }
+    }
+
+    fn at_angle(self, n: f64, angle: f64, cos: fn(f64) -> f64, sin: fn(f64) -> f64) -> f64 {
+        match self {
+            Self::First => cos(n * angle),
+            Self::Second => sin((n + 1.0) * angle) / sin(angle),
+            Self::Third => cos((n + 0.5) * angle) / cos(0.5 * angle),
+            Self::Fourth => sin((n + 0.5) * angle) / sin(0.5 * angle),
+        }
+    }
+}
+
+/// Hermite's polynomials, whose leading coefficients are powers of `scale`, 1 or 2. Their highest degrees leave every type.
+pub(super) fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
+    match whole(degree) {
+        None => 0.0,
+        Some(n) if n > FAR => f64::NAN,
+        Some(n) => climb(n, scale * x, |k, p, before| scale * (x * p - k * before)),
+    }
+}
+
+pub(super) fn laguerre(x: f64, degree: f64) -> f64 {
+    let Some(n) = whole(degree) else { return 0.0 };
+    if n > FARTHEST {
+        return (0.5 * x).exp() * bessel((n + 0.5) * x);
+    }
+    climb(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
+}
+
+pub(super) fn legendre(x: f64, degree: f64) -> f64 {
+    let Some(n) = whole(degree) else { return 0.0 };
+    if n > FARTHEST {
+        let size = x.abs();
+        let sign = if x < 0.0 && n % 2.0 != 0.0 { -1.0 } else { 1.0 };
+        let (angle, stretch, square) = if size < 1.0 {
+            let angle = size.acos();
+            (angle, angle.sin(), angle * angle)
+        } else {
+            let angle = size.acosh();
+            (angle, angle.sinh(), -angle * angle)
+        };
+        let scale = if angle == 0.0 { 1.0 } else { (angle / stretch).sqrt() };
+        return sign * scale * bessel(0.25 * (n + 0.5) * (n + 0.5) * square);
+    }
+    climb(n, x, |k, p, before| ((2.0 * k + 1.0) * x * p - k * before) / (k + 1.0))
+}
+
+/// The Bessel function of `2 sqrt(square)`: the modified one below zero.
+fn bessel(square: f64) -> f64 {
+    let x = 2.0 * square.abs().sqrt();
+    if square < 0.0 { scaled_i0(x) * x.exp() } else { libm::j0(x) }
+}
+
+fn whole(degree: f64) -> Option<f64> {
+    let n = degree.trunc();
+    (n >= 0.0).then_some(n)
+}
+
+/// From the polynomials of degree 0, which is 1, and 1 up to that of degree `n`.
+fn climb(n: f64, first: f64, next: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    if n == 0.0 {
+        return 1.0;
+    }
+    let (mut before, mut p, mut k) = (1.0, first, 1.0);
+    while k < n && !p.is_nan() {
+        (before, p) = (p, next(k, p, before));
+        k += 1.0;
+    }
+    p
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn chebyshev_has_one_recurrence_in_all_its_forms(x in -1.5_f64..1.5, n in 1_u32..40) {
+            for kind in [Kind::First, Kind::Second, Kind::Third, Kind::Fourth] {
+                let at = |n: u32| kind.at(x, f64::from(n));
+                let (next, found) = (at(n + 1), 2.0 * x * at(n) - at(n - 1));
+                prop_assert!((next - found).abs() <= 1e-10 * (1.0 + next.abs()), "{next} {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn low_degrees() {
+        assert_eq!(Kind::First.at(0.5, 2.9), -0.5);
+        assert_eq!(Kind::Third.at(-1.0, 3.0), -7.0);
+        assert_eq!(Kind::Fourth.at(1.0, 3.0), 7.0);
+        assert_eq!(hermite(2.0, 2.0, 2.0), 14.0);
+        assert_eq!(hermite(2.0, 3.0, 1.0), 2.0);
+        assert_eq!(laguerre(2.0, 2.0), -1.0);
+        assert_eq!(legendre(0.5, 2.0), -0.125);
+        for n in [-1.0, f64::NAN] {
+            assert_eq!(legendre(0.5, n), 0.0);
+        }
+    }
+
+    #[test]
+    fn forms_for_high_degrees_join_the_recurrences() {
+        for x in [0.3, -0.9, 1.0, 1.0 + 1e-13, -1.0] {
+            let (near, far) = (legendre(x, FARTHEST), legendre(x, FARTHEST + 2.0));
+            assert!((near - far).abs() < 1e-2 * near.abs() + 1e-5, "{x}: {near} {far}");
+        }
+        let (near, far) = (Kind::Second.at(1.001, FAR), Kind::Second.at(1.001, FAR + 1.0));
+        assert!((far / near - 1.045_7).abs() < 1e-3, "{near} {far}");
+        assert!(Kind::First.at(1.5, 1e18).is_infinite());
+        assert!(laguerre(1.0, 1e18).is_finite() && hermite(1.0, 1e18, 2.0).is_nan());
+    }
+}
