@@ -107,7 +107,7 @@ fn place(at: usize) -> i64 {
 }
 
 fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
-    let again = (0..labels.len()).find_map(|at| labels[..at].contains(&labels[at]).then_some(at))?;
+    let again = (0..labels.len()).find(|&at| labels[..at].contains(&labels[at]))?;
     labels.iter().position(|label| *label == labels[again]).map(|first| (first, again))
 }
 

@@ -92,7 +92,8 @@ pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
     check_variables(this)?;
     let together = cov!(this)?;
     if together.sizes().is_empty() {
-        return &together / &together;
+        // One variable goes with itself, unless it does not vary.
+        return together.div(&together);
     }
     let deviations = together.diagonal(0, 0, 1)?.real()?.sqrt()?;
     let scaled = ((together / deviations.unsqueeze(1)?)? / deviations.unsqueeze(0)?)?;

@@ -49,6 +49,13 @@ fn blackman(x: Tensor) -> Result<Tensor> {
     ((angle.cos()? * -0.5)? + ((angle * 2.0)?.cos()? * 0.08)?)? + 0.42
 }
 
+/// A bell, the narrower the larger `beta`.
+fn bell(x: Tensor, beta: f64) -> Result<Tensor> {
+    let off = ((x * 2.0)? - 1.0)?;
+    let root = (1.0 - (&off * &off)?)?.sqrt()?;
+    (root * beta)?.i0()? / off.full_like(beta)?.i0()?
+}
+
 macro_rules! windows {
     ($($(#[$doc:meta])* $name:ident($($setting:ident: $ty:ty),*) $schema:literal $out:literal = $periodic:expr, |$x:ident| $weights:expr;)*) => {$(
         $(#[$doc])*
@@ -120,4 +127,16 @@ windows! {
     hamming_window_periodic_alpha_beta(periodic: bool, alpha: f64, beta: f64)
     "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_alpha_beta_out" = periodic, |x| cosine(x, alpha, beta);
+    /// A bell of Bessel's function.
+    kaiser_window()
+    "kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "out" = true, |x| bell(x, 12.0);
+    /// [`kaiser_window`], with its last place or without.
+    kaiser_window_periodic(periodic: bool)
+    "kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "periodic_out" = periodic, |x| bell(x, 12.0);
+    /// The same, the narrower the larger `beta`.
+    kaiser_window_beta(periodic: bool, beta: f64)
+    "kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "beta_out" = periodic, |x| bell(x, beta);
 }
