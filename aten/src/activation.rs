@@ -56,7 +56,7 @@ pub fn hardshrink(this: &Tensor, lambd: Scalar) -> Result<Tensor>;
 pub fn softshrink(this: &Tensor, lambd: Scalar) -> Result<Tensor>;
 
 /// `max(self, 0) + min(alpha * (e^(self / alpha) - 1), 0)`
-#[op_def("celu(Tensor self, Scalar alpha=1.) -> Tensor")]
+#[op_def("celu(Tensor self, Scalar alpha=1.) -> Tensor", out = "out")]
 pub fn celu(this: &Tensor, alpha: Scalar) -> Result<Tensor> {
     elu(this, alpha, 1.0.into(), inverse(alpha))
 }
@@ -73,14 +73,26 @@ pub fn selu(this: &Tensor) -> Result<Tensor> {
     elu(this, SELU_ALPHA.into(), SELU_SCALE.into(), 1.0.into())
 }
 
+/// [`selu`], in place
+#[op_def("selu_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn selu_(this: &mut Tensor) -> Result<()> {
+    elu_(this, SELU_ALPHA.into(), SELU_SCALE.into(), 1.0.into())
+}
+
 /// `min(max(self, 0), 6)`
 #[op_def("relu6(Tensor self) -> Tensor")]
 pub fn relu6(this: &Tensor) -> Result<Tensor> {
     hardtanh(this, 0.into(), 6.into())
 }
 
+/// [`relu6`], in place
+#[op_def("relu6_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn relu6_(this: &mut Tensor) -> Result<()> {
+    hardtanh_(this, 0.into(), 6.into())
+}
+
 /// `log(sigmoid(self))`
-#[op_def("log_sigmoid(Tensor self) -> Tensor")]
+#[op_def("log_sigmoid(Tensor self) -> Tensor", out = "out")]
 pub fn log_sigmoid(this: &Tensor) -> Result<Tensor> {
     Ok(log_sigmoid_forward(this)?.0)
 }
@@ -90,7 +102,7 @@ pub fn log_sigmoid(this: &Tensor) -> Result<Tensor> {
 pub fn _prelu_kernel(this: &Tensor, weight: &Tensor) -> Result<Tensor>;
 
 /// `log(sigmoid(self))`, and what its derivative needs
-#[op_def("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")]
+#[op_def("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", out = "output")]
 pub fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)>;
 
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;

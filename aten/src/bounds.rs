@@ -10,6 +10,18 @@ pub fn maximum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 #[op_def("minimum(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
 pub fn minimum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
+/// [`maximum`], as it is called elsewhere.
+#[op_def("max.other(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn max_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    maximum(this, other)
+}
+
+/// [`minimum`], as it is called elsewhere.
+#[op_def("min.other(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn min_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    minimum(this, other)
+}
+
 /// The larger; the other where one is NaN
 #[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
 pub fn fmax(this: &Tensor, other: &Tensor) -> Result<Tensor>;

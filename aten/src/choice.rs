@@ -29,7 +29,7 @@ pub fn where_scalar(condition: &Tensor, this: Scalar, other: Scalar) -> Result<T
 pub fn masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor>;
 
 /// A number where the mask holds, `self` elsewhere
-#[op_def("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")]
+#[op_def("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", out = "Scalar_out")]
 pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
     masked_fill(this, mask, &Tensor::number(value))
 }

@@ -5,7 +5,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry};
 
-use crate::{add_scalar, atan2, broadcast_tensors, cos, eq, eq_scalar, isnan, logical_or, mul, select_int, sin, stack};
+use crate::{add_scalar, atan2, broadcast_tensors, cos, mul, select_int, sin, stack};
 
 /// The complex conjugate; a real tensor is its own.
 #[op_def("conj(Tensor(a) self) -> Tensor(a)")]
@@ -16,6 +16,27 @@ pub fn conj(this: &Tensor) -> Result<Tensor> {
 /// The complex conjugate, in memory of its own
 #[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
 pub fn conj_physical(this: &Tensor) -> Result<Tensor>;
+
+/// The numbers themselves, of which none waits to be conjugated.
+#[op_def("resolve_conj(Tensor(a) self) -> Tensor(a)")]
+pub fn resolve_conj(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+/// The numbers themselves, of which none waits to be negated.
+#[op_def("resolve_neg(Tensor(a) self) -> Tensor(a)")]
+pub fn resolve_neg(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+/// Where a number has no imaginary part.
+#[op_def("isreal(Tensor self) -> Tensor")]
+pub fn isreal(this: &Tensor) -> Result<Tensor> {
+    if this.dtype().is_complex() {
+        return crate::eq_scalar(&imag(this)?, Scalar::Int(0));
+    }
+    crate::ones_like(this, Some(DType::Bool), None, None, None, None)
+}
 
 /// The real part; a real tensor is its own.
 #[op_def("real(Tensor(a) self) -> Tensor(a)")]
@@ -81,16 +102,6 @@ pub fn angle(this: &Tensor) -> Result<Tensor> {
     }
     // A sum with zero is no negative zero.
     atan2(&Tensor::number(0.into()), &add_scalar(this, 0.into(), 1.into())?)
-}
-
-/// Whether the imaginary part is zero
-#[op_def("isreal(Tensor self) -> Tensor")]
-pub fn isreal(this: &Tensor) -> Result<Tensor> {
-    if this.dtype().is_complex() {
-        eq_scalar(&imag(this)?, 0.into())
-    } else {
-        logical_or(&eq(this, this)?, &isnan(this)?)
-    }
 }
 
 /// Complex numbers of these parts

@@ -92,6 +92,48 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     }
 }
 
+/// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.
+#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")]
+pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let &[out, rows, columns] = weight.sizes() else {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), "3").into());
+    };
+    let outer = match input1.sizes() {
+        [outer @ .., last] if *last == rows => outer,
+        sizes => return Err(BadArgument::sizes("input1", sizes, format!("{rows} last, as `weight` has rows")).into()),
+    };
+    if input2.sizes() != [outer, &[columns]].concat() {
+        let expected = format!("{outer:?} and {columns}, as `weight` has columns");
+        return Err(BadArgument::sizes("input2", input2.sizes(), expected).into());
+    }
+    let across = reshape(&permute(weight, &[1, 0, 2])?, &[rows, out * columns])?;
+    let halfway = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
+    let result = bmm(&halfway, &reshape(input2, &[-1, columns, 1])?)?;
+    let result = reshape(&result, &[outer, &[out]].concat())?;
+    bias.map_or_else(|| Ok(result.clone()), |bias| crate::add(&result, bias, Scalar::Int(1)))
+}
+
+/// The product of three tensors with dimensions of size 1 put in, summed over others.
+#[op_def(
+    "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+    out = "out"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+pub fn _trilinear(
+    i1: &Tensor,
+    i2: &Tensor,
+    i3: &Tensor,
+    expand1: &[i64],
+    expand2: &[i64],
+    expand3: &[i64],
+    sumdim: &[i64],
+    _unroll_dim: i64,
+) -> Result<Tensor> {
+    let wide = |tensor: &Tensor, dims: &[i64]| dims.iter().try_fold(tensor.clone(), |tensor, &dim| unsqueeze(&tensor, dim));
+    let product = crate::mul(&crate::mul(&wide(i1, expand1)?, &wide(i2, expand2)?)?, &wide(i3, expand3)?)?;
+    if sumdim.is_empty() { Ok(product) } else { sum_dim_intlist(&product, Some(sumdim), false, None) }
+}
+
 /// Every element of one vector times every element of another.
 #[op_def("outer(Tensor self, Tensor vec2) -> Tensor", out = "out")]
 pub fn outer(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {

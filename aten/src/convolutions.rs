@@ -23,7 +23,8 @@ pub fn convolution(
 
 /// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
 #[op_def(
-    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema has them")]
 pub fn convolution_backward(

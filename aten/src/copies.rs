@@ -120,20 +120,38 @@ pub fn narrow_copy(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<T
     alias_copy(&crate::narrow(this, dim, start, length)?)
 }
 
+/// [`view_as_real`](crate::view_as_real) in memory of its own.
+#[op_def("view_as_real_copy(Tensor self) -> Tensor", out = "out")]
+pub fn view_as_real_copy(this: &Tensor) -> Result<Tensor> {
+    alias_copy(&crate::view_as_real(this)?)
+}
+
+/// [`view_as_complex`](crate::view_as_complex) in memory of its own.
+#[op_def("view_as_complex_copy(Tensor self) -> Tensor", out = "out")]
+pub fn view_as_complex_copy(this: &Tensor) -> Result<Tensor> {
+    alias_copy(&crate::view_as_complex(this)?)
+}
+
+/// [`lift_fresh`](crate::lift_fresh) in memory of its own.
+#[op_def("lift_fresh_copy(Tensor self) -> Tensor", out = "out")]
+pub fn lift_fresh_copy(this: &Tensor) -> Result<Tensor> {
+    alias_copy(&crate::lift_fresh(this)?)
+}
+
 /// [`unbind_int`] in memory of their own.
-#[op_def("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]")]
+#[op_def("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", out = "int_out")]
 pub fn unbind_copy_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     crate::unbind_int(this, dim)?.iter().map(alias_copy).collect()
 }
 
 /// [`split`] in memory of their own.
-#[op_def("split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")]
+#[op_def("split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", out = "Tensor_out")]
 pub fn split_copy(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     crate::split(this, split_size, dim)?.iter().map(alias_copy).collect()
 }
 
 /// [`split_with_sizes`] in memory of their own.
-#[op_def("split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")]
+#[op_def("split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", out = "out")]
 pub fn split_with_sizes_copy(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     crate::split_with_sizes(this, split_sizes, dim)?.iter().map(alias_copy).collect()
 }

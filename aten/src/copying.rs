@@ -8,11 +8,11 @@ use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spe
 pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()>;
 
 /// The elements of `src`, in the sizes and dtype of `self`.
-#[op_def("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")]
+#[op_def("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", out = "out")]
 pub fn copy(this: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
 
 /// The same elements in memory of their own.
-#[op_def("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")]
+#[op_def("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out = "out")]
 pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
 /// `self`, or a copy where its elements do not lie in this order.
@@ -26,7 +26,8 @@ pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> 
 
 /// The same numbers in another dtype, on another device, or in another order.
 #[op_def(
-    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
 )]
 pub fn _to_copy(
     this: &Tensor,
@@ -106,15 +107,15 @@ pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 /// `value` in every place.
-#[op_def("fill.Scalar(Tensor self, Scalar value) -> Tensor", shape = pointwise, dtype = first, inplace)]
+#[op_def("fill.Scalar(Tensor self, Scalar value) -> Tensor", shape = pointwise, dtype = first, inplace, out = "Scalar_out")]
 pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor>;
 
 /// `value`, a single element, in every place.
-#[op_def("fill.Tensor(Tensor self, Tensor value) -> Tensor", shape = pointwise(this), dtype = first, inplace)]
+#[op_def("fill.Tensor(Tensor self, Tensor value) -> Tensor", shape = pointwise(this), dtype = first, inplace, out = "Tensor_out")]
 pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor>;
 
 /// 0 in every place.
-#[op_def("zero(Tensor self) -> Tensor", shape = pointwise, dtype = first, inplace)]
+#[op_def("zero(Tensor self) -> Tensor", shape = pointwise, dtype = first, inplace, out = "out")]
 pub fn zero(this: &Tensor) -> Result<Tensor>;
 
 /// Whether `src` can be copied to `this`: its sizes stretch to those of `this`.

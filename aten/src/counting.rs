@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
 /// How often each number below the largest occurs, or the sums of its weights.
-#[op_def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", data_dependent)]
+#[op_def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", data_dependent, out = "out")]
 pub fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
 /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.

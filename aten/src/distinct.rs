@@ -5,7 +5,8 @@ use dispatch_runtime::prelude::*;
 /// The distinct elements in order, where each element is among them, and how many there are of each.
 #[op_def(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-    data_dependent
+    data_dependent,
+    out = "out"
 )]
 pub fn _unique2(
     this: &Tensor,
@@ -15,7 +16,7 @@ pub fn _unique2(
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The distinct elements in order, and where each element is among them.
-#[op_def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)")]
+#[op_def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", out = "out")]
 pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Tensor, Tensor)> {
     let (values, inverse, _) = _unique2(this, sorted, return_inverse, false)?;
     Ok((values, inverse))
@@ -24,7 +25,8 @@ pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Ten
 /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
 #[op_def(
     "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-    data_dependent
+    data_dependent,
+    out = "out"
 )]
 pub fn unique_dim(
     this: &Tensor,
@@ -37,7 +39,8 @@ pub fn unique_dim(
 /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
 #[op_def(
     "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
-    data_dependent
+    data_dependent,
+    out = "out"
 )]
 pub fn unique_consecutive(
     this: &Tensor,
@@ -48,7 +51,8 @@ pub fn unique_consecutive(
 
 /// [`unique_consecutive`] of the slices along a dimension.
 #[op_def(
-    "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+    "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 pub fn unique_dim_consecutive(
     this: &Tensor,

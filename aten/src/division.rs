@@ -95,8 +95,10 @@ pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) 
 pub fn pow_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor>;
 
 /// `self ^ 2`
-#[op_def("square(Tensor self) -> Tensor", calls = pow_tensor_scalar(this, 2.into()))]
-pub fn square(this: &Tensor) -> Result<Tensor>;
+#[op_def("square(Tensor self) -> Tensor", out = "out")]
+pub fn square(this: &Tensor) -> Result<Tensor> {
+    pow_tensor_scalar(this, 2.into())
+}
 
 /// `self ^ 2`, in place
 #[op_def("square_(Tensor(a!) self) -> Tensor(a!)", calls = pow__scalar(this, 2.into()))]

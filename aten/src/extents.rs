@@ -1,7 +1,7 @@
 //! What a tensor says about itself.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, wrap_dim};
+use dispatch_runtime::{BadArgument, MemoryFormat, Problem, wrap_dim};
 
 /// One of the numbers that there is for each dimension.
 fn of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {
@@ -68,4 +68,46 @@ pub fn sym_stride(this: &Tensor) -> Result<Vec<i64>> {
 #[op_def("sym_storage_offset(Tensor self) -> SymInt")]
 pub fn sym_storage_offset(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().offset())
+}
+
+/// How many dimensions there are.
+#[op_def("dim(Tensor self) -> int")]
+pub fn dim(this: &Tensor) -> Result<i64> {
+    Ok(i64::try_from(this.sizes().len()).unwrap_or(i64::MAX))
+}
+
+/// How many bytes an element has.
+#[op_def("element_size(Tensor self) -> int")]
+pub fn element_size(this: &Tensor) -> Result<i64> {
+    Ok(i64::try_from(this.dtype().size()).unwrap_or(i64::MAX))
+}
+
+/// Where in its storage the tensor begins.
+#[op_def("storage_offset(Tensor self) -> int")]
+pub fn storage_offset(this: &Tensor) -> Result<i64> {
+    Ok(this.geometry().offset())
+}
+
+/// Whether the elements lie side by side, in rows.
+#[op_def("is_contiguous(Tensor self) -> bool")]
+pub fn is_contiguous(this: &Tensor) -> Result<bool> {
+    Ok(this.geometry().is_contiguous())
+}
+
+/// Whether the elements lie side by side, in this order.
+#[op_def("is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool")]
+pub fn is_contiguous_memory_format(this: &Tensor, memory_format: MemoryFormat) -> Result<bool> {
+    Ok(this.geometry().is_in_format(memory_format))
+}
+
+/// Whether two tensors have the same sizes.
+#[op_def("is_same_size(Tensor self, Tensor other) -> bool")]
+pub fn is_same_size(this: &Tensor, other: &Tensor) -> Result<bool> {
+    Ok(this.sizes() == other.sizes())
+}
+
+/// Whether two tensors are the same elements, in the same order.
+#[op_def("is_set_to(Tensor self, Tensor tensor) -> bool")]
+pub fn is_set_to(this: &Tensor, tensor: &Tensor) -> Result<bool> {
+    Ok(this.storage().same(tensor.storage()) && this.geometry() == tensor.geometry())
 }

@@ -27,7 +27,8 @@ fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
 
 /// A tensor whose elements are whatever its memory holds.
 #[op_def(
-    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
 )]
 pub fn empty_memory_format(
     size: &[i64],
@@ -71,7 +72,8 @@ pub fn empty_spec(
 
 /// The same with these strides.
 #[op_def(
-    "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn empty_strided(
     size: &[i64],
@@ -112,7 +114,8 @@ pub fn empty_strided_spec(
 
 /// A tensor of one number.
 #[op_def(
-    "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn full(
     size: &[i64],
@@ -180,7 +183,8 @@ fn scalar_tensor_any(
 
 /// Zeros.
 #[op_def(
-    "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn zeros(
     size: &[i64],
@@ -203,7 +207,8 @@ fn zeros_any(
 
 /// Ones.
 #[op_def(
-    "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn ones(
     size: &[i64],
@@ -254,7 +259,8 @@ fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
 
 /// A tensor as this one is, whose elements are whatever its memory holds.
 #[op_def(
-    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
 )]
 pub fn empty_like(
     this: &Tensor,
@@ -375,7 +381,8 @@ fn ones_like_any(
 
 /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
 #[op_def(
-    "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn new_empty(
     this: &Tensor,
@@ -401,7 +408,8 @@ fn new_empty_any(
 
 /// The same with these strides.
 #[op_def(
-    "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn new_empty_strided(
     this: &Tensor,
@@ -429,7 +437,8 @@ fn new_empty_strided_any(
 
 /// A tensor of this one's dtype and device, of one number.
 #[op_def(
-    "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn new_full(
     this: &Tensor,
@@ -457,7 +466,8 @@ fn new_full_any(
 
 /// A tensor of this one's dtype and device, of zeros.
 #[op_def(
-    "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn new_zeros(
     this: &Tensor,
@@ -482,7 +492,8 @@ fn new_zeros_any(
 
 /// A tensor of this one's dtype and device, of ones.
 #[op_def(
-    "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn new_ones(
     this: &Tensor,

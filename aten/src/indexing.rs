@@ -223,6 +223,35 @@ fn index_put_meta(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, _a
     Spec::pointwise(&[this], this.dtype())?.on(Device::META)
 }
 
+/// [`index_put`], as it is called elsewhere.
+#[op_def(
+    "_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor",
+    out = "out"
+)]
+pub fn _index_put_impl(
+    this: &Tensor,
+    indices: &[Option<Tensor>],
+    values: &Tensor,
+    accumulate: bool,
+    _: bool,
+) -> Result<Tensor> {
+    index_put(this, indices, values, accumulate)
+}
+
+/// [`index_put_`], as it is called elsewhere.
+#[op_def(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)"
+)]
+pub fn _index_put_impl_(
+    this: &mut Tensor,
+    indices: &[Option<Tensor>],
+    values: &Tensor,
+    accumulate: bool,
+    _: bool,
+) -> Result<()> {
+    index_put_(this, indices, values, accumulate)
+}
+
 /// Refuses values of another dtype.
 pub fn check_values(this: &Tensor, values: &Tensor) -> Result<(), BadArgument> {
     if this.dtype() == values.dtype() {
@@ -243,7 +272,7 @@ pub fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &[i64]) 
 }
 
 /// The tensor with `source` at these positions, as if there were one dimension.
-#[op_def("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")]
+#[op_def("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", inplace, out = "out")]
 pub fn put(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
 
 #[op_meta(put)]

@@ -80,6 +80,12 @@ pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     cat(&parts, dim)
 }
 
+/// [`stack`], as it is called elsewhere.
+#[op_def("_stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
+pub fn _stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
+    stack(tensors, dim)
+}
+
 /// The tensors beside each other: along the second dimension, and vectors along the first.
 #[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out")]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
@@ -106,7 +112,7 @@ pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
 }
 
 /// The tensor so many times in each dimension.
-#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor")]
+#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", out = "out")]
 pub fn repeat(this: &Tensor, repeats: &[i64]) -> Result<Tensor>;
 
 #[op_meta(repeat)]
@@ -136,7 +142,7 @@ pub fn tile(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
 }
 
 /// The elements in reverse along these dimensions.
-#[op_def("flip(Tensor self, int[] dims) -> Tensor")]
+#[op_def("flip(Tensor self, int[] dims) -> Tensor", out = "out")]
 pub fn flip(this: &Tensor, dims: &[i64]) -> Result<Tensor>;
 
 #[op_meta(flip)]
@@ -332,7 +338,11 @@ pub fn meshgrid(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
 }
 
 /// Every position as often as it says.
-#[op_def("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", data_dependent)]
+#[op_def(
+    "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+    data_dependent,
+    out = "Tensor_out"
+)]
 pub fn repeat_interleave(repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor>;
 
 /// Every position of a dimension as often as `repeats` says.

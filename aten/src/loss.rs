@@ -1,12 +1,16 @@
 //! Losses: how far from a target, all in all.
 
+mod contrast;
 mod likelihood;
+mod margin;
 mod pointwise;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec};
 
+pub use contrast::*;
 pub use likelihood::*;
+pub use margin::*;
 pub use pointwise::*;
 
 use crate::{mean, sum};

@@ -35,15 +35,6 @@ pub trait Methods {
     /// `abs`, into a tensor of the caller's.
     fn abs_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `abs`
-    fn absolute(&self) -> Result<Tensor>;
-
-    /// `absolute`, in place.
-    fn absolute_(&mut self) -> Result<()>;
-
-    /// `absolute`, into a tensor of the caller's.
-    fn absolute_out(&self, out: &mut Tensor) -> Result<()>;
-
     /// The inverse of the cosine
     fn acos(&self) -> Result<Tensor>;
 
@@ -89,7 +80,7 @@ pub trait Methods {
     /// `add`, in place.
     fn add_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `add_scalar`, in place.
+    /// `self + alpha * other`, of a number, in place
     fn add__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
 
     /// `add`, into a tensor of the caller's.
@@ -97,9 +88,6 @@ pub trait Methods {
 
     /// `self + alpha * other`, of a number
     fn add_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `add_scalar`, into a tensor of the caller's.
-    fn add_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha *` the sum of the products of the items.
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
@@ -185,6 +173,9 @@ pub trait Methods {
     /// Whether all elements of two tensors are close: see `isclose`.
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
+    /// `alpha_dropout`, in place
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// The largest elements over these dimensions; NaN is larger than any number.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
@@ -199,12 +190,6 @@ pub trait Methods {
 
     /// The smallest and the largest elements.
     fn aminmax(&self) -> Result<(Tensor, Tensor)>;
-
-    /// The angle of a number in the complex plane: for real ones, 0 or half a turn
-    fn angle(&self) -> Result<Tensor>;
-
-    /// `angle`, into a tensor of the caller's.
-    fn angle_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Whether any element is true, that is, not zero.
     fn any(&self) -> Result<Tensor>;
@@ -223,69 +208,6 @@ pub trait Methods {
 
     /// `any_dim`, into a tensor of the caller's.
     fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `acos`
-    fn arccos(&self) -> Result<Tensor>;
-
-    /// `arccos`, in place.
-    fn arccos_(&mut self) -> Result<()>;
-
-    /// `arccos`, into a tensor of the caller's.
-    fn arccos_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `acosh`
-    fn arccosh(&self) -> Result<Tensor>;
-
-    /// `arccosh`, in place.
-    fn arccosh_(&mut self) -> Result<()>;
-
-    /// `arccosh`, into a tensor of the caller's.
-    fn arccosh_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `asin`
-    fn arcsin(&self) -> Result<Tensor>;
-
-    /// `arcsin`, in place.
-    fn arcsin_(&mut self) -> Result<()>;
-
-    /// `arcsin`, into a tensor of the caller's.
-    fn arcsin_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `asinh`
-    fn arcsinh(&self) -> Result<Tensor>;
-
-    /// `arcsinh`, in place.
-    fn arcsinh_(&mut self) -> Result<()>;
-
-    /// `arcsinh`, into a tensor of the caller's.
-    fn arcsinh_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `atan`
-    fn arctan(&self) -> Result<Tensor>;
-
-    /// Another name of `atan2`
-    fn arctan2(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `arctan2`, in place.
-    fn arctan2_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `arctan2`, into a tensor of the caller's.
-    fn arctan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// `arctan`, in place.
-    fn arctan_(&mut self) -> Result<()>;
-
-    /// `arctan`, into a tensor of the caller's.
-    fn arctan_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `atanh`
-    fn arctanh(&self) -> Result<Tensor>;
-
-    /// `arctanh`, in place.
-    fn arctanh_(&mut self) -> Result<()>;
-
-    /// `arctanh`, into a tensor of the caller's.
-    fn arctanh_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Where the largest element is, along a dimension or among all.
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
@@ -449,13 +371,13 @@ pub trait Methods {
     /// `bitwise_and`, in place.
     fn bitwise_and_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_and_scalar`, in place.
+    /// `self & other`, of a number, in place
     fn bitwise_and__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self & other`, of a number
     fn bitwise_and_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_and_scalar`, into a tensor of the caller's.
+    /// `self & other`, of a number, into a tensor of the caller's
     fn bitwise_and_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_and`, into a tensor of the caller's.
@@ -467,7 +389,7 @@ pub trait Methods {
     /// `bitwise_left_shift`, in place.
     fn bitwise_left_shift_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_left_shift_tensor_scalar`, in place.
+    /// `self << other`, of a number, in place
     fn bitwise_left_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `bitwise_left_shift`, into a tensor of the caller's.
@@ -476,7 +398,7 @@ pub trait Methods {
     /// `self << other`, of a number
     fn bitwise_left_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_left_shift_tensor_scalar`, into a tensor of the caller's.
+    /// `self << other`, of a number, into a tensor of the caller's
     fn bitwise_left_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `!self`, bit by bit
@@ -494,13 +416,13 @@ pub trait Methods {
     /// `bitwise_or`, in place.
     fn bitwise_or_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_or_scalar`, in place.
+    /// `self | other`, of a number, in place
     fn bitwise_or__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self | other`, of a number
     fn bitwise_or_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_or_scalar`, into a tensor of the caller's.
+    /// `self | other`, of a number, into a tensor of the caller's
     fn bitwise_or_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_or`, into a tensor of the caller's.
@@ -512,7 +434,7 @@ pub trait Methods {
     /// `bitwise_right_shift`, in place.
     fn bitwise_right_shift_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_right_shift_tensor_scalar`, in place.
+    /// `self >> other`, of a number, in place
     fn bitwise_right_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `bitwise_right_shift`, into a tensor of the caller's.
@@ -521,7 +443,7 @@ pub trait Methods {
     /// `self >> other`, of a number
     fn bitwise_right_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_right_shift_tensor_scalar`, into a tensor of the caller's.
+    /// `self >> other`, of a number, into a tensor of the caller's
     fn bitwise_right_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self ^ other`, bit by bit
@@ -530,13 +452,13 @@ pub trait Methods {
     /// `bitwise_xor`, in place.
     fn bitwise_xor_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_xor_scalar`, in place.
+    /// `self ^ other`, of a number, in place
     fn bitwise_xor__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self ^ other`, of a number
     fn bitwise_xor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_xor_scalar`, into a tensor of the caller's.
+    /// `self ^ other`, of a number, into a tensor of the caller's
     fn bitwise_xor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_xor`, into a tensor of the caller's.
@@ -593,22 +515,22 @@ pub trait Methods {
     /// `self` kept between two numbers, either of which may be left out
     fn clamp(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
 
-    /// `clamp`, in place.
+    /// `self` kept between two numbers, in place
     fn clamp_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
 
     /// `clamp_tensor`, in place.
     fn clamp__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
 
-    /// `self`, or the number where that is smaller
+    /// `self` kept on one side of a number
     fn clamp_max(&self, max: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `clamp_max`, in place.
+    /// `self` kept on one side of a number, in place
     fn clamp_max_(&mut self, max: impl Into<Scalar>) -> Result<()>;
 
     /// `clamp_max_tensor`, in place.
     fn clamp_max__tensor(&mut self, max: &Tensor) -> Result<()>;
 
-    /// `clamp_max`, into a tensor of the caller's.
+    /// `self` kept on one side of a number, into a tensor of the caller's
     fn clamp_max_out(&self, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or the bound where it is smaller
@@ -617,16 +539,16 @@ pub trait Methods {
     /// `clamp_max_tensor`, into a tensor of the caller's.
     fn clamp_max_tensor_out(&self, max: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or the number where that is larger
+    /// `self` kept on one side of a number
     fn clamp_min(&self, min: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `clamp_min`, in place.
+    /// `self` kept on one side of a number, in place
     fn clamp_min_(&mut self, min: impl Into<Scalar>) -> Result<()>;
 
     /// `clamp_min_tensor`, in place.
     fn clamp_min__tensor(&mut self, min: &Tensor) -> Result<()>;
 
-    /// `clamp_min`, into a tensor of the caller's.
+    /// `self` kept on one side of a number, into a tensor of the caller's
     fn clamp_min_out(&self, min: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or the bound where it is larger
@@ -635,7 +557,7 @@ pub trait Methods {
     /// `clamp_min_tensor`, into a tensor of the caller's.
     fn clamp_min_tensor_out(&self, min: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `clamp`, into a tensor of the caller's.
+    /// `self` kept between two numbers, into a tensor of the caller's
     fn clamp_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self` kept between two bounds, either of which may be left out
@@ -643,24 +565,6 @@ pub trait Methods {
 
     /// `clamp_tensor`, into a tensor of the caller's.
     fn clamp_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `clamp`
-    fn clip(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
-
-    /// `clip`, in place.
-    fn clip_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
-
-    /// `clip_tensor`, in place.
-    fn clip__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
-
-    /// `clip`, into a tensor of the caller's.
-    fn clip_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `clamp_tensor`
-    fn clip_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
-
-    /// `clip_tensor`, into a tensor of the caller's.
-    fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
 
     /// The image whose every element is the sum of those that `im2col` would have put into columns.
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
@@ -701,7 +605,7 @@ pub trait Methods {
     /// `copysign`, in place.
     fn copysign_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `copysign_scalar`, in place.
+    /// The magnitude of `self` with the sign of a number, in place
     fn copysign__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `copysign`, into a tensor of the caller's.
@@ -710,7 +614,7 @@ pub trait Methods {
     /// The magnitude of `self` with the sign of a number
     fn copysign_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `copysign_scalar`, into a tensor of the caller's.
+    /// The magnitude of `self` with the sign of a number, into a tensor of the caller's
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// The cosine
@@ -836,19 +740,19 @@ pub trait Methods {
     /// `div`, in place.
     fn div_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `div_scalar`, in place.
+    /// `self / other`, by a number, in place
     fn div__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `div_scalar_mode`, in place.
+    /// `self / other`, by a number, rounded, in place
     fn div__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
 
-    /// `div_tensor_mode`, in place.
+    /// `div_tensor_mode`, in place
     fn div__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
 
     /// `div`, into a tensor of the caller's.
     fn div_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `div_tensor_mode`, into a tensor of the caller's.
+    /// `div_tensor_mode`, into a tensor of the caller's
     fn div_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
 
     /// `self / other`, by a number
@@ -857,44 +761,8 @@ pub trait Methods {
     /// `self / other`, by a number, rounded
     fn div_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor>;
 
-    /// `div_scalar_mode`, into a tensor of the caller's.
-    fn div_scalar_mode_out(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `div_scalar`, into a tensor of the caller's.
-    fn div_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
     /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
     fn div_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
-
-    /// Another name of `div`
-    fn divide(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `divide`, in place.
-    fn divide_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `divide_scalar`, in place.
-    fn divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `divide_scalar_mode`, in place.
-    fn divide__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
-
-    /// `divide_tensor_mode`, in place.
-    fn divide__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
-
-    /// `divide`, into a tensor of the caller's.
-    fn divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// `divide_tensor_mode`, into a tensor of the caller's.
-    fn divide_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `div_scalar`
-    fn divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// Another name of `div_scalar_mode`
-    fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor>;
-
-    /// Another name of `div_tensor_mode`
-    fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
     /// The sum of the products of the elements of two vectors.
     fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
@@ -932,13 +800,13 @@ pub trait Methods {
     /// `eq`, in place.
     fn eq_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `eq_scalar`, in place.
+    /// `self == other`, of a number, in place
     fn eq__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self == other`, of a number
     fn eq_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `eq_scalar`, into a tensor of the caller's.
+    /// `self == other`, of a number, into a tensor of the caller's
     fn eq_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `eq`, into a tensor of the caller's.
@@ -1022,6 +890,9 @@ pub trait Methods {
     /// `exponential`, into a tensor of the caller's.
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
+    /// `feature_alpha_dropout`, in place
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// Leaves whole channels out, each with the chance `p`, while training.
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
@@ -1040,15 +911,6 @@ pub trait Methods {
     /// `value` in every place.
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// Another name of `trunc`
-    fn fix(&self) -> Result<Tensor>;
-
-    /// `fix`, in place.
-    fn fix_(&mut self) -> Result<()>;
-
-    /// `fix`, into a tensor of the caller's.
-    fn fix_out(&self, out: &mut Tensor) -> Result<()>;
-
     /// These dimensions and those between them as one.
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor>;
 
@@ -1060,24 +922,6 @@ pub trait Methods {
 
     /// The rows in reverse.
     fn flipud(&self) -> Result<Tensor>;
-
-    /// `self ^ exponent`, in double precision, in place
-    fn float_power_(&mut self, exponent: &Tensor) -> Result<()>;
-
-    /// `self ^ exponent`, of a number, in double precision, in place
-    fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()>;
-
-    /// `self ^ exponent`, of a number, in double precision
-    fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `float_power_tensor_scalar`, into a tensor of the caller's.
-    fn float_power_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `self ^ exponent`, in double precision
-    fn float_power_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor>;
-
-    /// `float_power_tensor_tensor`, into a tensor of the caller's.
-    fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The largest integer that is not above
     fn floor(&self) -> Result<Tensor>;
@@ -1100,9 +944,6 @@ pub trait Methods {
     /// `self / other`, by a number, rounded downwards
     fn floor_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `floor_divide_scalar`, into a tensor of the caller's.
-    fn floor_divide_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
     /// `floor`, into a tensor of the caller's.
     fn floor_out(&self, out: &mut Tensor) -> Result<()>;
 
@@ -1124,13 +965,13 @@ pub trait Methods {
     /// `fmod`, in place.
     fn fmod_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `fmod_scalar`, in place.
+    /// The remainder of division by a number, with the sign of `self`, in place
     fn fmod__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// The remainder of division by a number, with the sign of `self`
     fn fmod_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `fmod_scalar`, into a tensor of the caller's.
+    /// The remainder of division by a number, with the sign of `self`, into a tensor of the caller's
     fn fmod_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `fmod`, into a tensor of the caller's.
@@ -1145,11 +986,17 @@ pub trait Methods {
     /// `frac`, into a tensor of the caller's.
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// A fraction from a half to one, and the power of two that it is to be multiplied with
-    fn frexp(&self) -> Result<(Tensor, Tensor)>;
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
-    /// `frexp`, into a tensor of the caller's.
-    fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()>;
+    /// `fractional_max_pool2d`, into a tensor of the caller's.
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool3d`, into a tensor of the caller's.
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
 
     /// A tensor as this one is, of one number.
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor>;
@@ -1178,13 +1025,13 @@ pub trait Methods {
     /// `ge`, in place.
     fn ge_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `ge_scalar`, in place.
+    /// `self >= other`, of a number, in place
     fn ge__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self >= other`, of a number
     fn ge_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `ge_scalar`, into a tensor of the caller's.
+    /// `self >= other`, of a number, into a tensor of the caller's
     fn ge_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `ge`, into a tensor of the caller's.
@@ -1214,41 +1061,11 @@ pub trait Methods {
     /// `ger`, into a tensor of the caller's.
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `gt`
-    fn greater(&self, other: &Tensor) -> Result<Tensor>;
+    /// One half of a dimension, times the sigmoid of the other.
+    fn glu(&self, dim: i64) -> Result<Tensor>;
 
-    /// `greater`, in place.
-    fn greater_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `greater_scalar`, in place.
-    fn greater__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `ge`
-    fn greater_equal(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `greater_equal`, in place.
-    fn greater_equal_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `greater_equal_scalar`, in place.
-    fn greater_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `ge_scalar`
-    fn greater_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `greater_equal_scalar`, into a tensor of the caller's.
-    fn greater_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `greater_equal`, into a tensor of the caller's.
-    fn greater_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `gt_scalar`
-    fn greater_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `greater_scalar`, into a tensor of the caller's.
-    fn greater_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `greater`, into a tensor of the caller's.
-    fn greater_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+    /// `glu`, into a tensor of the caller's.
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
     /// `self > other`
     fn gt(&self, other: &Tensor) -> Result<Tensor>;
@@ -1256,13 +1073,13 @@ pub trait Methods {
     /// `gt`, in place.
     fn gt_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `gt_scalar`, in place.
+    /// `self > other`, of a number, in place
     fn gt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self > other`, of a number
     fn gt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `gt_scalar`, into a tensor of the caller's.
+    /// `self > other`, of a number, into a tensor of the caller's
     fn gt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `gt`, into a tensor of the caller's.
@@ -1310,32 +1127,14 @@ pub trait Methods {
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `self` where the target is 1, and what it is below `margin` where it is -1.
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor>;
+
     /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `histc`, into a tensor of the caller's.
     fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
-    fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)>;
-
-    /// `histogram_bin_ct`, into a tensor of the caller's.
-    fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
-
-    /// How many elements there are in each bin between these edges; and the edges
-    fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)>;
-
-    /// `histogram_bins_tensor`, into a tensor of the caller's.
-    fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
-
-    /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
-    fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
-
-    /// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
-    fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
-
-    /// How many points there are in each bin between these edges for each coordinate; and the edges
-    fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
     /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
@@ -1351,33 +1150,6 @@ pub trait Methods {
 
     /// `hypot`, into a tensor of the caller's.
     fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 0
-    fn i0(&self) -> Result<Tensor>;
-
-    /// `i0`, in place.
-    fn i0_(&mut self) -> Result<()>;
-
-    /// `i0`, into a tensor of the caller's.
-    fn i0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The share of a gamma distribution of shape `self` that is below `other`
-    fn igamma(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `igamma`, in place.
-    fn igamma_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `igamma`, into a tensor of the caller's.
-    fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The share of a gamma distribution of shape `self` that is above `other`
-    fn igammac(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `igammac`, in place.
-    fn igammac_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `igammac`, into a tensor of the caller's.
-    fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Every patch of an image that a kernel would cover, as a column.
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
@@ -1493,9 +1265,6 @@ pub trait Methods {
     /// `isposinf`, into a tensor of the caller's.
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether the imaginary part is zero
-    fn isreal(&self) -> Result<Tensor>;
-
     /// `target * (log(target) - self)`, or of the target's logarithm
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
@@ -1514,28 +1283,19 @@ pub trait Methods {
     /// `lcm`, into a tensor of the caller's.
     fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self * 2^other`
-    fn ldexp(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `self * 2^other`, in place
-    fn ldexp_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `ldexp`, into a tensor of the caller's.
-    fn ldexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
     /// `self <= other`
     fn le(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `le`, in place.
     fn le_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `le_scalar`, in place.
+    /// `self <= other`, of a number, in place
     fn le__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self <= other`, of a number
     fn le_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `le_scalar`, into a tensor of the caller's.
+    /// `self <= other`, of a number, into a tensor of the caller's
     fn le_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `le`, into a tensor of the caller's.
@@ -1556,53 +1316,14 @@ pub trait Methods {
     /// `lerp`, in place.
     fn lerp_(&mut self, end: &Tensor, weight: &Tensor) -> Result<()>;
 
-    /// `lerp_scalar`, in place.
+    /// `self + weight * (end - self)`, of a number, in place
     fn lerp__scalar(&mut self, end: &Tensor, weight: impl Into<Scalar>) -> Result<()>;
 
     /// `self + weight * (end - self)`, of a number
     fn lerp_scalar(&self, end: &Tensor, weight: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `lerp_scalar`, into a tensor of the caller's.
-    fn lerp_scalar_out(&self, end: &Tensor, weight: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
     /// `lerp`, into a tensor of the caller's.
     fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `lt`
-    fn less(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `less`, in place.
-    fn less_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `less_scalar`, in place.
-    fn less__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `le`
-    fn less_equal(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `less_equal`, in place.
-    fn less_equal_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `less_equal_scalar`, in place.
-    fn less_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `le_scalar`
-    fn less_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `less_equal_scalar`, into a tensor of the caller's.
-    fn less_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `less_equal`, into a tensor of the caller's.
-    fn less_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `lt_scalar`
-    fn less_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `less_scalar`, into a tensor of the caller's.
-    fn less_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `less`, into a tensor of the caller's.
-    fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The logarithm of the magnitude of the gamma function
     fn lgamma(&self) -> Result<Tensor>;
@@ -1757,13 +1478,13 @@ pub trait Methods {
     /// `lt`, in place.
     fn lt_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `lt_scalar`, in place.
+    /// `self < other`, of a number, in place
     fn lt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self < other`, of a number
     fn lt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `lt_scalar`, into a tensor of the caller's.
+    /// `self < other`, of a number, into a tensor of the caller's
     fn lt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `lt`, into a tensor of the caller's.
@@ -1834,6 +1555,18 @@ pub trait Methods {
 
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool2d`, into a tensor of the caller's.
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool3d`, into a tensor of the caller's.
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The larger; NaN where one is
     fn maximum(&self, other: &Tensor) -> Result<Tensor>;
@@ -1919,7 +1652,7 @@ pub trait Methods {
     /// `mul`, in place.
     fn mul_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `mul_scalar`, in place.
+    /// `self * other`, of a number, in place
     fn mul__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `mul`, into a tensor of the caller's.
@@ -1928,8 +1661,23 @@ pub trait Methods {
     /// `self * other`, of a number
     fn mul_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `mul_scalar`, into a tensor of the caller's.
-    fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+    /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `multi_margin_loss`, into a tensor of the caller's.
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `multilabel_margin_loss`, and which classes are true.
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `multilabel_margin_loss_forward`, into a tensor of the caller's.
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()>;
+
+    /// `multilabel_margin_loss`, into a tensor of the caller's.
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
@@ -1937,35 +1685,11 @@ pub trait Methods {
     /// `multinomial`, into a tensor of the caller's.
     fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `mul`
-    fn multiply(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `multiply`, in place.
-    fn multiply_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `multiply_scalar`, in place.
-    fn multiply__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `multiply`, into a tensor of the caller's.
-    fn multiply_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `mul_scalar`
-    fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
     /// A matrix times a vector.
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
     /// `mv`, into a tensor of the caller's.
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The logarithm of the gamma function of so many variables
-    fn mvlgamma(&self, p: i64) -> Result<Tensor>;
-
-    /// `mvlgamma`, in place.
-    fn mvlgamma_(&mut self, p: i64) -> Result<()>;
-
-    /// `mvlgamma`, into a tensor of the caller's.
-    fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
 
     /// The same, with numbers in place of NaN and of infinities
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
@@ -2009,13 +1733,13 @@ pub trait Methods {
     /// `ne`, in place.
     fn ne_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `ne_scalar`, in place.
+    /// `self != other`, of a number, in place
     fn ne__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self != other`, of a number
     fn ne_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `ne_scalar`, into a tensor of the caller's.
+    /// `self != other`, of a number, into a tensor of the caller's
     fn ne_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `ne`, into a tensor of the caller's.
@@ -2029,15 +1753,6 @@ pub trait Methods {
 
     /// `neg`, into a tensor of the caller's.
     fn neg_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `neg`
-    fn negative(&self) -> Result<Tensor>;
-
-    /// `negative`, in place.
-    fn negative_(&mut self) -> Result<()>;
-
-    /// `negative`, into a tensor of the caller's.
-    fn negative_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
     fn new_empty(&self, size: &[i64]) -> Result<Tensor>;
@@ -2123,24 +1838,6 @@ pub trait Methods {
     /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
     fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `ne`
-    fn not_equal(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `not_equal`, in place.
-    fn not_equal_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `not_equal_scalar`, in place.
-    fn not_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `ne_scalar`
-    fn not_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `not_equal_scalar`, into a tensor of the caller's.
-    fn not_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `not_equal`, into a tensor of the caller's.
-    fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
     /// How many elements there are.
     fn numel(&self) -> Result<i64>;
 
@@ -2165,6 +1862,9 @@ pub trait Methods {
     /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
+    /// The distance of every row from those behind it, one after the other.
+    fn pdist(&self, p: f64) -> Result<Tensor>;
+
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
@@ -2186,18 +1886,6 @@ pub trait Methods {
     /// `pixel_unshuffle`, into a tensor of the caller's.
     fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
-    /// How often what happens at a rate of `self` happens
-    fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor>;
-
-    /// `poisson`, into a tensor of the caller's.
-    fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
-
-    /// `polygamma`, in place
-    fn polygamma_(&mut self, n: i64) -> Result<()>;
-
-    /// `self`, which must be a number
-    fn positive(&self) -> Result<Tensor>;
-
     /// `self ^ exponent`, in place
     fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
 
@@ -2215,6 +1903,9 @@ pub trait Methods {
 
     /// `pow_tensor_tensor`, into a tensor of the caller's.
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, times `weight` below zero; there is one weight, or one for each channel.
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor>;
 
     /// The product of all elements.
     fn prod(&self) -> Result<Tensor>;
@@ -2330,6 +2021,9 @@ pub trait Methods {
     /// `min(max(self, 0), 6)`
     fn relu6(&self) -> Result<Tensor>;
 
+    /// `relu6`, in place
+    fn relu6_(&mut self) -> Result<()>;
+
     /// `relu`, in place.
     fn relu_(&mut self) -> Result<()>;
 
@@ -2342,13 +2036,13 @@ pub trait Methods {
     /// `remainder`, in place.
     fn remainder_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `remainder_scalar`, in place.
+    /// The remainder of division by a number, with its sign, in place
     fn remainder__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// The remainder of division by a number, with its sign
     fn remainder_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `remainder_scalar`, into a tensor of the caller's.
+    /// The remainder of division by a number, with its sign, into a tensor of the caller's
     fn remainder_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `remainder`, into a tensor of the caller's.
@@ -2426,6 +2120,21 @@ pub trait Methods {
     /// `round`, into a tensor of the caller's.
     fn round_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// `self`, times a random number between two below zero while training, and their mean otherwise.
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu`, in place
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu_with_noise_functional`, into a tensor of the caller's for what elements were multiplied with
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu_with_noise`, in place
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu`, and what each element was multiplied with while training.
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)>;
+
     /// `1 / sqrt(self)`
     fn rsqrt(&self) -> Result<Tensor>;
 
@@ -2440,9 +2149,6 @@ pub trait Methods {
 
     /// `other - alpha * self`, of a number
     fn rsub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `rsub_scalar`, into a tensor of the caller's.
-    fn rsub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `rsub`, into a tensor of the caller's.
     fn rsub_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
@@ -2518,6 +2224,9 @@ pub trait Methods {
 
     /// The self-normalising `elu`
     fn selu(&self) -> Result<Tensor>;
+
+    /// `selu`, in place
+    fn selu_(&mut self) -> Result<()>;
 
     /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
     fn sgn(&self) -> Result<Tensor>;
@@ -2642,246 +2351,6 @@ pub trait Methods {
     /// The elements along a dimension in order, and where they were.
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
 
-    /// The Bessel function of the first kind, of order 0
-    fn special_bessel_j0(&self) -> Result<Tensor>;
-
-    /// `special_bessel_j0`, into a tensor of the caller's.
-    fn special_bessel_j0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The Bessel function of the first kind, of order 1
-    fn special_bessel_j1(&self) -> Result<Tensor>;
-
-    /// `special_bessel_j1`, into a tensor of the caller's.
-    fn special_bessel_j1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The Bessel function of the second kind, of order 0
-    fn special_bessel_y0(&self) -> Result<Tensor>;
-
-    /// `special_bessel_y0`, into a tensor of the caller's.
-    fn special_bessel_y0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The Bessel function of the second kind, of order 1
-    fn special_bessel_y1(&self) -> Result<Tensor>;
-
-    /// `special_bessel_y1`, into a tensor of the caller's.
-    fn special_bessel_y1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `digamma`
-    fn special_digamma(&self) -> Result<Tensor>;
-
-    /// `special_digamma`, into a tensor of the caller's.
-    fn special_digamma_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `erf`
-    fn special_erf(&self) -> Result<Tensor>;
-
-    /// `special_erf`, into a tensor of the caller's.
-    fn special_erf_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `erfc`
-    fn special_erfc(&self) -> Result<Tensor>;
-
-    /// `special_erfc`, into a tensor of the caller's.
-    fn special_erfc_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// `e^(self^2) * erfc(self)`
-    fn special_erfcx(&self) -> Result<Tensor>;
-
-    /// `special_erfcx`, into a tensor of the caller's.
-    fn special_erfcx_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `erfinv`
-    fn special_erfinv(&self) -> Result<Tensor>;
-
-    /// `special_erfinv`, into a tensor of the caller's.
-    fn special_erfinv_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `exp2`
-    fn special_exp2(&self) -> Result<Tensor>;
-
-    /// `special_exp2`, into a tensor of the caller's.
-    fn special_exp2_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sigmoid`
-    fn special_expit(&self) -> Result<Tensor>;
-
-    /// `special_expit`, into a tensor of the caller's.
-    fn special_expit_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `expm1`
-    fn special_expm1(&self) -> Result<Tensor>;
-
-    /// `special_expm1`, into a tensor of the caller's.
-    fn special_expm1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `igamma`
-    fn special_gammainc(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `special_gammainc`, into a tensor of the caller's.
-    fn special_gammainc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `igammac`
-    fn special_gammaincc(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `special_gammaincc`, into a tensor of the caller's.
-    fn special_gammaincc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `lgamma`
-    fn special_gammaln(&self) -> Result<Tensor>;
-
-    /// `special_gammaln`, into a tensor of the caller's.
-    fn special_gammaln_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `i0`
-    fn special_i0(&self) -> Result<Tensor>;
-
-    /// `special_i0`, into a tensor of the caller's.
-    fn special_i0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// `e^-|self| * i0(self)`
-    fn special_i0e(&self) -> Result<Tensor>;
-
-    /// `special_i0e`, into a tensor of the caller's.
-    fn special_i0e_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 1
-    fn special_i1(&self) -> Result<Tensor>;
-
-    /// `special_i1`, into a tensor of the caller's.
-    fn special_i1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// `e^-|self| * i1(self)`
-    fn special_i1e(&self) -> Result<Tensor>;
-
-    /// `special_i1e`, into a tensor of the caller's.
-    fn special_i1e_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `log1p`
-    fn special_log1p(&self) -> Result<Tensor>;
-
-    /// `special_log1p`, into a tensor of the caller's.
-    fn special_log1p_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The logarithm of the share of a normal distribution that is below
-    fn special_log_ndtr(&self) -> Result<Tensor>;
-
-    /// `special_log_ndtr`, into a tensor of the caller's.
-    fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `log_softmax_int`
-    fn special_log_softmax(&self, dim: i64) -> Result<Tensor>;
-
-    /// Another name of `logit`
-    fn special_logit(&self, eps: Option<f64>) -> Result<Tensor>;
-
-    /// `special_logit`, into a tensor of the caller's.
-    fn special_logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `logsumexp`
-    fn special_logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
-
-    /// `special_logsumexp`, into a tensor of the caller's.
-    fn special_logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 0
-    fn special_modified_bessel_i0(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_i0`, into a tensor of the caller's.
-    fn special_modified_bessel_i0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 1
-    fn special_modified_bessel_i1(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_i1`, into a tensor of the caller's.
-    fn special_modified_bessel_i1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the second kind, of order 0
-    fn special_modified_bessel_k0(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_k0`, into a tensor of the caller's.
-    fn special_modified_bessel_k0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the second kind, of order 1
-    fn special_modified_bessel_k1(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_k1`, into a tensor of the caller's.
-    fn special_modified_bessel_k1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `mvlgamma`
-    fn special_multigammaln(&self, p: i64) -> Result<Tensor>;
-
-    /// `special_multigammaln`, into a tensor of the caller's.
-    fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
-
-    /// The share of a normal distribution that is below
-    fn special_ndtr(&self) -> Result<Tensor>;
-
-    /// `special_ndtr`, into a tensor of the caller's.
-    fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Where so large a share of a normal distribution is below
-    fn special_ndtri(&self) -> Result<Tensor>;
-
-    /// `special_ndtri`, into a tensor of the caller's.
-    fn special_ndtri_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `digamma`
-    fn special_psi(&self) -> Result<Tensor>;
-
-    /// `special_psi`, into a tensor of the caller's.
-    fn special_psi_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `round_decimals`
-    fn special_round(&self) -> Result<Tensor>;
-
-    /// `special_round`, into a tensor of the caller's.
-    fn special_round_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sinc`
-    fn special_sinc(&self) -> Result<Tensor>;
-
-    /// `special_sinc`, into a tensor of the caller's.
-    fn special_sinc_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `softmax_int`
-    fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
-
-    /// `self * log(1 + other)`, and 0 where `self` is 0
-    fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `self * log(1 + other)`, of a number
-    fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `special_xlog1py_other_scalar`, into a tensor of the caller's.
-    fn special_xlog1py_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `special_xlog1py`, into a tensor of the caller's.
-    fn special_xlog1py_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `xlogy`
-    fn special_xlogy(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// Another name of `xlogy_scalar_other`
-    fn special_xlogy_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `special_xlogy_other_scalar`, into a tensor of the caller's.
-    fn special_xlogy_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `special_xlogy`, into a tensor of the caller's.
-    fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The zeta function of Hurwitz: the sum of `(other + k)^-self` over all `k` from zero
-    fn special_zeta(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// The zeta function of Hurwitz, of a number
-    fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `special_zeta_other_scalar`, into a tensor of the caller's.
-    fn special_zeta_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `special_zeta`, into a tensor of the caller's.
-    fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
     /// Runs of `split_size` positions of a dimension; the last may be shorter.
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
@@ -2969,7 +2438,7 @@ pub trait Methods {
     /// `sub`, in place.
     fn sub_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `sub_scalar`, in place.
+    /// `self - alpha * other`, of a number, in place
     fn sub__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
 
     /// `sub`, into a tensor of the caller's.
@@ -2977,24 +2446,6 @@ pub trait Methods {
 
     /// `self - alpha * other`, of a number
     fn sub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `sub_scalar`, into a tensor of the caller's.
-    fn sub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sub`
-    fn subtract(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `subtract`, in place.
-    fn subtract_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `subtract_scalar`, in place.
-    fn subtract__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
-
-    /// `subtract`, into a tensor of the caller's.
-    fn subtract_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sub_scalar`
-    fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
     /// The sum of all elements.
     fn sum(&self) -> Result<Tensor>;
@@ -3154,21 +2605,6 @@ pub trait Methods {
 
     /// `triu`, into a tensor of the caller's.
     fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `div`
-    fn true_divide(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `true_divide`, in place.
-    fn true_divide_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `true_divide_scalar`, in place.
-    fn true_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `true_divide`, into a tensor of the caller's.
-    fn true_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `div_scalar`
-    fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// The integer part
     fn trunc(&self) -> Result<Tensor>;
@@ -3335,11 +2771,8 @@ pub trait Methods {
     /// `xlogy`, in place.
     fn xlogy_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `xlogy_scalar_other`, in place.
+    /// `self * log(other)`, of a number, in place
     fn xlogy__scalar_other(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `xlogy_scalar_other`, into a tensor of the caller's.
-    fn xlogy_outscalar_other(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `xlogy`, into a tensor of the caller's.
     fn xlogy_outtensor(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
@@ -3371,18 +2804,6 @@ impl Methods for Tensor {
 
     fn abs_out(&self, out: &mut Tensor) -> Result<()> {
         crate::abs_out(self, out)
-    }
-
-    fn absolute(&self) -> Result<Tensor> {
-        crate::absolute(self)
-    }
-
-    fn absolute_(&mut self) -> Result<()> {
-        crate::absolute_(self)
-    }
-
-    fn absolute_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::absolute_out(self, out)
     }
 
     fn acos(&self) -> Result<Tensor> {
@@ -3455,10 +2876,6 @@ impl Methods for Tensor {
 
     fn add_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
         crate::add_scalar(self, other.into(), alpha.into())
-    }
-
-    fn add_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::add_scalar_out(self, other.into(), alpha.into(), out)
     }
 
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
@@ -3573,6 +2990,10 @@ impl Methods for Tensor {
         crate::allclose(self, other, rtol, atol, equal_nan)
     }
 
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::alpha_dropout_(self, p, train)
+    }
+
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::amax(self, dim, keepdim)
     }
@@ -3591,14 +3012,6 @@ impl Methods for Tensor {
 
     fn aminmax(&self) -> Result<(Tensor, Tensor)> {
         crate::aminmax!(self)
-    }
-
-    fn angle(&self) -> Result<Tensor> {
-        crate::angle(self)
-    }
-
-    fn angle_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::angle_out(self, out)
     }
 
     fn any(&self) -> Result<Tensor> {
@@ -3623,90 +3036,6 @@ impl Methods for Tensor {
 
     fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::any_out(self, dim, keepdim, out)
-    }
-
-    fn arccos(&self) -> Result<Tensor> {
-        crate::arccos(self)
-    }
-
-    fn arccos_(&mut self) -> Result<()> {
-        crate::arccos_(self)
-    }
-
-    fn arccos_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arccos_out(self, out)
-    }
-
-    fn arccosh(&self) -> Result<Tensor> {
-        crate::arccosh(self)
-    }
-
-    fn arccosh_(&mut self) -> Result<()> {
-        crate::arccosh_(self)
-    }
-
-    fn arccosh_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arccosh_out(self, out)
-    }
-
-    fn arcsin(&self) -> Result<Tensor> {
-        crate::arcsin(self)
-    }
-
-    fn arcsin_(&mut self) -> Result<()> {
-        crate::arcsin_(self)
-    }
-
-    fn arcsin_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arcsin_out(self, out)
-    }
-
-    fn arcsinh(&self) -> Result<Tensor> {
-        crate::arcsinh(self)
-    }
-
-    fn arcsinh_(&mut self) -> Result<()> {
-        crate::arcsinh_(self)
-    }
-
-    fn arcsinh_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arcsinh_out(self, out)
-    }
-
-    fn arctan(&self) -> Result<Tensor> {
-        crate::arctan(self)
-    }
-
-    fn arctan2(&self, other: &Tensor) -> Result<Tensor> {
-        crate::arctan2(self, other)
-    }
-
-    fn arctan2_(&mut self, other: &Tensor) -> Result<()> {
-        crate::arctan2_(self, other)
-    }
-
-    fn arctan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::arctan2_out(self, other, out)
-    }
-
-    fn arctan_(&mut self) -> Result<()> {
-        crate::arctan_(self)
-    }
-
-    fn arctan_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arctan_out(self, out)
-    }
-
-    fn arctanh(&self) -> Result<Tensor> {
-        crate::arctanh(self)
-    }
-
-    fn arctanh_(&mut self) -> Result<()> {
-        crate::arctanh_(self)
-    }
-
-    fn arctanh_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arctanh_out(self, out)
     }
 
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
@@ -4185,30 +3514,6 @@ impl Methods for Tensor {
         crate::clamp_tensor_out(self, min, max, out)
     }
 
-    fn clip(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-        crate::clip(self, min, max)
-    }
-
-    fn clip_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-        crate::clip_(self, min, max)
-    }
-
-    fn clip__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
-        crate::clip__tensor(self, min, max)
-    }
-
-    fn clip_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::clip_out(self, min, max, out)
-    }
-
-    fn clip_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
-        crate::clip_tensor(self, min, max)
-    }
-
-    fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
-        crate::clip_tensor_out(self, min, max, out)
-    }
-
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
         crate::col2im(self, output_size, kernel_size, dilation, padding, stride)
     }
@@ -4469,56 +3774,8 @@ impl Methods for Tensor {
         crate::div_scalar_mode(self, other.into(), rounding_mode)
     }
 
-    fn div_scalar_mode_out(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::div_scalar_mode_out(self, other.into(), rounding_mode, out)
-    }
-
-    fn div_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::div_scalar_out(self, other.into(), out)
-    }
-
     fn div_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
         crate::div_tensor_mode(self, other, rounding_mode)
-    }
-
-    fn divide(&self, other: &Tensor) -> Result<Tensor> {
-        crate::divide(self, other)
-    }
-
-    fn divide_(&mut self, other: &Tensor) -> Result<()> {
-        crate::divide_(self, other)
-    }
-
-    fn divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::divide__scalar(self, other.into())
-    }
-
-    fn divide__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()> {
-        crate::divide__scalar_mode(self, other.into(), rounding_mode)
-    }
-
-    fn divide__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        crate::divide__tensor_mode(self, other, rounding_mode)
-    }
-
-    fn divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::divide_out(self, other, out)
-    }
-
-    fn divide_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::divide_out_mode(self, other, rounding_mode, out)
-    }
-
-    fn divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::divide_scalar(self, other.into())
-    }
-
-    fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor> {
-        crate::divide_scalar_mode(self, other.into(), rounding_mode)
-    }
-
-    fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        crate::divide_tensor_mode(self, other, rounding_mode)
     }
 
     fn dot(&self, tensor: &Tensor) -> Result<Tensor> {
@@ -4689,6 +3946,10 @@ impl Methods for Tensor {
         crate::exponential_out!(self, lambd, out = out)
     }
 
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::feature_alpha_dropout_(self, p, train)
+    }
+
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_dropout_(self, p, train)
     }
@@ -4713,18 +3974,6 @@ impl Methods for Tensor {
         crate::fill_scalar(self, value.into())
     }
 
-    fn fix(&self) -> Result<Tensor> {
-        crate::fix(self)
-    }
-
-    fn fix_(&mut self) -> Result<()> {
-        crate::fix_(self)
-    }
-
-    fn fix_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::fix_out(self, out)
-    }
-
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor> {
         crate::flatten_using_ints(self, start_dim, end_dim)
     }
@@ -4739,30 +3988,6 @@ impl Methods for Tensor {
 
     fn flipud(&self) -> Result<Tensor> {
         crate::flipud(self)
-    }
-
-    fn float_power_(&mut self, exponent: &Tensor) -> Result<()> {
-        crate::float_power_(self, exponent)
-    }
-
-    fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()> {
-        crate::float_power__scalar(self, exponent.into())
-    }
-
-    fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor> {
-        crate::float_power_tensor_scalar(self, exponent.into())
-    }
-
-    fn float_power_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::float_power_tensor_scalar_out(self, exponent.into(), out)
-    }
-
-    fn float_power_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor> {
-        crate::float_power_tensor_tensor(self, exponent)
-    }
-
-    fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::float_power_tensor_tensor_out(self, exponent, out)
     }
 
     fn floor(&self) -> Result<Tensor> {
@@ -4791,10 +4016,6 @@ impl Methods for Tensor {
 
     fn floor_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
         crate::floor_divide_scalar(self, other.into())
-    }
-
-    fn floor_divide_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::floor_divide_scalar_out(self, other.into(), out)
     }
 
     fn floor_out(&self, out: &mut Tensor) -> Result<()> {
@@ -4853,12 +4074,20 @@ impl Methods for Tensor {
         crate::frac_out(self, out)
     }
 
-    fn frexp(&self) -> Result<(Tensor, Tensor)> {
-        crate::frexp(self)
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
     }
 
-    fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()> {
-        crate::frexp_tensor_out(self, mantissa, exponent)
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
     }
 
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor> {
@@ -4945,52 +4174,12 @@ impl Methods for Tensor {
         crate::ger_out(self, vec2, out)
     }
 
-    fn greater(&self, other: &Tensor) -> Result<Tensor> {
-        crate::greater(self, other)
+    fn glu(&self, dim: i64) -> Result<Tensor> {
+        crate::glu(self, dim)
     }
 
-    fn greater_(&mut self, other: &Tensor) -> Result<()> {
-        crate::greater_(self, other)
-    }
-
-    fn greater__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::greater__scalar(self, other.into())
-    }
-
-    fn greater_equal(&self, other: &Tensor) -> Result<Tensor> {
-        crate::greater_equal(self, other)
-    }
-
-    fn greater_equal_(&mut self, other: &Tensor) -> Result<()> {
-        crate::greater_equal_(self, other)
-    }
-
-    fn greater_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::greater_equal__scalar(self, other.into())
-    }
-
-    fn greater_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::greater_equal_scalar(self, other.into())
-    }
-
-    fn greater_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::greater_equal_scalar_out(self, other.into(), out)
-    }
-
-    fn greater_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::greater_equal_tensor_out(self, other, out)
-    }
-
-    fn greater_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::greater_scalar(self, other.into())
-    }
-
-    fn greater_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::greater_scalar_out(self, other.into(), out)
-    }
-
-    fn greater_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::greater_tensor_out(self, other, out)
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::glu_out(self, dim, out)
     }
 
     fn gt(&self, other: &Tensor) -> Result<Tensor> {
@@ -5073,40 +4262,16 @@ impl Methods for Tensor {
         crate::heaviside_out(self, values, out)
     }
 
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+        crate::hinge_embedding_loss(self, target, margin, reduction)
+    }
+
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor> {
         crate::histc(self, bins, min.into(), max.into())
     }
 
     fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::histc_out(self, bins, min.into(), max.into(), out)
-    }
-
-    fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)> {
-        crate::histogram_bin_ct!(self, bins)
-    }
-
-    fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
-        crate::histogram_bin_ct_out!(self, bins, hist = hist, bin_edges = bin_edges)
-    }
-
-    fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)> {
-        crate::histogram_bins_tensor!(self, bins)
-    }
-
-    fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
-        crate::histogram_bins_tensor_out!(self, bins, hist = hist, bin_edges = bin_edges)
-    }
-
-    fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
-        crate::histogramdd(self, bins, range, weight, density)
-    }
-
-    fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
-        crate::histogramdd_int_bins(self, bins, range, weight, density)
-    }
-
-    fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
-        crate::histogramdd_tensorlist_bins(self, bins, range, weight, density)
     }
 
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
@@ -5127,42 +4292,6 @@ impl Methods for Tensor {
 
     fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::hypot_out(self, other, out)
-    }
-
-    fn i0(&self) -> Result<Tensor> {
-        crate::i0(self)
-    }
-
-    fn i0_(&mut self) -> Result<()> {
-        crate::i0_(self)
-    }
-
-    fn i0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::i0_out(self, out)
-    }
-
-    fn igamma(&self, other: &Tensor) -> Result<Tensor> {
-        crate::igamma(self, other)
-    }
-
-    fn igamma_(&mut self, other: &Tensor) -> Result<()> {
-        crate::igamma_(self, other)
-    }
-
-    fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::igamma_out(self, other, out)
-    }
-
-    fn igammac(&self, other: &Tensor) -> Result<Tensor> {
-        crate::igammac(self, other)
-    }
-
-    fn igammac_(&mut self, other: &Tensor) -> Result<()> {
-        crate::igammac_(self, other)
-    }
-
-    fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::igammac_out(self, other, out)
     }
 
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
@@ -5317,10 +4446,6 @@ impl Methods for Tensor {
         crate::isposinf_out(self, out)
     }
 
-    fn isreal(&self) -> Result<Tensor> {
-        crate::isreal(self)
-    }
-
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::kl_div!(self, target, reduction)
     }
@@ -5343,18 +4468,6 @@ impl Methods for Tensor {
 
     fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::lcm_out(self, other, out)
-    }
-
-    fn ldexp(&self, other: &Tensor) -> Result<Tensor> {
-        crate::ldexp(self, other)
-    }
-
-    fn ldexp_(&mut self, other: &Tensor) -> Result<()> {
-        crate::ldexp_(self, other)
-    }
-
-    fn ldexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::ldexp_out(self, other, out)
     }
 
     fn le(&self, other: &Tensor) -> Result<Tensor> {
@@ -5409,60 +4522,8 @@ impl Methods for Tensor {
         crate::lerp_scalar(self, end, weight.into())
     }
 
-    fn lerp_scalar_out(&self, end: &Tensor, weight: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::lerp_scalar_out(self, end, weight.into(), out)
-    }
-
     fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::lerp_tensor_out(self, end, weight, out)
-    }
-
-    fn less(&self, other: &Tensor) -> Result<Tensor> {
-        crate::less(self, other)
-    }
-
-    fn less_(&mut self, other: &Tensor) -> Result<()> {
-        crate::less_(self, other)
-    }
-
-    fn less__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::less__scalar(self, other.into())
-    }
-
-    fn less_equal(&self, other: &Tensor) -> Result<Tensor> {
-        crate::less_equal(self, other)
-    }
-
-    fn less_equal_(&mut self, other: &Tensor) -> Result<()> {
-        crate::less_equal_(self, other)
-    }
-
-    fn less_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::less_equal__scalar(self, other.into())
-    }
-
-    fn less_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::less_equal_scalar(self, other.into())
-    }
-
-    fn less_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::less_equal_scalar_out(self, other.into(), out)
-    }
-
-    fn less_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::less_equal_tensor_out(self, other, out)
-    }
-
-    fn less_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::less_scalar(self, other.into())
-    }
-
-    fn less_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::less_scalar_out(self, other.into(), out)
-    }
-
-    fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::less_tensor_out(self, other, out)
     }
 
     fn lgamma(&self) -> Result<Tensor> {
@@ -5773,6 +4834,22 @@ impl Methods for Tensor {
         crate::max_unary_out(self, out)
     }
 
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+        crate::max_unpool2d(self, indices, output_size)
+    }
+
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool2d_out(self, indices, output_size, out)
+    }
+
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::max_unpool3d(self, indices, output_size, stride, padding)
+    }
+
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool3d_out(self, indices, output_size, stride, padding, out)
+    }
+
     fn maximum(&self, other: &Tensor) -> Result<Tensor> {
         crate::maximum(self, other)
     }
@@ -5897,8 +4974,28 @@ impl Methods for Tensor {
         crate::mul_scalar(self, other.into())
     }
 
-    fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::mul_scalar_out(self, other.into(), out)
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::multi_margin_loss(self, target, p.into(), margin.into(), weight, reduction)
+    }
+
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multi_margin_loss_out(self, target, p.into(), margin.into(), weight, reduction, out)
+    }
+
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::multilabel_margin_loss(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
+        crate::multilabel_margin_loss_forward(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_forward_output(self, target, reduction, output, is_target)
+    }
+
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_out(self, target, reduction, out)
     }
 
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
@@ -5909,44 +5006,12 @@ impl Methods for Tensor {
         crate::multinomial_out!(self, num_samples, replacement, out = out)
     }
 
-    fn multiply(&self, other: &Tensor) -> Result<Tensor> {
-        crate::multiply(self, other)
-    }
-
-    fn multiply_(&mut self, other: &Tensor) -> Result<()> {
-        crate::multiply_(self, other)
-    }
-
-    fn multiply__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::multiply__scalar(self, other.into())
-    }
-
-    fn multiply_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::multiply_out(self, other, out)
-    }
-
-    fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::multiply_scalar(self, other.into())
-    }
-
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
 
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mv_out(self, vec, out)
-    }
-
-    fn mvlgamma(&self, p: i64) -> Result<Tensor> {
-        crate::mvlgamma(self, p)
-    }
-
-    fn mvlgamma_(&mut self, p: i64) -> Result<()> {
-        crate::mvlgamma_(self, p)
-    }
-
-    fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()> {
-        crate::mvlgamma_out(self, p, out)
     }
 
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
@@ -6031,18 +5096,6 @@ impl Methods for Tensor {
 
     fn neg_out(&self, out: &mut Tensor) -> Result<()> {
         crate::neg_out(self, out)
-    }
-
-    fn negative(&self) -> Result<Tensor> {
-        crate::negative(self)
-    }
-
-    fn negative_(&mut self) -> Result<()> {
-        crate::negative_(self)
-    }
-
-    fn negative_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::negative_out(self, out)
     }
 
     fn new_empty(&self, size: &[i64]) -> Result<Tensor> {
@@ -6157,30 +5210,6 @@ impl Methods for Tensor {
         crate::normal_out!(self, mean, std, out = out)
     }
 
-    fn not_equal(&self, other: &Tensor) -> Result<Tensor> {
-        crate::not_equal(self, other)
-    }
-
-    fn not_equal_(&mut self, other: &Tensor) -> Result<()> {
-        crate::not_equal_(self, other)
-    }
-
-    fn not_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::not_equal__scalar(self, other.into())
-    }
-
-    fn not_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::not_equal_scalar(self, other.into())
-    }
-
-    fn not_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::not_equal_scalar_out(self, other.into(), out)
-    }
-
-    fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::not_equal_tensor_out(self, other, out)
-    }
-
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
     }
@@ -6213,6 +5242,10 @@ impl Methods for Tensor {
         crate::pad(self, pad, mode, value)
     }
 
+    fn pdist(&self, p: f64) -> Result<Tensor> {
+        crate::pdist(self, p)
+    }
+
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
         crate::permute(self, dims)
     }
@@ -6241,22 +5274,6 @@ impl Methods for Tensor {
         crate::pixel_unshuffle_out(self, downscale_factor, out)
     }
 
-    fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor> {
-        crate::poisson(self, generator)
-    }
-
-    fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-        crate::poisson_out(self, generator, out)
-    }
-
-    fn polygamma_(&mut self, n: i64) -> Result<()> {
-        crate::polygamma_(self, n)
-    }
-
-    fn positive(&self) -> Result<Tensor> {
-        crate::positive(self)
-    }
-
     fn pow_(&mut self, exponent: &Tensor) -> Result<()> {
         crate::pow_(self, exponent)
     }
@@ -6279,6 +5296,10 @@ impl Methods for Tensor {
 
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::pow_tensor_tensor_out(self, exponent, out)
+    }
+
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor> {
+        crate::prelu(self, weight)
     }
 
     fn prod(&self) -> Result<Tensor> {
@@ -6433,6 +5454,10 @@ impl Methods for Tensor {
         crate::relu6(self)
     }
 
+    fn relu6_(&mut self) -> Result<()> {
+        crate::relu6_(self)
+    }
+
     fn relu_(&mut self) -> Result<()> {
         crate::relu_(self)
     }
@@ -6561,6 +5586,26 @@ impl Methods for Tensor {
         crate::round_out(self, out)
     }
 
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu_with_noise(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_with_noise_(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)> {
+        crate::rrelu_with_noise_functional(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
     fn rsqrt(&self) -> Result<Tensor> {
         crate::rsqrt(self)
     }
@@ -6579,10 +5624,6 @@ impl Methods for Tensor {
 
     fn rsub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
         crate::rsub_scalar(self, other.into(), alpha.into())
-    }
-
-    fn rsub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::rsub_scalar_out(self, other.into(), alpha.into(), out)
     }
 
     fn rsub_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
@@ -6683,6 +5724,10 @@ impl Methods for Tensor {
 
     fn selu(&self) -> Result<Tensor> {
         crate::selu(self)
+    }
+
+    fn selu_(&mut self) -> Result<()> {
+        crate::selu_(self)
     }
 
     fn sgn(&self) -> Result<Tensor> {
@@ -6849,326 +5894,6 @@ impl Methods for Tensor {
         crate::sort_stable!(self, stable = stable)
     }
 
-    fn special_bessel_j0(&self) -> Result<Tensor> {
-        crate::special_bessel_j0(self)
-    }
-
-    fn special_bessel_j0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_j0_out(self, out)
-    }
-
-    fn special_bessel_j1(&self) -> Result<Tensor> {
-        crate::special_bessel_j1(self)
-    }
-
-    fn special_bessel_j1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_j1_out(self, out)
-    }
-
-    fn special_bessel_y0(&self) -> Result<Tensor> {
-        crate::special_bessel_y0(self)
-    }
-
-    fn special_bessel_y0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_y0_out(self, out)
-    }
-
-    fn special_bessel_y1(&self) -> Result<Tensor> {
-        crate::special_bessel_y1(self)
-    }
-
-    fn special_bessel_y1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_y1_out(self, out)
-    }
-
-    fn special_digamma(&self) -> Result<Tensor> {
-        crate::special_digamma(self)
-    }
-
-    fn special_digamma_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_digamma_out(self, out)
-    }
-
-    fn special_erf(&self) -> Result<Tensor> {
-        crate::special_erf(self)
-    }
-
-    fn special_erf_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erf_out(self, out)
-    }
-
-    fn special_erfc(&self) -> Result<Tensor> {
-        crate::special_erfc(self)
-    }
-
-    fn special_erfc_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erfc_out(self, out)
-    }
-
-    fn special_erfcx(&self) -> Result<Tensor> {
-        crate::special_erfcx(self)
-    }
-
-    fn special_erfcx_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erfcx_out(self, out)
-    }
-
-    fn special_erfinv(&self) -> Result<Tensor> {
-        crate::special_erfinv(self)
-    }
-
-    fn special_erfinv_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erfinv_out(self, out)
-    }
-
-    fn special_exp2(&self) -> Result<Tensor> {
-        crate::special_exp2(self)
-    }
-
-    fn special_exp2_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_exp2_out(self, out)
-    }
-
-    fn special_expit(&self) -> Result<Tensor> {
-        crate::special_expit(self)
-    }
-
-    fn special_expit_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_expit_out(self, out)
-    }
-
-    fn special_expm1(&self) -> Result<Tensor> {
-        crate::special_expm1(self)
-    }
-
-    fn special_expm1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_expm1_out(self, out)
-    }
-
-    fn special_gammainc(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_gammainc(self, other)
-    }
-
-    fn special_gammainc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_gammainc_out(self, other, out)
-    }
-
-    fn special_gammaincc(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_gammaincc(self, other)
-    }
-
-    fn special_gammaincc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_gammaincc_out(self, other, out)
-    }
-
-    fn special_gammaln(&self) -> Result<Tensor> {
-        crate::special_gammaln(self)
-    }
-
-    fn special_gammaln_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_gammaln_out(self, out)
-    }
-
-    fn special_i0(&self) -> Result<Tensor> {
-        crate::special_i0(self)
-    }
-
-    fn special_i0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i0_out(self, out)
-    }
-
-    fn special_i0e(&self) -> Result<Tensor> {
-        crate::special_i0e(self)
-    }
-
-    fn special_i0e_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i0e_out(self, out)
-    }
-
-    fn special_i1(&self) -> Result<Tensor> {
-        crate::special_i1(self)
-    }
-
-    fn special_i1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i1_out(self, out)
-    }
-
-    fn special_i1e(&self) -> Result<Tensor> {
-        crate::special_i1e(self)
-    }
-
-    fn special_i1e_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i1e_out(self, out)
-    }
-
-    fn special_log1p(&self) -> Result<Tensor> {
-        crate::special_log1p(self)
-    }
-
-    fn special_log1p_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_log1p_out(self, out)
-    }
-
-    fn special_log_ndtr(&self) -> Result<Tensor> {
-        crate::special_log_ndtr(self)
-    }
-
-    fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_log_ndtr_out(self, out)
-    }
-
-    fn special_log_softmax(&self, dim: i64) -> Result<Tensor> {
-        crate::special_log_softmax!(self, dim)
-    }
-
-    fn special_logit(&self, eps: Option<f64>) -> Result<Tensor> {
-        crate::special_logit(self, eps)
-    }
-
-    fn special_logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()> {
-        crate::special_logit_out(self, eps, out)
-    }
-
-    fn special_logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-        crate::special_logsumexp(self, dim, keepdim)
-    }
-
-    fn special_logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
-        crate::special_logsumexp_out(self, dim, keepdim, out)
-    }
-
-    fn special_modified_bessel_i0(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_i0(self)
-    }
-
-    fn special_modified_bessel_i0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_i0_out(self, out)
-    }
-
-    fn special_modified_bessel_i1(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_i1(self)
-    }
-
-    fn special_modified_bessel_i1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_i1_out(self, out)
-    }
-
-    fn special_modified_bessel_k0(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_k0(self)
-    }
-
-    fn special_modified_bessel_k0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_k0_out(self, out)
-    }
-
-    fn special_modified_bessel_k1(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_k1(self)
-    }
-
-    fn special_modified_bessel_k1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_k1_out(self, out)
-    }
-
-    fn special_multigammaln(&self, p: i64) -> Result<Tensor> {
-        crate::special_multigammaln(self, p)
-    }
-
-    fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()> {
-        crate::special_multigammaln_out(self, p, out)
-    }
-
-    fn special_ndtr(&self) -> Result<Tensor> {
-        crate::special_ndtr(self)
-    }
-
-    fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_ndtr_out(self, out)
-    }
-
-    fn special_ndtri(&self) -> Result<Tensor> {
-        crate::special_ndtri(self)
-    }
-
-    fn special_ndtri_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_ndtri_out(self, out)
-    }
-
-    fn special_psi(&self) -> Result<Tensor> {
-        crate::special_psi(self)
-    }
-
-    fn special_psi_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_psi_out(self, out)
-    }
-
-    fn special_round(&self) -> Result<Tensor> {
-        crate::special_round!(self)
-    }
-
-    fn special_round_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_round_out!(self, out = out)
-    }
-
-    fn special_sinc(&self) -> Result<Tensor> {
-        crate::special_sinc(self)
-    }
-
-    fn special_sinc_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_sinc_out(self, out)
-    }
-
-    fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-        crate::special_softmax(self, dim, dtype)
-    }
-
-    fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_xlog1py(self, other)
-    }
-
-    fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::special_xlog1py_other_scalar(self, other.into())
-    }
-
-    fn special_xlog1py_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::special_xlog1py_other_scalar_out(self, other.into(), out)
-    }
-
-    fn special_xlog1py_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_xlog1py_out(self, other, out)
-    }
-
-    fn special_xlogy(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_xlogy(self, other)
-    }
-
-    fn special_xlogy_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::special_xlogy_other_scalar(self, other.into())
-    }
-
-    fn special_xlogy_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::special_xlogy_other_scalar_out(self, other.into(), out)
-    }
-
-    fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_xlogy_out(self, other, out)
-    }
-
-    fn special_zeta(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_zeta(self, other)
-    }
-
-    fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::special_zeta_other_scalar(self, other.into())
-    }
-
-    fn special_zeta_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::special_zeta_other_scalar_out(self, other.into(), out)
-    }
-
-    fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_zeta_out(self, other, out)
-    }
-
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
         crate::split(self, split_size, dim)
     }
@@ -7295,30 +6020,6 @@ impl Methods for Tensor {
 
     fn sub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
         crate::sub_scalar(self, other.into(), alpha.into())
-    }
-
-    fn sub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::sub_scalar_out(self, other.into(), alpha.into(), out)
-    }
-
-    fn subtract(&self, other: &Tensor) -> Result<Tensor> {
-        crate::subtract!(self, other)
-    }
-
-    fn subtract_(&mut self, other: &Tensor) -> Result<()> {
-        crate::subtract_!(self, other)
-    }
-
-    fn subtract__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()> {
-        crate::subtract__scalar(self, other.into(), alpha.into())
-    }
-
-    fn subtract_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::subtract_out!(self, other, out = out)
-    }
-
-    fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
-        crate::subtract_scalar(self, other.into(), alpha.into())
     }
 
     fn sum(&self) -> Result<Tensor> {
@@ -7531,26 +6232,6 @@ impl Methods for Tensor {
 
     fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()> {
         crate::triu_out(self, diagonal, out)
-    }
-
-    fn true_divide(&self, other: &Tensor) -> Result<Tensor> {
-        crate::true_divide(self, other)
-    }
-
-    fn true_divide_(&mut self, other: &Tensor) -> Result<()> {
-        crate::true_divide_(self, other)
-    }
-
-    fn true_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::true_divide__scalar(self, other.into())
-    }
-
-    fn true_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::true_divide_out(self, other, out)
-    }
-
-    fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::true_divide_scalar(self, other.into())
     }
 
     fn trunc(&self) -> Result<Tensor> {
@@ -7775,10 +6456,6 @@ impl Methods for Tensor {
 
     fn xlogy__scalar_other(&mut self, other: impl Into<Scalar>) -> Result<()> {
         crate::xlogy__scalar_other(self, other.into())
-    }
-
-    fn xlogy_outscalar_other(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::xlogy_outscalar_other(self, other.into(), out)
     }
 
     fn xlogy_outtensor(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {

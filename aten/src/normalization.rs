@@ -4,6 +4,7 @@ mod batch;
 mod group;
 mod instance;
 mod layer;
+mod root;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, MemoryFormat, Spec};
@@ -12,6 +13,7 @@ pub use batch::*;
 pub use group::*;
 pub use instance::*;
 pub use layer::*;
+pub use root::*;
 
 type Three = (Tensor, Tensor, Tensor);
 

@@ -6,12 +6,13 @@ use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 use crate::reduction::selected_meta;
 
 /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
-#[op_def("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")]
+#[op_def("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", out = "values")]
 pub fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
 
 /// The elements along a dimension in order, and where they were.
 #[op_def(
-    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    out = "values_stable"
 )]
 pub fn sort_stable(this: &Tensor, stable: Option<bool>, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
 
@@ -22,19 +23,32 @@ pub fn argsort(this: &Tensor, dim: i64, descending: bool) -> Result<Tensor> {
 }
 
 /// The same, where equal elements may have to stay in their order.
-#[op_def("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")]
+#[op_def(
+    "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+    out = "stable_out"
+)]
 pub fn argsort_stable(this: &Tensor, stable: bool, dim: i64, descending: bool) -> Result<Tensor> {
     Ok(sort_stable(this, Some(stable), dim, descending)?.1)
 }
 
+/// The elements along the first dimension in order.
+#[op_def("msort(Tensor self) -> Tensor", out = "out")]
+pub fn msort(this: &Tensor) -> Result<Tensor> {
+    Ok(sort(this, 0, false)?.0)
+}
+
 /// The `k` largest or smallest elements along a dimension, and where they are.
 #[op_def(
-    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
+    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+    out = "values"
 )]
 pub fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
 
 /// The `k`-th smallest elements along a dimension, and where they are.
-#[op_def("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")]
+#[op_def(
+    "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out = "values"
+)]
 pub fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The element that half of the others do not exceed; of two, the smaller.
@@ -42,7 +56,7 @@ pub fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tenso
 pub fn median(this: &Tensor) -> Result<Tensor>;
 
 /// The medians along a dimension, and where they are.
-#[op_def("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")]
+#[op_def("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "dim_values")]
 pub fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The median of what is a number.
@@ -50,11 +64,14 @@ pub fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Ten
 pub fn nanmedian(this: &Tensor) -> Result<Tensor>;
 
 /// The medians along a dimension of what is a number, and where they are.
-#[op_def("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")]
+#[op_def(
+    "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    out = "dim_values"
+)]
 pub fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
-#[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")]
+#[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "values")]
 pub fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 #[op_meta(sort)]

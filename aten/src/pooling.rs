@@ -8,7 +8,7 @@ use crate::{Window, check_devices, spread};
 macro_rules! max_pools {
     ($($rank:literal $name:ident $meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// The largest element under the window at each of its places, and where it is.
-        #[op_def($schema)]
+        #[op_def($schema, out = "out"(out, indices))]
         pub fn $name(
             this: &Tensor,
             kernel_size: &[i64],
@@ -33,7 +33,7 @@ macro_rules! max_pools {
         }
 
         /// The gradient for the elements that were the largest.
-        #[op_def($backward_schema)]
+        #[op_def($backward_schema, out = "grad_input"(grad_input))]
         #[expect(clippy::too_many_arguments, reason = "the schema has them")]
         pub fn $backward(
             grad_output: &Tensor,
@@ -124,7 +124,7 @@ macro_rules! avg_pools {
         }
 
         /// The gradient for the elements that were averaged.
-        #[op_def($backward_schema)]
+        #[op_def($backward_schema, out = "grad_input"(grad_input))]
         #[expect(clippy::too_many_arguments, reason = "the schema has them")]
         pub fn $backward(
             grad_output: &Tensor,
@@ -172,7 +172,7 @@ macro_rules! adaptive_pools {
     ($($rank:literal $avg:ident $avg_meta:ident $avg_schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal
        $max:ident $max_meta:ident $max_schema:literal $max_backward:ident $max_backward_meta:ident $max_backward_schema:literal;)*) => {$(
         /// The averages of as many parts of the image as `output_size` says.
-        #[op_def($avg_schema)]
+        #[op_def($avg_schema, out = "out")]
         pub fn $avg(this: &Tensor, output_size: &[i64]) -> Result<Tensor>;
 
         #[op_meta($avg)]
@@ -181,7 +181,7 @@ macro_rules! adaptive_pools {
         }
 
         /// The gradient for the elements that were averaged.
-        #[op_def($backward_schema)]
+        #[op_def($backward_schema, out = "out")]
         pub fn $backward(grad_output: &Tensor, this: &Tensor) -> Result<Tensor>;
 
         #[op_meta($backward)]
@@ -191,13 +191,13 @@ macro_rules! adaptive_pools {
         }
 
         /// The averages of as many parts of the image as `output_size` says.
-        #[op_def($composite_schema)]
+        #[op_def($composite_schema, out = "out")]
         pub fn $composite(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
             $avg(this, output_size)
         }
 
         /// The largest elements of as many parts of the image as `output_size` says, and where they are.
-        #[op_def($max_schema)]
+        #[op_def($max_schema, out = "out"(out, indices))]
         pub fn $max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
         #[op_meta($max)]
@@ -208,7 +208,7 @@ macro_rules! adaptive_pools {
         }
 
         /// The gradient for the elements that were the largest.
-        #[op_def($max_backward_schema)]
+        #[op_def($max_backward_schema, out = "grad_input"(grad_input))]
         pub fn $max_backward(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor>;
 
         #[op_meta($max_backward)]

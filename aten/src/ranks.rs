@@ -3,6 +3,28 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, broadcast};
 
+/// The sums to which a tensor of these sizes would stretch to this one.
+#[op_def("sum_to_size(Tensor self, SymInt[] size) -> Tensor")]
+pub fn sum_to_size(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+    let own = this.sizes();
+    if !matches!(broadcast([own, size]), Ok(both) if both[..] == *own) {
+        return Err(BadArgument::sizes("size", size, format!("sizes that stretch to {own:?}")).into());
+    }
+    let new = own.len() - size.len();
+    let gone = (0..).zip(own).enumerate().filter(|&(at, (_, &own))| at < new || (size[at - new] == 1 && own != 1));
+    let gone: Vec<i64> = gone.map(|(_, (dim, _))| dim).collect();
+    if gone.is_empty() {
+        return Ok(this.clone());
+    }
+    crate::view(&crate::sum_dim_intlist(this, Some(&gone), true, None)?, size)
+}
+
+/// [`sum_to_size`], or the tensor itself without sizes.
+#[op_def("_grad_sum_to_size(Tensor(a) self, int[]? size) -> Tensor(a)")]
+pub fn _grad_sum_to_size(this: &Tensor, size: Option<&[i64]>) -> Result<Tensor> {
+    size.map_or_else(|| Ok(this.clone()), |size| sum_to_size(this, size))
+}
+
 /// The tensors, all stretched to the same sizes.
 #[op_def("broadcast_tensors(Tensor[] tensors) -> Tensor[]")]
 pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -125,4 +147,37 @@ pub fn mT(this: &Tensor) -> Result<Tensor> {
 pub fn numpy_T(this: &Tensor) -> Result<Tensor> {
     let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
     crate::permute(this, &(0..rank).rev().collect::<Vec<_>>())
+}
+
+/// The matrices transposed and conjugated.
+#[op_def("adjoint(Tensor(a) self) -> Tensor(a)")]
+pub fn adjoint(this: &Tensor) -> Result<Tensor> {
+    if this.sizes().is_empty() { crate::conj(this) } else { crate::conj(&mT(this)?) }
+}
+
+/// [`adjoint`], as it is called elsewhere.
+#[op_def("mH(Tensor(a) self) -> Tensor(a)")]
+pub fn mH(this: &Tensor) -> Result<Tensor> {
+    adjoint(this)
+}
+
+/// [`adjoint`] of one matrix.
+#[op_def("matrix_H(Tensor(a) self) -> Tensor(a)")]
+pub fn matrix_H(this: &Tensor) -> Result<Tensor> {
+    match this.sizes().len() {
+        0 | 2 => adjoint(this),
+        rank => Err(BadArgument::rank("self", rank, "2").into()),
+    }
+}
+
+/// [`diagonal`](crate::diagonal), of the last two dimensions unless others are named.
+#[op_def("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")]
+pub fn linalg_diagonal(a: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+    crate::diagonal(a, offset, dim1, dim2)
+}
+
+/// The matrix with these elements on its diagonal.
+#[op_def("diagflat(Tensor self, int offset=0) -> Tensor")]
+pub fn diagflat(this: &Tensor, offset: i64) -> Result<Tensor> {
+    crate::diag(&crate::reshape(this, &[-1])?, offset)
 }

@@ -73,7 +73,7 @@ pub fn amax(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 pub fn amin(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
 /// The smallest and the largest elements.
-#[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")]
+#[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", out = "out")]
 pub fn aminmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The largest element.
@@ -128,11 +128,11 @@ pub fn extreme_spec(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Spec, B
 }
 
 /// The largest elements over a dimension, and where they are.
-#[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")]
+#[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "dim_max"(max, max_values))]
 pub fn max_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The smallest elements over a dimension, and where they are.
-#[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")]
+#[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "dim_min"(min, min_indices))]
 pub fn min_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 #[op_meta(max_dim)]
@@ -346,79 +346,6 @@ pub fn norm_scalaropt_dtype(this: &Tensor, p: Option<Scalar>, dtype: DType) -> R
     linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), None, false, Some(dtype))
 }
 
-/// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
-#[op_def(
-    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    out = "correction_out"
-)]
-pub fn var_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
-
-/// The standard deviations over these dimensions.
-#[op_def(
-    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    out = "correction_out"
-)]
-pub fn std_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
-
-/// The variances over these dimensions, and the means.
-#[op_def(
-    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
-)]
-pub fn var_mean_correction(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<(Tensor, Tensor)>;
-
-/// The standard deviations over these dimensions, and the means.
-#[op_def(
-    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
-)]
-pub fn std_mean_correction(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<(Tensor, Tensor)>;
-
-#[op_meta(var_correction)]
-fn var_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    var_specs(this, dim, keepdim)?.0.on(Device::META)
-}
-
-#[op_meta(std_correction)]
-fn std_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    var_specs(this, dim, keepdim)?.0.on(Device::META)
-}
-
-#[op_meta(var_mean_correction)]
-fn var_mean_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let (var, mean) = var_specs(this, dim, keepdim)?;
-    Ok((var.on(Device::META)?, mean.on(Device::META)?))
-}
-
-#[op_meta(std_mean_correction)]
-fn std_mean_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let (std, mean) = var_specs(this, dim, keepdim)?;
-    Ok((std.on(Device::META)?, mean.on(Device::META)?))
-}
-
-/// What variances and means look like: a variance is real.
-///
-/// # Errors
-///
-/// Where a dimension is not there, or the dtype has no fraction.
-pub fn var_specs(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<(Spec, Spec), BadArgument> {
-    let mean = mean_spec(this, dim, keepdim, None)?;
-    let real = match this.dtype() {
-        DType::C64 => DType::F32,
-        DType::C128 => DType::F64,
-        real => real,
-    };
-    Ok((Spec { dtype: real, ..mean.clone() }, mean))
-}
-
 /// The dtype that scans and sums of `this` have, unless another is asked for.
 #[must_use]
 pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
@@ -441,16 +368,4 @@ pub fn trace(this: &Tensor) -> Result<Tensor> {
         return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
     }
     sum(&crate::diagonal(this, 0, 0, 1)?, None)
-}
-
-/// The variance of all elements, with Bessel's correction or without.
-#[op_def("var(Tensor self, bool unbiased=True) -> Tensor")]
-pub fn var(this: &Tensor, unbiased: bool) -> Result<Tensor> {
-    var_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
-}
-
-/// The variance over dimensions, with Bessel's correction or without.
-#[op_def("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")]
-pub fn var_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
-    var_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }

@@ -18,11 +18,11 @@ pub fn cumprod(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 pub fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor>;
 
 /// The largest element up to each, and where it last was.
-#[op_def("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)")]
+#[op_def("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", out = "out")]
 pub fn cummax(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
 
 /// The smallest element up to each, and where it last was.
-#[op_def("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)")]
+#[op_def("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", out = "out")]
 pub fn cummin(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
 
 #[op_meta(cumsum)]

@@ -266,7 +266,7 @@ fn split_in(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>
 }
 
 /// [`split`] whose parts their users promise to write one at a time.
-#[op_def("unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")]
+#[op_def("unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", out = "Tensor_out")]
 pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
 #[op_impl(unsafe_split, CompositeExplicitAutograd)]
@@ -275,7 +275,7 @@ fn unsafe_split_any(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tens
 }
 
 /// [`split_with_sizes`] whose parts their users promise to write one at a time.
-#[op_def("unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")]
+#[op_def("unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", out = "out")]
 pub fn unsafe_split_with_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
 #[op_impl(unsafe_split_with_sizes, CompositeExplicitAutograd)]

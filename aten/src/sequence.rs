@@ -5,7 +5,8 @@ use dispatch_runtime::{BadArgument, Layout, Spec};
 
 /// The numbers from `start` up to but not `end`, `step` apart.
 #[op_def(
-    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "start_out"
 )]
 pub fn arange_start_step(
     start: Scalar,
@@ -60,7 +61,7 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
 }
 
 /// The whole part.
-fn integer(number: Scalar) -> i64 {
+pub(crate) fn integer(number: Scalar) -> i64 {
     match number {
         Scalar::Int(number) => number,
         #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is asked for")]
@@ -95,7 +96,8 @@ fn arange_start_any(
 
 /// The numbers from zero up to but not `end`, one apart.
 #[op_def(
-    "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn arange(
     end: Scalar,
@@ -118,7 +120,8 @@ fn arange_any(
 
 /// `steps` numbers from `start` to `end`, equally far apart.
 #[op_def(
-    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn linspace(
     start: Scalar,
@@ -140,12 +143,13 @@ fn linspace_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([start, end].map(is_complex), steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_spec([start, end].map(is_complex_number), steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// [`linspace`] between numbers that are tensors.
 #[op_def(
-    "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "Tensor_Tensor_out"
 )]
 pub fn linspace_tensor_tensor(
     start: &Tensor,
@@ -173,7 +177,8 @@ fn linspace_tensor_tensor_meta(
 
 /// [`linspace`] from a number that is a tensor.
 #[op_def(
-    "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "Tensor_Scalar_out"
 )]
 pub fn linspace_tensor_scalar(
     start: &Tensor,
@@ -195,12 +200,13 @@ fn linspace_tensor_scalar_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([one("start", start)?, is_complex(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_spec([one("start", start)?, is_complex_number(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// [`linspace`] to a number that is a tensor.
 #[op_def(
-    "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "Scalar_Tensor_out"
 )]
 pub fn linspace_scalar_tensor(
     start: Scalar,
@@ -222,12 +228,13 @@ fn linspace_scalar_tensor_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([is_complex(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_spec([is_complex_number(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
 #[op_def(
-    "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn logspace(
     start: Scalar,
@@ -251,12 +258,13 @@ fn logspace_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([start, end].map(is_complex), steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_spec([start, end].map(is_complex_number), steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// [`logspace`] between numbers that are tensors.
 #[op_def(
-    "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "Tensor_Tensor_out"
 )]
 pub fn logspace_tensor_tensor(
     start: &Tensor,
@@ -286,7 +294,8 @@ fn logspace_tensor_tensor_meta(
 
 /// [`logspace`] from a number that is a tensor.
 #[op_def(
-    "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "Tensor_Scalar_out"
 )]
 pub fn logspace_tensor_scalar(
     start: &Tensor,
@@ -310,12 +319,13 @@ fn logspace_tensor_scalar_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([one("start", start)?, is_complex(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_spec([one("start", start)?, is_complex_number(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// [`logspace`] to a number that is a tensor.
 #[op_def(
-    "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "Scalar_Tensor_out"
 )]
 pub fn logspace_scalar_tensor(
     start: Scalar,
@@ -339,12 +349,12 @@ fn logspace_scalar_tensor_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([is_complex(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_spec([is_complex_number(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// Whether a number is complex.
 #[must_use]
-pub const fn is_complex(number: Scalar) -> bool {
+pub const fn is_complex_number(number: Scalar) -> bool {
     matches!(number, Scalar::Complex(_))
 }
 
@@ -371,7 +381,8 @@ pub fn spaced_spec(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Resu
 
 /// The matrix with ones along its diagonal.
 #[op_def(
-    "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "m_out"
 )]
 pub fn eye_m(
     n: i64,
@@ -406,7 +417,8 @@ pub fn eye_spec(n: i64, m: i64, dtype: Option<DType>) -> Result<Spec, BadArgumen
 
 /// The square matrix with ones along its diagonal.
 #[op_def(
-    "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn eye(
     n: i64,
@@ -429,7 +441,8 @@ fn eye_any(
 
 /// The rows and columns of the lower triangle of a matrix.
 #[op_def(
-    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn tril_indices(
     row: i64,
@@ -456,7 +469,8 @@ fn tril_indices_meta(
 
 /// The rows and columns of the upper triangle of a matrix.
 #[op_def(
-    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out"
 )]
 pub fn triu_indices(
     row: i64,

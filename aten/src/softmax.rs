@@ -12,13 +12,13 @@ pub fn _softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
 pub fn _log_softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
 
 /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
-#[op_def("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")]
+#[op_def("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
 pub fn softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     _softmax(&converted(this, dtype)?, dim, false)
 }
 
 /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
-#[op_def("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")]
+#[op_def("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
 pub fn log_softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     _log_softmax(&converted(this, dtype)?, dim, false)
 }
@@ -35,7 +35,7 @@ fn converted(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
 pub fn _safe_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
 /// The gradient of softmax, from its result.
-#[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor")]
+#[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", out = "out"(grad_input))]
 pub fn _softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor>;
 
 /// The gradient of the logarithm of softmax, from its result.

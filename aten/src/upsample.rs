@@ -8,7 +8,7 @@ use crate::spread;
 macro_rules! upsamples {
     ($($rank:literal [$($align:ident)?] [$($scale:ident)+]
         $name:ident $meta:ident $schema:literal
-        $vec:ident $vec_schema:literal
+        $vec:ident $vec_schema:literal $($vec_out:literal)?
         $backward:ident $backward_meta:ident $backward_schema:literal;)*) => {$(
         /// The image in another size.
         #[op_def($schema, out = "out")]
@@ -26,7 +26,7 @@ macro_rules! upsamples {
         }
 
         /// The image in another size, given as it is or by how much larger it is.
-        #[op_def($vec_schema)]
+        #[op_def($vec_schema $(, out = $vec_out)?)]
         pub fn $vec(
             input: &Tensor,
             output_size: Option<&[i64]>,
@@ -40,7 +40,7 @@ macro_rules! upsamples {
         }
 
         /// The gradient for the image, given that for the one in another size.
-        #[op_def($backward_schema)]
+        #[op_def($backward_schema, out = "grad_input"(grad_input))]
         pub fn $backward(
             grad_output: &Tensor,
             output_size: &[i64],
@@ -76,7 +76,7 @@ upsamples! {
     upsample_nearest2d upsample_nearest2d_meta
     "upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_nearest2d_vec
-    "upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
+    "upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor" "vec_out"
     upsample_nearest2d_backward upsample_nearest2d_backward_meta
     "upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor";
     3 [] [scales_d scales_h scales_w]
@@ -118,7 +118,7 @@ upsamples! {
     upsample_bilinear2d upsample_bilinear2d_meta
     "upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_bilinear2d_vec
-    "upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    "upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor" "vec_out"
     upsample_bilinear2d_backward upsample_bilinear2d_backward_meta
     "upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
     3 [align_corners] [scales_d scales_h scales_w]
@@ -135,6 +135,20 @@ upsamples! {
     "upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
     upsample_bicubic2d_backward upsample_bicubic2d_backward_meta
     "upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    _upsample_bilinear2d_aa _upsample_bilinear2d_aa_meta
+    "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_bilinear2d_aa_vec
+    "_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    _upsample_bilinear2d_aa_backward _upsample_bilinear2d_aa_backward_meta
+    "_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    _upsample_bicubic2d_aa _upsample_bicubic2d_aa_meta
+    "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_bicubic2d_aa_vec
+    "_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    _upsample_bicubic2d_aa_backward _upsample_bicubic2d_aa_backward_meta
+    "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
 }
 
 /// The sizes of an image in another size.

@@ -44,7 +44,7 @@ fn view_any(this: &Tensor, size: &[i64]) -> Result<Tensor> {
 }
 
 /// [`view`] of a tensor that nobody else looks at.
-#[op_def("_unsafe_view(Tensor self, SymInt[] size) -> Tensor")]
+#[op_def("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", out = "out")]
 pub fn _unsafe_view(this: &Tensor, size: &[i64]) -> Result<Tensor>;
 
 #[op_impl(_unsafe_view, CompositeExplicitAutograd)]

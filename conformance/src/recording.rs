@@ -96,7 +96,7 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
     if json.is_null() { Ok(None) } else { numbers(json).map(Some).ok_or_else(lacking) }
 }
 
-/// The recorded calls, in the order of the recording.
+/// The recorded calls, in the order of the recording, and behind them those of operators that it lacks.
 ///
 /// They are read from the folder that the variable `DISPATCH_GOLDEN` names, or else from the copy that is part of this crate. None
 /// where the variable names a folder without them.
@@ -113,10 +113,11 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Where there is a recording, but it cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let Some(lines) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
-    let mut calls: Vec<Call> = Vec::with_capacity(lines.len());
+    let Some(first) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
+    let more = lines("more.jsonl", include_bytes!("../golden/more.jsonl.gz"))?.unwrap_or_default();
+    let mut calls: Vec<Call> = Vec::with_capacity(first.len() + more.len());
     let mut counts = std::collections::HashMap::<String, usize>::new();
-    for (i, line) in lines.iter().enumerate() {
+    for (i, line) in first.iter().enumerate().chain(more.iter().enumerate()) {
         let mut call = Call::parse_numbered(line, i + 1)?;
         let count = counts.entry(call.operator.clone()).or_default();
         call.number = *count;

@@ -88,7 +88,8 @@ pub fn link(input: TokenStream) -> TokenStream {
 
 /// Gives an operator its derivative: `#[op_grad(path::to::operator)]` over a function that takes, by name, gradients of results (`grad`)
 /// and whatever arguments and results (`result`) it needs saved, and gives the gradients of the operator's tensors. Of a tensor taken as
-/// `&Outline`, and of a list taken as `&[Outline]`, it saves no elements.
+/// `&Outline`, and of a list taken as `&[Outline]`, it saves no elements. A tensor that only the closure for one input mentions is saved
+/// only where that input's gradient goes somewhere.
 #[proc_macro_attribute]
 pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_grad::expand(&attribute.into(), &item.into()).into()

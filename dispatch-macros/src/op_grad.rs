@@ -5,6 +5,7 @@
 
 mod check;
 mod expand;
+mod purpose;
 
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -74,7 +75,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         let function = function.with_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     };
-    let (lints, signature) = (signature_lints(), &function.signature);
+    let (lints, signature) = (signature_lints(), purpose::noted(&function));
     let layer = layer();
     let call_back = hand_over(&flags.operator, &quote!(#layer::__private::__grad), &quote!([#attribute] [#signature]));
     quote!(#lints #function #call_back)

@@ -332,18 +332,58 @@ fn written_by_copy(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -
     for &(at, argument) in &written {
         check_apart(operator, arguments, at, argument)?;
     }
-    let mut own: Stack = arguments[..functional.argument_count()].iter().cloned().collect();
+    let mut own: Stack = given(operator, functional, arguments).into_iter().collect();
     functional.redispatch_boxed(keys, &mut own)?;
-    let mut tensors = Vec::new();
+    let mut returned = Vec::new();
     for ((at, argument), result) in written.into_iter().zip(own.into_values()) {
-        let (Value::Tensor(mut tensor), Value::Tensor(result)) = (std::mem::take(&mut arguments[at]), result) else {
-            return Err(ErrorKind::NoShape { operator: operator.name() }.into());
-        };
-        Spec { dtype: result.dtype(), geometry: result.geometry().clone() }.fit(argument, &mut tensor)?;
-        assign(&mut tensor, &result)?;
-        tensors.push(tensor);
+        match (std::mem::take(&mut arguments[at]), result) {
+            (Value::Tensor(mut tensor), Value::Tensor(result)) => {
+                write(argument, &mut tensor, &result)?;
+                returned.push(tensor);
+            }
+            (Value::Tensors(mut tensors), Value::Tensors(results)) => write_each(argument, &mut tensors, &results)?,
+            _ => return Err(ErrorKind::NoShape { operator: operator.name() }.into()),
+        }
     }
-    Ok(tensors)
+    Ok(returned)
+}
+
+/// The functional operator's arguments. What a form leaves out, the tensor that it writes to says.
+fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec<Value> {
+    let (schema, count) = (operator.schema(), functional.argument_count());
+    let mut outs = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.is_out()).peekable();
+    let out = outs.peek().and_then(|&(at, _)| arguments[at].as_tensor());
+    if count + outs.count() == arguments.len() {
+        return arguments[..count].to_vec();
+    }
+    let value = |argument: &dispatch_schema::Argument| match (schema.argument(&argument.name), out) {
+        (Some((at, _)), _) => arguments[at].clone(),
+        (None, Some(out)) if argument.name == "dtype" => out.dtype().into(),
+        (None, Some(out)) if argument.name == "device" => out.device().into(),
+        _ => Value::None,
+    };
+    functional.schema().arguments.iter().map(value).collect()
+}
+
+fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
+    Spec { dtype: result.dtype(), geometry: result.geometry().clone() }.fit(argument, tensor)?;
+    assign(tensor, result)
+}
+
+/// A list is not returned, so its tensors cannot be bound to others and must have their sizes.
+fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Result<()> {
+    if tensors.len() != results.len() {
+        let (found, expected) = (tensors.len(), format!("{}, one for each result", results.len()));
+        return Err(BadArgument::value(argument.to_owned(), format!("{found} tensors"), expected).into());
+    }
+    for (tensor, result) in tensors.iter_mut().zip(results) {
+        if tensor.sizes() != result.sizes() {
+            let expected = format!("{:?}, the sizes of the result", result.sizes());
+            return Err(BadArgument::sizes(argument.to_owned(), tensor.sizes(), expected).into());
+        }
+        write(argument, tensor, result)?;
+    }
+    Ok(())
 }
 
 /// Makes sure that no argument shares memory with a written one without being the same elements.

@@ -1,133 +1,218 @@
-//! Elements picked one by one along a dimension.
+//! Elements picked one by one along a dimension, and elements put where others would be picked.
 //!
-//! The result is fresh, so positions are checked while it is filled: it is thrown away where one is outside.
+//! What is written is fresh, so positions are checked on the way: it is thrown away where one is outside.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Problem, operands};
+use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
-use crate::moves::{GRAIN, Start, packed};
-use crate::pool::over;
+use crate::elementwise::plan::Plan;
+use crate::moves::{GRAIN, LINE, Start, of_size, packed};
+use crate::numbers::usized;
+use crate::pool::{over, threads_here};
 
-/// Which positions a row of the result takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Index {
-    /// The next ones after those of the row before.
-    OfItsOwn,
-    /// All rows take the same.
-    Shared,
-}
-
-/// Fills `out`, whose elements lie side by side, with those of `this` at positions of dimension `at`, of which there is one or more.
-pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tensor, rows: Index) -> Result<()> {
-    let index = if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
-        index.clone()
-    } else {
-        packed(index, DType::I64)?
-    };
-    let positions = index.read::<i64>()?;
-    let size = this.sizes()[at];
+/// Fills `out`, which has the sizes of the index, with the elements of `this` at positions of dimension `at`.
+pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tensor) -> Result<()> {
+    if index.geometry().count() == 0 {
+        return Ok(());
+    }
+    let (out, this, index) = (&mut as_row(out)?, &as_row(this)?, &as_row(&positions(index)?)?);
     let inside = {
-        let operands = operands!(write out; read this)?;
-        let ([to], [from]) = (operands.written(), operands.read());
-        let walk = Walk::of(to.geometry(), from.geometry(), at, &positions, rows);
-        let (to, from) = (Start(to.start()), Start(from.start()));
-        // SAFETY: the positions that `walk` does not refuse are inside of `this`, as are the others, for which the index has no more
-        // than `this`; the operands hold both. Elements of one size are moved as those of any other type of it.
-        unsafe {
-            match this.dtype().size() {
-                1 => walk.run::<u8>(to, from),
-                2 => walk.run::<u16>(to, from),
-                4 => walk.run::<u32>(to, from),
-                8 => walk.run::<[u32; 2]>(to, from),
-                _ => walk.run::<[u64; 2]>(to, from),
-            }
-        }
+        let operands = operands!(write out; read this, index)?;
+        let ([to], [this, index]) = (operands.written(), operands.read());
+        let walk = Walk { at, index, beside: to, picked: this };
+        // SAFETY: no element of `to` is come to twice. Elements of one size are moved as those of any other type of it.
+        of_size!(this.dtype().size(), Word => unsafe {
+            walk.run::<Word>(true, |picked, beside| beside.write(picked.read()))
+        })
     };
-    match positions.iter().find(|&&index| !inside && !(0..size).contains(&index)) {
-        Some(&index) => Err(BadArgument::new("index", Problem::Index { index, size }).into()),
-        None => Ok(()),
-    }
+    checked(inside, this, at, index)
 }
 
-/// Rows of the result, and where their elements come from.
+/// Puts elements of `src`, which is no smaller than the index, where they would be picked. The last one stays.
+pub(crate) fn put(out: &mut Tensor, at: usize, index: &Tensor, src: &Tensor) -> Result<()> {
+    of_size!(src.dtype().size(), Word => put_with::<Word>(out, at, index, src, |_, comes| comes))
+}
+
+/// The same with elements made one with those that are there.
+pub(crate) fn put_combined<T: Element>(
+    out: &mut Tensor,
+    at: usize,
+    index: &Tensor,
+    src: &Tensor,
+    f: impl Fn(T, T) -> T + Sync,
+) -> Result<()> {
+    if src.dtype() != T::DTYPE {
+        return Err(BadArgument::dtype("src", src.dtype(), T::DTYPE.to_string()).into());
+    }
+    put_with(out, at, index, src, f)
+}
+
+/// `W` is of the size of the elements.
+fn put_with<W: Copy>(
+    out: &mut Tensor,
+    at: usize,
+    index: &Tensor,
+    src: &Tensor,
+    f: impl Fn(W, W) -> W + Sync,
+) -> Result<()> {
+    if index.geometry().count() == 0 {
+        return Ok(());
+    }
+    let (out, src, index) = (&mut as_row(out)?, &as_row(src)?, &as_row(&positions(index)?)?);
+    let inside = {
+        let operands = operands!(write out; read src, index)?;
+        let ([to], [src, index]) = (operands.written(), operands.read());
+        let walk = Walk { at, index, beside: src, picked: to };
+        // SAFETY: elements that differ in more than their positions are put to different places.
+        unsafe { walk.run::<W>(false, |picked, beside| picked.write(f(picked.read(), beside.read()))) }
+    };
+    checked(inside, out, at, index)
+}
+
+fn positions(index: &Tensor) -> Result<Tensor> {
+    if index.dtype() == DType::I64 { Ok(index.clone()) } else { packed(index, DType::I64) }
+}
+
+/// A tensor without dimensions as one of one.
+fn as_row(tensor: &Tensor) -> Result<Tensor> {
+    if !tensor.sizes().is_empty() {
+        return Ok(tensor.clone());
+    }
+    Ok(tensor.restride(Geometry::contiguous(&[1]).at(tensor.geometry().offset()))?)
+}
+
+/// Says which position is outside.
+fn checked(inside: bool, picked: &Tensor, at: usize, index: &Tensor) -> Result<()> {
+    if inside {
+        return Ok(());
+    }
+    let size = picked.sizes()[at];
+    let outside = packed(index, DType::I64)?.read::<i64>()?.iter().find(|index| !(0..size).contains(*index)).copied();
+    outside.map_or(Ok(()), |index| Err(BadArgument::new("index", Problem::Index { index, size }).into()))
+}
+
+/// All positions of an index, a tensor beside it, and one that is as large but along a dimension, where positions say which element.
 struct Walk<'a> {
-    positions: &'a [i64],
-    rows: Index,
-    /// The size of the dimension, and how far apart its positions are.
-    along: (u64, isize),
-    /// How many elements a row has, and how far apart they are but for their positions.
-    row: (usize, isize),
-    /// The same for rows, the last dimension first.
-    outer: Vec<(usize, isize)>,
+    at: usize,
+    index: &'a Operand<'a>,
+    beside: &'a Operand<'a>,
+    picked: &'a Operand<'a>,
 }
 
-impl<'a> Walk<'a> {
-    fn of(out: &Geometry, this: &Geometry, at: usize, positions: &'a [i64], rows: Index) -> Self {
-        let step = |dim: usize| isize::try_from(this.strides()[dim]).unwrap_or(0);
-        let dims = out.sizes().iter().enumerate().rev();
-        let mut outer: Vec<(usize, isize)> = dims
-            .map(|(dim, &size)| (usize::try_from(size).unwrap_or(0), if dim == at { 0 } else { step(dim) }))
-            .collect();
-        let row = outer.remove(0);
-        Self { positions, rows, along: (this.sizes()[at].unsigned_abs(), step(at)), row, outer }
-    }
+// SAFETY: the operands are held for as long as the walk; whoever runs it divides what it writes among the threads.
+unsafe impl Sync for Walk<'_> {}
 
-    /// Whether all positions are inside of the dimension. What is outside is left out.
+impl Walk<'_> {
+    /// Calls `f` with every pair of a picked element and the one beside its position, and says whether all positions are inside of
+    /// the dimension; others are left out. Pairs that differ along the dimension alone are come to in order, or `apart`.
     ///
     /// # Safety
     ///
-    /// The result begins at `to` and has an element for each of all rows. Elements at positions inside of the dimension, counted from
-    /// `from`, can be read. Both are of the size of `W`.
-    unsafe fn run<W: Copy>(&self, to: Start, from: Start) -> bool {
-        let (length, step) = self.row;
-        let rows: usize = self.outer.iter().map(|(size, _)| size).product();
-        let all_inside = AtomicBool::new(true);
-        over(0..rows * length, GRAIN, |piece| {
-            let (mut row, mut start) = (piece.start / length, piece.start % length);
-            let mut at: Vec<usize> = Vec::with_capacity(self.outer.len());
-            let (mut rest, mut base) = (row, 0_isize);
-            for (size, step) in &self.outer {
-                at.push(rest % size);
-                base += step * (rest % size).cast_signed();
-                rest /= size;
-            }
-            let mut inside = true;
-            let mut left = piece.len();
-            while left > 0 {
-                let end = length.min(start + left);
-                let first = if self.rows == Index::Shared { 0 } else { row * length };
-                let to = to.at(0).cast::<W>().wrapping_add(row * length);
-                let from = from.at(0).cast::<W>().wrapping_offset(base);
-                for (i, &position) in (start..end).zip(&self.positions[first + start..first + end]) {
-                    if position.cast_unsigned() < self.along.0 {
-                        // Positions are below the size of a dimension, which fits.
-                        #[expect(clippy::cast_possible_truncation, reason = "as said")]
-                        let place = i.cast_signed() * step + position as isize * self.along.1;
-                        // SAFETY: as the caller says.
-                        unsafe { to.add(i).write(from.offset(place).read()) };
-                    } else {
-                        inside = false;
-                    }
-                }
-                left -= end - start;
-                (row, start) = (row + 1, 0);
-                for (at, (size, step)) in at.iter_mut().zip(&self.outer) {
-                    *at += 1;
-                    base += step;
-                    if *at < *size {
-                        break;
-                    }
-                    base -= step * size.cast_signed();
-                    *at = 0;
-                }
-            }
-            if !inside {
-                all_inside.store(false, Ordering::Relaxed);
+    /// Elements are of the size of `W`. `f` writes none that another thread has: threads have pairs that differ otherwise, or, if
+    /// `apart`, any.
+    unsafe fn run<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
+        let sizes = self.index.geometry().sizes();
+        let cut = (0..sizes.len()).filter(|&dim| apart || dim != self.at).max_by_key(|&dim| sizes[dim]);
+        let Some(cut) = cut else {
+            // SAFETY: as the caller says.
+            return unsafe { self.part::<W>(0, 0..sizes.first().map_or(1, |&size| usized(size)), &f) };
+        };
+        let (size, count) = (usized(sizes[cut]), usized(self.index.geometry().count()));
+        let line = if self.picked.geometry().strides()[cut] == 1 { LINE } else { 1 };
+        let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
+        let inside = AtomicBool::new(true);
+        over(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
+            // SAFETY: as the caller says.
+            if !unsafe { self.part::<W>(cut, piece, &f) } {
+                inside.store(false, Ordering::Relaxed);
             }
         });
-        all_inside.into_inner()
+        inside.into_inner()
+    }
+
+    /// The same for a part of one dimension.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    unsafe fn part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
+        let mut sizes = Dims::from_slice(self.index.geometry().sizes());
+        sizes[cut] = i64::try_from(piece.len()).unwrap_or(0);
+        let side = |operand: &Operand<'_>, whole: bool| {
+            let mut strides = Dims::from_slice(operand.geometry().strides());
+            if !whole {
+                strides[self.at] = 0;
+            }
+            let first = i64::try_from(piece.start).unwrap_or(0) * strides[cut];
+            let bytes = isize::try_from(first).unwrap_or(0) * operand.dtype().size().cast_signed();
+            (Geometry::strided(&sizes, &strides, 0), Start(operand.start().wrapping_offset(bytes)))
+        };
+        let ((Some(index), positions), (Some(beside), others), (Some(picked), start)) =
+            (side(self.index, true), side(self.beside, true), side(self.picked, false))
+        else {
+            return true;
+        };
+        let plan = Plan::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
+        let along = self.picked.geometry().strides()[self.at] * i64::try_from(size_of::<W>()).unwrap_or(0);
+        let size = self.picked.geometry().sizes()[self.at].cast_unsigned();
+        let (_, [step, other_step, start_step]) = plan.row();
+        let packed = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());
+        let mut inside = true;
+        plan.rows(0, plan.count(), |[position, other, from], count| {
+            let row = Row {
+                positions: positions.at(position).cast(),
+                beside: others.at(other).cast::<W>(),
+                picked: start.at(from),
+                step: start_step,
+                along,
+                size,
+            };
+            // SAFETY: the operands' geometries have elements for all positions of the index; those along the dimension are looked at.
+            inside &= unsafe {
+                // Steps that the compiler knows.
+                if packed { row.run(8, size_of::<W>().cast_signed(), count, f) } else { row.run(step, other_step, count, f) }
+            };
+        });
+        inside
+    }
+}
+
+/// Positions in a row, bytes apart.
+struct Row<W> {
+    positions: *const u8,
+    beside: *mut W,
+    picked: *mut u8,
+    /// Between what is picked, but for its positions.
+    step: isize,
+    /// Between what is picked at one position and the next.
+    along: i64,
+    /// How many positions there are.
+    size: u64,
+}
+
+impl<W> Row<W> {
+    /// # Safety
+    ///
+    /// There are `count` positions, as many elements beside them, and elements at those that are inside.
+    #[inline(always)]
+    unsafe fn run(&self, step: isize, beside_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
+        let mut inside = true;
+        for i in 0..count.cast_signed() {
+            // SAFETY: as the caller says.
+            let position = unsafe { self.positions.offset(i * step).cast::<i64>().read() };
+            if position.cast_unsigned() < self.size {
+                // Bytes inside of a block of memory, so they fit.
+                #[expect(clippy::cast_possible_truncation, reason = "as said")]
+                let place = i * self.step + (position * self.along) as isize;
+                f(self.picked.wrapping_offset(place).cast(), self.beside.wrapping_byte_offset(i * beside_step));
+            } else {
+                inside = false;
+            }
+        }
+        inside
     }
 }
 

@@ -23,6 +23,8 @@ elementwise! {
     hardswish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| {
         if x <= -3.0 { 0.0 } else if x < 3.0 { grad * (x / 3.0 + 0.5) } else { grad }
     };
+    hardshrink_backward - - [f32 f64] (grad_out, this; lambd: Scalar) => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softshrink_backward - - [f32 f64] (grad_output, this; lambd: Scalar) => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
     softplus_backward - - [f32 f64] (grad_output, this; beta: Scalar, threshold: Scalar) => |[grad, x]| {
         if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
     };

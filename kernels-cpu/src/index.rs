@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, Dims, Geometry, Problem, Spec, broadcast};
 
 use crate::factory::of;
-use crate::gather::{Index, gathered};
+use crate::gather::gathered;
 use crate::moves::{Axis, Step, along, packed};
 
 /// The positions of an index, the last dimension fastest.
@@ -40,33 +40,6 @@ pub(crate) fn inside(
     Ok(())
 }
 
-/// Where the elements are that `positions`, an index of these sizes, means along a dimension.
-///
-/// An index without elements may have any number of dimensions, and means no places.
-pub(crate) fn places(positions: &[i64], sizes: &[i64], strides: &[i64], dim: usize) -> Vec<i64> {
-    if positions.is_empty() {
-        return Vec::new();
-    }
-    let mut at = vec![0; sizes.len()];
-    let mut place = 0;
-    let others: Vec<i64> = (0..sizes.len()).map(|d| if d == dim { 0 } else { strides[d] }).collect();
-    let along = strides.get(dim).copied().unwrap_or(0);
-    let step = |&position: &i64| {
-        let this = place + position * along;
-        for d in (0..sizes.len()).rev() {
-            at[d] += 1;
-            place += others[d];
-            if at[d] < sizes[d] {
-                break;
-            }
-            place -= others[d] * sizes[d];
-            at[d] = 0;
-        }
-        this
-    };
-    positions.iter().map(step).collect()
-}
-
 /// One dimension with a table on the side that is read.
 fn picked(this: &Tensor, places: Vec<i64>, spec: Spec) -> Result<Tensor> {
     let mut out = spec.on(this.device())?;
@@ -79,24 +52,8 @@ fn picked(this: &Tensor, places: Vec<i64>, spec: Spec) -> Result<Tensor> {
 fn gather(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result<Tensor> {
     let (spec, at) = aten::gather_spec(this, dim, index)?;
     let mut out = spec.on(this.device())?;
-    if out.geometry().count() == 0 {
-        return Ok(out);
-    }
-    if this.sizes().is_empty() || out.sizes().is_empty() {
-        let (mut row, flat) = (as_row(&out)?, as_row(this)?);
-        gathered(&mut row, &flat, 0, index, Index::OfItsOwn)?;
-    } else {
-        gathered(&mut out, this, at, index, Index::OfItsOwn)?;
-    }
+    gathered(&mut out, this, at, index)?;
     Ok(out)
-}
-
-/// A tensor of one dimension or none as one of one.
-fn as_row(tensor: &Tensor) -> Result<Tensor> {
-    if !tensor.sizes().is_empty() {
-        return Ok(tensor.clone());
-    }
-    Ok(tensor.restride(Geometry::contiguous(&[1]).at(tensor.geometry().offset()))?)
 }
 
 #[op_impl(aten::take, CPU)]
@@ -112,7 +69,12 @@ fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     let (spec, at) = aten::index_select_spec(this, dim, index)?;
     if at + 1 == this.sizes().len() && spec.geometry.count() > 0 {
         let mut out = spec.on(this.device())?;
-        gathered(&mut out, this, at, index, Index::Shared)?;
+        // The same positions in all rows.
+        let mut strides = Dims::from_elem(0, at + 1);
+        strides[at] = index.strides().first().copied().unwrap_or(1);
+        if let Some(rows) = Geometry::strided(out.sizes(), &strides, index.geometry().offset()) {
+            gathered(&mut out, this, at, &index.restride(rows)?)?;
+        }
         return Ok(out);
     }
     let mut positions = positions(index)?;
@@ -352,15 +314,4 @@ fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor> {
         }
     }
     Ok(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::places;
-
-    #[test]
-    fn an_index_without_elements_means_no_places() {
-        assert_eq!(places(&[], &[0, 1, 2, 2], &[4, 2, 1], 1), [0; 0]);
-        assert_eq!(places(&[1, 0], &[1, 2], &[3, 1], 1), [1, 0]);
-    }
 }

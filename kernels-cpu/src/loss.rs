@@ -1,6 +1,7 @@
 //! Losses: how far from a target, all in all.
 
 mod likelihood;
+mod margin;
 mod pointwise;
 
 use aten::Reduction;

@@ -3,13 +3,17 @@
 //! What joins, repeats, pads, flips, selects or puts elements says only where they are: for each dimension of the walk a step on either
 //! side, which is a stride or a table of places. One engine checks that every place is inside the tensors' memory, and goes there.
 
-use dispatch_runtime::{BadArgument, DType, Operands, Result, Spec, Tensor};
+use std::ops::Range;
+
+use dispatch_runtime::{BadArgument, DType, Element, Operands, Result, Spec, Tensor};
 
 use crate::elementwise::transfer;
-use crate::pool::over;
+use crate::pool::{over, threads_here};
 
 /// Fewer elements are not worth a thread.
 pub(crate) const GRAIN: usize = 1 << 15;
+/// How many elements next to each other stay in one piece, as they share a cache line.
+pub(crate) const LINE: usize = 16;
 
 /// Copies the elements of `from`, converted and broadcast to those of `out`.
 pub(crate) fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
@@ -84,9 +88,57 @@ impl Step {
     }
 }
 
+/// Runs a body with a type that moves as elements of this size do.
+macro_rules! of_size {
+    ($size:expr, $word:ident => $body:expr) => {
+        match $size {
+            1 => {
+                type $word = u8;
+                $body
+            }
+            2 => {
+                type $word = u16;
+                $body
+            }
+            4 => {
+                type $word = u32;
+                $body
+            }
+            8 => {
+                type $word = [u32; 2];
+                $body
+            }
+            _ => {
+                type $word = [u64; 2];
+                $body
+            }
+        }
+    };
+}
+pub(crate) use of_size;
+
 /// Moves elements of one dtype along these dimensions, the last fastest; both sides begin at the tensor's first element. Where an element
 /// of `out` is come to more than once, the last one stays.
+///
+/// Different positions in a dimension with strides are different elements of `out`, whatever tables say of the others.
 pub(crate) fn along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
+    of_size!(from.dtype().size(), Word => walked::<Word>(out, from, axes, |_, comes| comes))
+}
+
+/// The same with elements made one with those that are there.
+pub(crate) fn combined<T: Element>(
+    out: &mut Tensor,
+    from: &Tensor,
+    axes: &[Axis],
+    f: impl Fn(T, T) -> T + Sync,
+) -> Result<()> {
+    if from.dtype() != T::DTYPE {
+        return Err(BadArgument::dtype("self", from.dtype(), T::DTYPE.to_string()).into());
+    }
+    walked(out, from, axes, f)
+}
+
+fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W, W) -> W + Sync) -> Result<()> {
     let walk = Walk::new(axes);
     if walk.count == 0 {
         return Ok(());
@@ -94,27 +146,24 @@ pub(crate) fn along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()
     let operands = Operands::take(&["out"], [out], &["self"], [from])?;
     Walk::check(&operands, axes)?;
     let ([to], [from]) = (operands.written(), operands.read());
-    let row = ROWS[from.dtype().size().trailing_zeros() as usize];
     let (to, from) = (Start(to.start()), Start(from.start()));
-    // Threads must not write the same element, and a table may name one twice.
-    let grain = if axes.iter().any(|axis| matches!(axis.to, Step::Table(_))) { walk.count } else { GRAIN };
-    over(0..walk.count, grain, |piece| {
-        walk.rows(piece.start, piece.end, |to_offset, from_offset, at, count| {
-            // SAFETY: `check` found every place inside the storages, which the operands hold; a piece's elements are its own.
-            unsafe { row(to.at(0), to_offset, from.at(0), from_offset, walk.inner(), at, count) };
-        });
+    walk.pieces(&|to_offset, from_offset, at, count| {
+        let to = to.at(0).cast::<W>().wrapping_offset(to_offset);
+        let from = from.at(0).cast::<W>().wrapping_offset(from_offset);
+        // SAFETY: `check` found every place inside the storages, which the operands hold; a piece's elements are its own.
+        unsafe { row(to, from, walk.inner(), at, count, &f) };
     });
     Ok(())
 }
 
 /// Dimensions, from the outermost inwards.
-pub(crate) struct Walk {
+struct Walk {
     axes: Vec<Axis>,
-    pub(crate) count: usize,
+    count: usize,
 }
 
 impl Walk {
-    pub(crate) fn new(axes: &[Axis]) -> Self {
+    fn new(axes: &[Axis]) -> Self {
         let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
         for axis in axes {
             if let Some(outer) = merged.last_mut()
@@ -161,25 +210,46 @@ impl Walk {
         Err(BadArgument::sizes("self", from.geometry().sizes(), "room for every element that is moved").into())
     }
 
-    /// Visits the rows that hold the elements `start..end`: the places of either side where the row's dimension begins, the position in
-    /// that dimension, and how many elements there are.
-    pub(crate) fn rows(&self, start: usize, end: usize, mut visit: impl FnMut(isize, isize, usize, usize)) {
+    /// Visits all rows: the places of either side where the row's dimension begins, the position in that dimension, and how many
+    /// elements there are. Threads share the rows, but for those that may write the same elements, which are visited in order.
+    fn pieces(&self, visit: &(dyn Fn(isize, isize, usize, usize) + Sync)) {
         let sizes: Vec<usize> = self.axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).collect();
-        let inner = self.axes.len() - 1;
-        let mut at = vec![0; self.axes.len()];
-        let mut rest = start;
+        if self.axes.iter().all(|axis| matches!(axis.to, Step::Stride(_))) {
+            return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
+        }
+        let strided = |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
+        let Some(cut) = (0..sizes.len()).filter(strided).max_by_key(|&dim| sizes[dim]) else {
+            return self.rows(&sizes, 0..self.count, visit);
+        };
+        let (least, others) = (if cut + 1 == sizes.len() { LINE } else { 1 }, self.count / sizes[cut]);
+        let grain = sizes[cut].div_ceil(threads_here()).max(GRAIN / others).max(least);
+        over(0..sizes[cut], grain, |piece| {
+            let mut sizes = sizes.clone();
+            sizes[cut] = piece.len();
+            let (to, from) = (self.axes[cut].to.place(piece.start), self.axes[cut].from.place(piece.start));
+            self.rows(&sizes, 0..sizes.iter().product(), &|to_offset, from_offset, at, count| {
+                visit(to + to_offset, from + from_offset, at, count);
+            });
+        });
+    }
+
+    /// Visits the rows that hold these elements of the first `sizes` of the dimensions.
+    fn rows(&self, sizes: &[usize], elements: Range<usize>, visit: &dyn Fn(isize, isize, usize, usize)) {
+        let inner = sizes.len() - 1;
+        let mut at = vec![0; sizes.len()];
+        let mut rest = elements.start;
         for dim in (0..=inner).rev() {
             at[dim] = rest % sizes[dim];
             rest /= sizes[dim];
         }
-        let mut done = start;
-        while done < end {
+        let mut done = elements.start;
+        while done < elements.end {
             let (mut to, mut from) = (0, 0);
             for (axis, &position) in self.axes[..inner].iter().zip(&at) {
                 to += axis.to.place(position);
                 from += axis.from.place(position);
             }
-            let count = (sizes[inner] - at[inner]).min(end - done);
+            let count = (sizes[inner] - at[inner]).min(elements.end - done);
             visit(to, from, at[inner], count);
             done += count;
             at[inner] = 0;
@@ -192,53 +262,48 @@ impl Walk {
             }
         }
     }
-
-    /// Visits pairs of places, the last dimension fastest.
-    pub(crate) fn pairs(&self, mut visit: impl FnMut(isize, isize)) {
-        let inner = self.inner();
-        if self.count > 0 {
-            self.rows(0, self.count, |to, from, at, count| {
-                for i in at..at + count {
-                    visit(to + inner.to.place(i), from + inner.from.place(i));
-                }
-            });
-        }
-    }
 }
 
-/// Moves a part of a row.
-type Row = unsafe fn(*mut u8, isize, *mut u8, isize, &Axis, usize, usize);
-
-/// By the size of an element, in powers of two.
-const ROWS: [Row; 5] = [row::<u8>, row::<u16>, row::<u32>, row::<u64>, row::<[u64; 2]>];
-
+/// Takes a part of a row to where it goes.
+///
+/// # Safety
+///
+/// The elements that the axis leads to are inside of blocks of memory, of which no byte is in both.
 unsafe fn row<W: Copy>(
-    to: *mut u8,
-    to_offset: isize,
-    from: *mut u8,
-    from_offset: isize,
+    to: *mut W,
+    from: *const W,
     axis: &Axis,
     at: usize,
     count: usize,
+    f: &impl Fn(W, W) -> W,
 ) {
-    let to = to.cast::<W>().wrapping_offset(to_offset);
-    let from = from.cast::<W>().wrapping_offset(from_offset);
+    // SAFETY: as the caller says.
+    let put = |to: *mut W, from: *const W| unsafe { to.write(f(to.read(), from.read())) };
     match (&axis.to, &axis.from) {
         (Step::Stride(1), Step::Stride(1)) => {
-            // SAFETY: the caller says that the walk stays inside the storages, and that they are not the same.
-            unsafe { to.add(at).copy_from_nonoverlapping(from.add(at), count) };
+            // SAFETY: as the caller says.
+            unsafe {
+                let to = std::slice::from_raw_parts_mut(to.add(at), count);
+                dense(to, std::slice::from_raw_parts(from.add(at), count), f);
+            }
         }
         (Step::Stride(1), Step::Table(places)) => {
             for (i, &place) in (at..).zip(&places[at..at + count]) {
-                // SAFETY: as above.
-                unsafe { to.add(i).write(from.offset(isize::try_from(place).unwrap_or(0)).read()) };
+                put(to.wrapping_add(i), from.wrapping_offset(isize::try_from(place).unwrap_or(0)));
             }
         }
         (to_step, from_step) => {
             for i in at..at + count {
-                // SAFETY: as above.
-                unsafe { to.offset(to_step.place(i)).write(from.offset(from_step.place(i)).read()) };
+                put(to.wrapping_offset(to_step.place(i)), from.wrapping_offset(from_step.place(i)));
             }
         }
+    }
+}
+
+/// Side by side: as two slices, elements that only move are copied at once.
+#[inline(never)]
+fn dense<W: Copy>(to: &mut [W], from: &[W], f: &impl Fn(W, W) -> W) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = f(*to, from);
     }
 }

@@ -2,10 +2,9 @@
 
 use aten::Border;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Spec};
 
 use crate::moves::{Axis, Step, along};
-use crate::scatter::summed;
+use crate::scatter::{ready, summed};
 
 /// The walk through a tensor with borders: each of its places, and the place inside that it shows.
 fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
@@ -32,12 +31,11 @@ fn bordered(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Res
 
 fn unbordered(grad_output: &Tensor, this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
     let spec = aten::unbordered_spec(grad_output, this, padding, count, border)?;
-    let packed = |sizes: &[i64]| Geometry::contiguous(sizes).strides().to_vec();
-    let mut axes = walk(this.sizes(), padding, border, &packed(grad_output.sizes()), &packed(this.sizes()));
+    let grad = ready(grad_output)?;
+    let mut axes = walk(this.sizes(), padding, border, grad.strides(), spec.geometry.strides());
     axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
-    let Spec { dtype, geometry } = spec;
-    let zero = aten::zeros(geometry.sizes(), Some(dtype), None, Some(this.device()), None)?;
-    summed(&zero, grad_output, &axes, Spec { dtype, geometry })
+    let zero = aten::zeros(spec.geometry.sizes(), Some(spec.dtype), None, Some(this.device()), None)?;
+    summed(&zero, &grad, &axes, spec)
 }
 
 macro_rules! borders {

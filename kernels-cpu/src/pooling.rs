@@ -10,6 +10,7 @@ use dispatch_runtime::{BadArgument, DType, Problem};
 use crate::compute::Compute;
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
+use crate::numbers::usized;
 use boxes::Boxes;
 
 /// What averages and maxima are computed in.
@@ -184,29 +185,94 @@ fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
                 let image = &elements[plane * area..][..area];
                 // SAFETY: every plane is in one piece.
                 let (out, found) = unsafe { (out.get(plane), found.get(plane)) };
-                boxes.each(|place, part| {
-                    let mut best = part.first().min(area - 1);
-                    let mut largest = if part.is_empty() { T::LEAST } else { image[best] };
-                    part.each(|at| {
-                        let x = image[at];
-                        // What is not a number is larger than everything.
-                        #[expect(clippy::eq_op, reason = "this is how it is told")]
-                        if x > largest || x != x {
-                            (largest, best) = (x, at);
-                        }
-                    });
-                    out[place] = largest;
-                    found[place] = i64::try_from(best).unwrap_or(i64::MAX);
-                });
+                largest_of(&boxes, image, out, found);
             }
         });
         Ok(())
     })?;
-    let indices = filled(DType::I64, sizes, |out: &mut [i64]| {
-        out.copy_from_slice(&found);
+    Ok((out, Tensor::from_vec(found, sizes)?))
+}
+
+/// The largest element of each part of an image, and where it is.
+fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i64]) {
+    boxes.each(|place, part| {
+        let mut best = part.first().min(image.len() - 1);
+        let mut largest = if part.is_empty() { T::LEAST } else { image[best] };
+        part.each(|at| {
+            let x = image[at];
+            // What is not a number is larger than everything.
+            #[expect(clippy::eq_op, reason = "this is how it is told")]
+            if x > largest || x != x {
+                (largest, best) = (x, at);
+            }
+        });
+        out[place] = largest;
+        found[place] = i64::try_from(best).unwrap_or(i64::MAX);
+    });
+}
+
+/// The largest elements of parts that begin elsewhere in each image: `starts` has a list for each dimension of each.
+fn largest_from<T: Part>(
+    starts: &[Vec<i64>],
+    kernel: &[i64],
+    this: &Tensor,
+    sizes: &[i64],
+) -> Result<(Tensor, Tensor)> {
+    let (elements, rank) = (packed::<T>(this)?, kernel.len());
+    let image = &this.sizes()[sizes.len() - rank..];
+    let mut found = Vec::new();
+    let out = filled(this.dtype(), sizes, |out: &mut [T]| {
+        found.resize(out.len(), 0_i64);
+        let (area, planes) = (image.iter().map(|&size| usized(size)).product::<usize>(), starts.len() / rank);
+        let places = out.len().checked_div(planes).unwrap_or(0).max(1);
+        let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
+        for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines) {
+            largest_of(&Boxes::starting(starts, kernel, image), plane, out, found);
+        }
         Ok(())
     })?;
-    Ok((out, indices))
+    Ok((out, Tensor::from_vec(found, sizes)?))
+}
+
+macro_rules! fractional_pools {
+    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$pool, CPU)]
+        fn $pool(
+            this: &Tensor,
+            kernel_size: &[i64],
+            output_size: &[i64],
+            random_samples: &Tensor,
+        ) -> Result<(Tensor, Tensor)> {
+            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
+            pooling.check_samples(this, random_samples)?;
+            let samples = crate::numbers::elements::<f64>(random_samples)?;
+            let starts = pooling.starts(&samples, this.dtype() != DType::F64);
+            computed!($pool "self", this.dtype(); T in [f32 f64] => {
+                largest_from::<T>(&starts, &pooling.kernel, this, &pooling.sizes)
+            })
+        }
+
+        #[op_impl(aten::$backward, CPU)]
+        fn $backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            kernel_size: &[i64],
+            output_size: &[i64],
+            indices: &Tensor,
+        ) -> Result<Tensor> {
+            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
+            aten::check_gradient(grad_output, this, &pooling.sizes)?;
+            aten::check_indices(this, indices, &pooling.sizes)?;
+            computed!($backward "grad_output", this.dtype(); T in [f32 f64] => {
+                back_to_largest::<T>($rank, grad_output, this, indices)
+            })
+        }
+    )*};
+}
+
+fractional_pools! {
+    2 fractional_max_pool2d fractional_max_pool2d_backward;
+    3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
 fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {

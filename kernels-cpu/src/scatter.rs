@@ -6,8 +6,10 @@ use dispatch_runtime::{BadArgument, Complex32, Complex64, Geometry, Spec};
 use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::factory::{fill, number};
-use crate::index::{Lists, Negative, inside, places, positions};
-use crate::moves::{Axis, Step, Walk, along, copy, copy_called, packed};
+use crate::gather::{put, put_combined};
+use crate::index::{Lists, Negative, inside, positions};
+use crate::moves::{Axis, Step, along, combined, copy, copy_called, packed};
+use crate::numbers::usized;
 
 /// How an element that is there and one that comes are made one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,22 +36,32 @@ impl Reduce {
 
 /// What reductions do besides arithmetic.
 trait Reducible: Compute {
+    const LEAST: Self;
+    const GREATEST: Self;
+
     fn greater(self, other: Self) -> Self;
     fn lesser(self, other: Self) -> Self;
     fn shared(self, count: i64) -> Self;
 }
 
 macro_rules! reducible {
-    ($($ty:ty: |$a:ident, $b:ident, $n:ident| $greater:expr, $lesser:expr, $shared:expr;)*) => {$(
+    ($($ty:ty: $least:expr, $greatest:expr, |$a:ident, $b:ident, $n:ident| $greater:expr, $lesser:expr, $shared:expr;)*) => {$(
         impl Reducible for $ty {
+            const LEAST: Self = $least;
+            const GREATEST: Self = $greatest;
+
+            #[inline(always)]
             fn greater(self, $b: Self) -> Self {
                 let $a = self;
                 $greater
             }
+
+            #[inline(always)]
             fn lesser(self, $b: Self) -> Self {
                 let $a = self;
                 $lesser
             }
+
             fn shared(self, $n: i64) -> Self {
                 let $a = self;
                 $shared
@@ -59,81 +71,98 @@ macro_rules! reducible {
 }
 
 reducible! {
-    f32: |a, b, n| if a.is_nan() || a > b { a } else { b }, if a.is_nan() || a < b { a } else { b }, a / Self::from_scalar(n.into());
-    f64: |a, b, n| if a.is_nan() || a > b { a } else { b }, if a.is_nan() || a < b { a } else { b }, a / Self::from_scalar(n.into());
-    i64: |a, b, n| a.max(b), a.min(b), a.div_euclid(n);
-    Complex32: |a, b, n| a.plus(b), a.plus(b), a / Self::from_scalar(n.into());
-    Complex64: |a, b, n| a.plus(b), a.plus(b), a / Self::from_scalar(n.into());
+    f32: Self::NEG_INFINITY, Self::INFINITY, |a, b, n| if a.is_nan() || a > b { a } else { b }, if a.is_nan() || a < b { a } else { b }, a / Self::from_scalar(n.into());
+    f64: Self::NEG_INFINITY, Self::INFINITY, |a, b, n| if a.is_nan() || a > b { a } else { b }, if a.is_nan() || a < b { a } else { b }, a / Self::from_scalar(n.into());
+    i64: Self::MIN, Self::MAX, |a, b, n| a.max(b), a.min(b), a.div_euclid(n);
+    Complex32: Self::ZERO, Self::ZERO, |a, b, n| a.plus(b), a.plus(b), a / Self::from_scalar(n.into());
+    Complex64: Self::ZERO, Self::ZERO, |a, b, n| a.plus(b), a.plus(b), a / Self::from_scalar(n.into());
 }
 
-/// The tensor with elements of `from` reduced into it along a walk; both sides of the walk are packed.
-fn reduced(this: &Tensor, from: &Tensor, axes: &[Axis], how: Reduce, include: bool, spec: Spec) -> Result<Tensor> {
+/// Which elements are made one.
+enum Way<'a> {
+    /// Those along a walk.
+    Along(&'a [Axis]),
+    /// Those beside an index, and those that it picks along a dimension.
+    Index(usize, &'a Tensor),
+}
+
+impl Way<'_> {
+    fn combine<T: Compute>(&self, out: &mut Tensor, from: &Tensor, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
+        match self {
+            Self::Along(axes) => combined(out, from, axes, f),
+            Self::Index(at, index) => put_combined(out, *at, index, from, f),
+        }
+    }
+
+    /// The same with one number for all that come.
+    fn combine_one<T: Compute>(&self, out: &mut Tensor, number: T, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
+        let from = Tensor::from_slice(&[number]);
+        match self {
+            Self::Along(axes) => {
+                let axes: Vec<Axis> = axes.iter().map(|axis| Axis { from: Step::Stride(0), ..axis.clone() }).collect();
+                combined(out, &from, &axes, f)
+            }
+            Self::Index(at, index) => put_combined(out, *at, index, &repeated(&from, index)?, f),
+        }
+    }
+}
+
+/// The tensor, laid out as `spec` says, with elements of `from`, which is [`ready`], made one with its own.
+fn reduced(this: &Tensor, from: &Tensor, way: &Way<'_>, how: Reduce, include: bool, spec: Spec) -> Result<Tensor> {
     if this.dtype().is_complex() && matches!(how, Reduce::Greatest | Reduce::Least) {
         return Err(BadArgument::dtype("self", this.dtype(), "real, as complex numbers have no order").into());
     }
     let computed = computed_in(this.dtype());
-    let (mut acc, from) = (packed(this, computed)?, packed(from, computed)?);
+    let mut sum = copied(this, Spec { dtype: computed, geometry: spec.geometry.clone() })?;
     match computed {
-        DType::F32 => reduce::<f32>(&mut acc, &from, axes, how, include)?,
-        DType::F64 => reduce::<f64>(&mut acc, &from, axes, how, include)?,
-        DType::C64 => reduce::<Complex32>(&mut acc, &from, axes, how, include)?,
-        DType::C128 => reduce::<Complex64>(&mut acc, &from, axes, how, include)?,
-        _ => reduce::<i64>(&mut acc, &from, axes, how, include)?,
+        DType::F32 => reduce::<f32>(&mut sum, from, way, how, include)?,
+        DType::F64 => reduce::<f64>(&mut sum, from, way, how, include)?,
+        DType::C64 => reduce::<Complex32>(&mut sum, from, way, how, include)?,
+        DType::C128 => reduce::<Complex64>(&mut sum, from, way, how, include)?,
+        _ => reduce::<i64>(&mut sum, from, way, how, include)?,
     }
-    let mut out = spec.on(this.device())?;
-    copy(&mut out, &acc)?;
-    Ok(out)
+    if spec.dtype == computed { Ok(sum) } else { copied(&sum, spec) }
 }
 
-/// The tensor plus elements of `from` along a walk; both sides of the walk are packed.
+/// The tensor plus elements of `from`, which is [`ready`], along a walk.
 pub(crate) fn summed(this: &Tensor, from: &Tensor, axes: &[Axis], spec: Spec) -> Result<Tensor> {
-    reduced(this, from, axes, Reduce::Sum, true, spec)
+    reduced(this, from, &Way::Along(axes), Reduce::Sum, true, spec)
 }
 
-fn reduce<T: Reducible>(acc: &mut Tensor, from: &Tensor, axes: &[Axis], how: Reduce, include: bool) -> Result<()> {
-    let (mut acc, from) = (acc.write::<T>()?, from.read::<T>()?);
-    let tracks = !include || how == Reduce::Mean;
-    let mut counts = vec![i64::from(include); if tracks { acc.len() } else { 0 }];
-    Walk::new(axes).pairs(|to, from_place| {
-        let (to, from_place) = (to.cast_unsigned(), from_place.cast_unsigned());
-        let (Some(there), Some(&comes)) = (acc.get_mut(to), from.get(from_place)) else { return };
-        let count = counts.get_mut(to);
-        let first = count.as_ref().is_some_and(|count| **count == 0);
-        *there = match how {
-            _ if first => comes,
-            Reduce::Sum | Reduce::Mean => there.plus(comes),
-            Reduce::Product => there.times(comes),
-            Reduce::Greatest => there.greater(comes),
-            Reduce::Least => there.lesser(comes),
+/// The tensor itself if it is of a type that loops compute in, or else a copy that is.
+pub(crate) fn ready(tensor: &Tensor) -> Result<Tensor> {
+    let computed = computed_in(tensor.dtype());
+    if tensor.dtype() == computed { Ok(tensor.clone()) } else { packed(tensor, computed) }
+}
+
+fn reduce<T: Reducible>(out: &mut Tensor, from: &Tensor, way: &Way<'_>, how: Reduce, include: bool) -> Result<()> {
+    if !include {
+        let neutral = match how {
+            Reduce::Sum | Reduce::Mean => T::ZERO,
+            Reduce::Product => T::from_scalar(Scalar::Int(1)),
+            Reduce::Greatest => T::LEAST,
+            Reduce::Least => T::GREATEST,
         };
-        if let Some(count) = count {
-            *count += 1;
-        }
-    });
+        way.combine_one(out, neutral, |_, neutral| neutral)?;
+    }
+    match how {
+        Reduce::Sum | Reduce::Mean => way.combine(out, from, T::plus)?,
+        Reduce::Product => way.combine(out, from, T::times)?,
+        Reduce::Greatest => way.combine(out, from, T::greater)?,
+        Reduce::Least => way.combine(out, from, T::lesser)?,
+    }
     if how == Reduce::Mean {
-        acc.iter_mut()
-            .zip(counts)
-            .filter(|(_, count)| *count > 1)
-            .for_each(|(there, count)| *there = there.shared(count));
+        let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone() }.on(out.device())?;
+        fill(&mut counts, Scalar::Int(i64::from(include)))?;
+        way.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
+        // Both are laid out alike, without gaps.
+        let row = Geometry::contiguous(&[out.geometry().count()]);
+        let (mut out, counts) = (out.restride(row.clone())?, counts.restride(row)?);
+        let (mut out, counts) = (out.write::<T>()?, counts.read::<i64>()?);
+        let shared = out.iter_mut().zip(counts.iter()).filter(|(_, count)| **count > 1);
+        shared.for_each(|(sum, &count)| *sum = sum.shared(count));
     }
     Ok(())
-}
-
-/// Where `index` says along a dimension, in a tensor with these strides.
-fn targets(this: &Tensor, at: usize, index: &Tensor, strides: &[i64]) -> Result<Step> {
-    let mut positions = positions(index)?;
-    inside("index", &mut positions, this.sizes().get(at).copied().unwrap_or(1), Negative::IsOutside)?;
-    Ok(Step::Table(places(&positions, index.sizes(), strides, at)))
-}
-
-/// The part of `src` that an index of these sizes speaks of, packed.
-fn corner(src: &Tensor, index: &Tensor) -> Result<Tensor> {
-    let strides =
-        if src.sizes().len() == index.sizes().len() { src.strides().to_vec() } else { vec![1; index.sizes().len()] };
-    match Geometry::strided(index.sizes(), &strides, src.geometry().offset()) {
-        Some(geometry) => packed(&src.restride(geometry)?, src.dtype()),
-        None => packed(src, src.dtype()),
-    }
 }
 
 /// One number of a dtype, to be read again and again.
@@ -153,33 +182,30 @@ fn copied(this: &Tensor, spec: Spec) -> Result<Tensor> {
 #[op_impl(aten::scatter_src, CPU)]
 fn scatter_src(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
     let (spec, at) = aten::scatter_spec(this, dim, index, Some(src))?;
-    let to = targets(this, at, index, spec.geometry.strides())?;
     let mut out = copied(this, spec)?;
-    let axis = Axis { size: index.geometry().count(), to, from: Step::Stride(1) };
-    along(&mut out, &corner(src, index)?, &[axis])?;
+    put(&mut out, at, index, src)?;
     Ok(out)
 }
 
 #[op_impl(aten::scatter_value, CPU)]
 fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
-    let to = targets(this, at, index, spec.geometry.strides())?;
     let mut out = copied(this, spec)?;
-    let axis = Axis { size: index.geometry().count(), to, from: Step::Stride(0) };
-    along(&mut out, &one(value, this.dtype())?, &[axis])?;
+    put(&mut out, at, index, &repeated(&one(value, this.dtype())?, index)?)?;
     Ok(out)
 }
 
-/// Strides of the tensor's elements side by side.
-fn packed_strides(this: &Tensor) -> Vec<i64> {
-    Geometry::contiguous(this.sizes()).strides().to_vec()
+/// One number beside every position of an index.
+fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
+    match Geometry::strided(index.sizes(), &vec![0; index.sizes().len()], 0) {
+        Some(geometry) => Ok(number.restride(geometry)?),
+        None => Ok(number.clone()),
+    }
 }
 
 fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, how: Reduce, include: bool) -> Result<Tensor> {
     let (spec, at) = aten::scatter_spec(this, dim, index, Some(src))?;
-    let to = targets(this, at, index, &packed_strides(this))?;
-    let axis = Axis { size: index.geometry().count(), to, from: Step::Stride(1) };
-    reduced(this, &corner(src, index)?, &[axis], how, include, spec)
+    reduced(this, &ready(src)?, &Way::Index(at, index), how, include, spec)
 }
 
 /// Refuses all but the two words of [`aten::scatter_reduce`].
@@ -199,9 +225,8 @@ fn scatter_reduce(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce:
 fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor> {
     let how = add_or_multiply(reduce)?;
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
-    let to = targets(this, at, index, &packed_strides(this))?;
-    let axis = Axis { size: index.geometry().count(), to, from: Step::Stride(0) };
-    reduced(this, &one(value, this.dtype())?, &[axis], how, true, spec)
+    let number = ready(&one(value, this.dtype())?)?;
+    reduced(this, &repeated(&number, index)?, &Way::Index(at, index), how, true, spec)
 }
 
 #[op_impl(aten::scatter_add, CPU)]
@@ -223,9 +248,8 @@ fn scatter_reduce_two(
 
 /// The dimensions of `source`, with a table on the side that is written, whose strides these are.
 fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
-    let sizes = aten::sizes_or_one(source);
-    let packed = crate::join::packed_steps(sizes);
-    let axes = sizes.iter().zip(packed).enumerate().map(|(dim, (&size, from))| {
+    let axes = aten::sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
+        let from = Step::Stride(source.strides().get(dim).copied().unwrap_or(1));
         let stride = strides.get(dim).copied().unwrap_or(1);
         let to = if dim == at {
             Step::Table(list.iter().map(|position| position * stride).collect())
@@ -249,7 +273,7 @@ fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resul
     let list = list_of(this, at, index, Negative::IsOutside)?;
     let mut out = copied(this, spec)?;
     let axes = rows(source, at, &list, out.strides());
-    along(&mut out, &packed(source, source.dtype())?, &axes)?;
+    along(&mut out, source, &axes)?;
     Ok(out)
 }
 
@@ -257,17 +281,21 @@ fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resul
 fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
     let list = list_of(this, at, index, Negative::IsOutside)?;
-    let axes = rows(source, at, &list, &packed_strides(this));
     let computed = computed_in(this.dtype());
-    let mut scaled = packed(source, computed)?;
-    match computed {
-        DType::F32 => scale::<f32>(&mut scaled, alpha)?,
-        DType::F64 => scale::<f64>(&mut scaled, alpha)?,
-        DType::C64 => scale::<Complex32>(&mut scaled, alpha)?,
-        DType::C128 => scale::<Complex64>(&mut scaled, alpha)?,
-        _ => scale::<i64>(&mut scaled, alpha)?,
-    }
-    reduced(this, &scaled, &axes, Reduce::Sum, true, spec)
+    let scaled = if alpha == Scalar::Int(1) {
+        ready(source)?
+    } else {
+        let mut scaled = packed(source, computed)?;
+        match computed {
+            DType::F32 => scale::<f32>(&mut scaled, alpha)?,
+            DType::F64 => scale::<f64>(&mut scaled, alpha)?,
+            DType::C64 => scale::<Complex32>(&mut scaled, alpha)?,
+            DType::C128 => scale::<Complex64>(&mut scaled, alpha)?,
+            _ => scale::<i64>(&mut scaled, alpha)?,
+        }
+        scaled
+    };
+    summed(this, &scaled, &rows(&scaled, at, &list, spec.geometry.strides()), spec.clone())
 }
 
 fn scale<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
@@ -288,8 +316,9 @@ fn index_reduce(
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
     let how = Reduce::parse(reduce)?;
     let list = list_of(this, at, index, Negative::IsOutside)?;
-    let axes = rows(source, at, &list, &packed_strides(this));
-    reduced(this, source, &axes, how, include_self, spec)
+    let source = ready(source)?;
+    let axes = rows(&source, at, &list, spec.geometry.strides());
+    reduced(this, &source, &Way::Along(&axes), how, include_self, spec)
 }
 
 fn filled(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
@@ -330,29 +359,35 @@ fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumul
     aten::check_values(this, values)?;
     let lists = Lists::of(this, indices)?;
     aten::check_broadcasts("values", values, &lists.indexed.sizes)?;
-    let mut wide = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
-    copy_called("values", &mut wide, values)?;
+    let spread = *values.sizes() != *lists.indexed.sizes || !values.geometry().is_contiguous();
+    let values = if spread {
+        let mut wide = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
+        copy_called("values", &mut wide, values)?;
+        wide
+    } else {
+        values.clone()
+    };
     let spec = Spec::pointwise(&[this], this.dtype())?;
-    let strides = if accumulate { packed_strides(this) } else { spec.geometry.strides().to_vec() };
-    let steps = lists.steps(this.sizes(), &strides).into_iter().zip(lists.packed_steps());
+    let steps = lists.steps(this.sizes(), spec.geometry.strides()).into_iter().zip(lists.packed_steps());
     let axes: Vec<Axis> = steps.map(|((size, to), from)| Axis { size, to, from }).collect();
     if accumulate {
-        return reduced(this, &wide, &axes, Reduce::Sum, true, spec);
+        return summed(this, &ready(&values)?, &axes, spec);
     }
     let mut out = copied(this, spec)?;
-    along(&mut out, &wide, &axes)?;
+    along(&mut out, &values, &axes)?;
     Ok(out)
 }
 
 #[op_impl(aten::put, CPU)]
-fn put(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
+fn put_flat(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
     let spec = aten::put_spec(this, index, source)?;
     let mut list = positions(index)?;
     inside("index", &mut list, this.geometry().count(), Negative::Wraps)?;
     let axes = [Axis { size: index.geometry().count(), to: Step::Table(list), from: Step::Stride(1) }];
     let source = packed(source, source.dtype())?;
     if accumulate {
-        return reduced(this, &source, &axes, Reduce::Sum, true, spec);
+        let row = summed(this, &ready(&source)?, &axes, Spec::contiguous(this.dtype(), this.sizes()))?;
+        return if row.strides() == spec.geometry.strides() { Ok(row) } else { copied(&row, spec) };
     }
     let mut row = packed(this, this.dtype())?;
     along(&mut row, &source, &axes)?;
@@ -372,47 +407,35 @@ fn embedding_dense_backward(
     inside("indices", &mut list, num_weights, Negative::IsOutside)?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);
     let computed = computed_in(grad_output.dtype());
-    let mut grads = packed(grad_output, computed)?;
-    let mut counts = vec![0_i64; usize::try_from(num_weights).unwrap_or(0)];
-    list.iter().for_each(|&row| counts[usize::try_from(row).unwrap_or(0)] += 1);
+    let mut grads = if grad_output.geometry().is_contiguous() && !scale_grad_by_freq {
+        ready(grad_output)?
+    } else {
+        packed(grad_output, computed)?
+    };
     match computed {
-        DType::F64 => weigh::<f64>(&mut grads, &list, &counts, padding_idx, scale_grad_by_freq)?,
-        DType::F32 => weigh::<f32>(&mut grads, &list, &counts, padding_idx, scale_grad_by_freq)?,
+        DType::F64 | DType::F32 if !scale_grad_by_freq => {}
+        DType::F64 => weigh::<f64>(&mut grads, &list, num_weights)?,
+        DType::F32 => weigh::<f32>(&mut grads, &list, num_weights)?,
         other => return Err(BadArgument::dtype("grad_output", other, "floating").into()),
     }
-    let mut zeros = Spec::contiguous(computed, &[num_weights, width]).on(grad_output.device())?;
+    let mut zeros = Spec::contiguous(grad_output.dtype(), &[num_weights, width]).on(grad_output.device())?;
     fill(&mut zeros, Scalar::Int(0))?;
-    let size = i64::try_from(list.len()).unwrap_or(i64::MAX);
-    let rows = Axis { size, to: Step::Table(list.iter().map(|row| row * width).collect()), from: Step::Stride(width) };
+    // Padding has no gradient.
+    let known = (0..).zip(&list).filter(|(_, row)| **row != padding_idx);
+    let (from, to): (Vec<i64>, Vec<i64>) = known.map(|(i, row): (i64, _)| (i * width, row * width)).unzip();
+    let size = i64::try_from(to.len()).unwrap_or(i64::MAX);
+    let rows = Axis { size, to: Step::Table(to), from: Step::Table(from) };
     let columns = Axis { size: width, to: Step::Stride(1), from: Step::Stride(1) };
-    let sum = reduced(
-        &zeros,
-        &grads,
-        &[rows, columns],
-        Reduce::Sum,
-        true,
-        Spec::contiguous(computed, &[num_weights, width]),
-    )?;
-    copied(&sum, spec)
+    summed(&zeros, &grads, &[rows, columns], spec)
 }
 
-/// Makes the gradients of padding zero, and shares the others among the positions that have the same row.
-fn weigh<T: Reducible>(
-    grads: &mut Tensor,
-    list: &[i64],
-    counts: &[i64],
-    padding: i64,
-    by_frequency: bool,
-) -> Result<()> {
-    let width = usize::try_from(grads.sizes().last().copied().unwrap_or(0)).unwrap_or(0).max(1);
-    let zero = T::from_scalar(Scalar::Int(0));
+/// Shares gradients among the positions that have the same row.
+fn weigh<T: Reducible>(grads: &mut Tensor, list: &[i64], num_weights: i64) -> Result<()> {
+    let mut counts = vec![0_i64; usized(num_weights)];
+    list.iter().for_each(|&row| counts[usized(row)] += 1);
+    let width = usized(grads.sizes().last().copied().unwrap_or(0)).max(1);
     for (grads, &row) in grads.write::<T>()?.chunks_exact_mut(width).zip(list) {
-        let count = counts[usize::try_from(row).unwrap_or(0)];
-        if row == padding {
-            grads.fill(zero);
-        } else if by_frequency {
-            grads.iter_mut().for_each(|grad| *grad = grad.shared(count));
-        }
+        grads.iter_mut().for_each(|grad| *grad = grad.shared(counts[usized(row)]));
     }
     Ok(())
 }

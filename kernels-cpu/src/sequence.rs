@@ -83,7 +83,7 @@ fn linspace(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex), steps, dtype)?, None)
+    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?, None)
 }
 
 #[op_impl(aten::linspace_tensor_tensor, CPU)]
@@ -110,7 +110,7 @@ fn linspace_tensor_scalar(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex(end)], steps, dtype)?;
+    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex_number(end)], steps, dtype)?;
     spaced(number(start)?, end, spec, None)
 }
 
@@ -124,7 +124,7 @@ fn linspace_scalar_tensor(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::is_complex(start), aten::one("end", end)?], steps, dtype)?;
+    let spec = aten::spaced_spec([aten::is_complex_number(start), aten::one("end", end)?], steps, dtype)?;
     spaced(start, number(end)?, spec, None)
 }
 
@@ -139,7 +139,7 @@ fn logspace(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex), steps, dtype)?, Some(base))
+    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?, Some(base))
 }
 
 #[op_impl(aten::logspace_tensor_tensor, CPU)]
@@ -168,7 +168,7 @@ fn logspace_tensor_scalar(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex(end)], steps, dtype)?;
+    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex_number(end)], steps, dtype)?;
     spaced(number(start)?, end, spec, Some(base))
 }
 
@@ -183,7 +183,7 @@ fn logspace_scalar_tensor(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::is_complex(start), aten::one("end", end)?], steps, dtype)?;
+    let spec = aten::spaced_spec([aten::is_complex_number(start), aten::one("end", end)?], steps, dtype)?;
     spaced(start, number(end)?, spec, Some(base))
 }
 

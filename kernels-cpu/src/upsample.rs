@@ -11,6 +11,7 @@ use dispatch_runtime::prelude::*;
 use crate::compute::Compute;
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
+pub(crate) use taps::curve;
 use taps::{Taps, Way};
 
 /// Elements that are worth a thread.
@@ -61,6 +62,8 @@ upsamples! {
     2 Linear [align_corners] [scales_h scales_w] [f32 f64] upsample_bilinear2d upsample_bilinear2d_backward;
     3 Linear [align_corners] [scales_d scales_h scales_w] [f32 f64] upsample_trilinear3d upsample_trilinear3d_backward;
     2 Cubic [align_corners] [scales_h scales_w] [f32 f64] upsample_bicubic2d upsample_bicubic2d_backward;
+    2 SmoothLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
+    2 SmoothCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
 }
 
 /// The taps of three dimensions, of which the first may be of size 1; both sizes begin with batch and channels.

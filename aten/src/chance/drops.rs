@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 use crate::bernoulli__float;
 
 /// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
-#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")]
+#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", out = "out")]
 pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)>;
 
 #[op_meta(native_dropout)]
@@ -92,6 +92,30 @@ pub fn feature_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
     drop_in_place(this, p, train, Dropped::Channels)
 }
 
+/// The tensor with elements set to where [`selu`](crate::selu) ends, each with the chance `p`, while training; mean and variance stay.
+#[op_def("alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    saturated(input, p, train, Dropped::Elements)
+}
+
+/// [`alpha_dropout`], in place
+#[op_def("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    saturate(this, p, train, Dropped::Elements)
+}
+
+/// [`alpha_dropout`] of whole channels.
+#[op_def("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    saturated(input, p, train, Dropped::Channels)
+}
+
+/// [`feature_alpha_dropout`], in place
+#[op_def("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn feature_alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    saturate(this, p, train, Dropped::Channels)
+}
+
 /// What is left out together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dropped {
@@ -99,8 +123,8 @@ enum Dropped {
     Channels,
 }
 
-/// What the elements are multiplied with; none where they stay.
-fn noise(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<Tensor>> {
+/// Ones for what is kept and zeros for what is left out; none where everything stays.
+fn kept(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<Tensor>> {
     check_chance(p)?;
     if p == 0.0 || !train || input.geometry().count() == 0 {
         return Ok(None);
@@ -121,8 +145,16 @@ fn noise(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option
     } else {
         bernoulli__float(&mut noise, 1.0 - p, None)?;
     }
-    crate::mul__scalar(&mut noise, kept_scale(p).into())?;
     Ok(Some(noise))
+}
+
+/// What the elements are multiplied with; none where they stay.
+fn noise(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<Tensor>> {
+    let mut noise = kept(input, p, train, dropped)?;
+    if let Some(noise) = &mut noise {
+        crate::mul__scalar(noise, kept_scale(p).into())?;
+    }
+    Ok(noise)
 }
 
 fn noisy(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Tensor> {
@@ -137,4 +169,29 @@ fn drop_in_place(this: &mut Tensor, p: f64, train: bool, dropped: Dropped) -> Re
         Some(noise) => crate::mul_(this, &noise),
         None => Ok(()),
     }
+}
+
+/// What the elements are multiplied with, and what is added then; none where they stay.
+fn saturation(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<[Tensor; 2]>> {
+    /// Where the self-normalising activation ends, with the other sign.
+    const DEPTH: f64 = 1.758_099_340_847_376_6;
+    let Some(kept) = kept(input, p, train, dropped)? else { return Ok(None) };
+    // Where nothing is kept, nothing is left of mean and variance.
+    let scale = if p < 1.0 { ((DEPTH * DEPTH * p + 1.0) * (1.0 - p)).sqrt().recip() } else { 0.0 };
+    let fall = DEPTH * scale;
+    let shift = crate::add_scalar(&crate::mul_scalar(&kept, fall.into())?, (fall * (p - 1.0)).into(), 1.into())?;
+    Ok(Some([crate::mul_scalar(&kept, scale.into())?, shift]))
+}
+
+fn saturated(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Tensor> {
+    match saturation(input, p, train, dropped)? {
+        Some([noise, shift]) => crate::add(&crate::mul(input, &noise)?, &shift, 1.into()),
+        None => Ok(input.clone()),
+    }
+}
+
+fn saturate(this: &mut Tensor, p: f64, train: bool, dropped: Dropped) -> Result<()> {
+    let Some([noise, shift]) = saturation(this, p, train, dropped)? else { return Ok(()) };
+    crate::mul_(this, &noise)?;
+    crate::add_(this, &shift, 1.into())
 }

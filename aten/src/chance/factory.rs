@@ -73,7 +73,8 @@ pub fn rand_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut
 
 /// Numbers between zero and one, each as likely, laid out as another tensor.
 #[op_def(
-    "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
 )]
 pub fn rand_like(
     this: &Tensor,
@@ -100,7 +101,8 @@ fn rand_like_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "generator_out"
 )]
 pub fn rand_like_generator(
     this: &Tensor,
@@ -195,7 +197,8 @@ pub fn randn_generator_out(size: &[i64], generator: Option<&Generator>, out: &mu
 
 /// Numbers of the standard normal distribution, laid out as another tensor.
 #[op_def(
-    "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
 )]
 pub fn randn_like(
     this: &Tensor,
@@ -222,7 +225,8 @@ fn randn_like_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "generator_out"
 )]
 pub fn randn_like_generator(
     this: &Tensor,

@@ -159,7 +159,8 @@ pub fn randint_low_generator_out(
 
 /// Whole numbers from zero up to below `high`, laid out as another tensor.
 #[op_def(
-    "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out"
 )]
 pub fn randint_like(
     this: &Tensor,
@@ -188,7 +189,8 @@ fn randint_like_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "generator_out"
 )]
 pub fn randint_like_generator(
     this: &Tensor,
@@ -219,7 +221,8 @@ fn randint_like_generator_any(
 
 /// Whole numbers from `low` up to below `high`, laid out as another tensor.
 #[op_def(
-    "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "low_dtype_out"
 )]
 pub fn randint_like_low_dtype(
     this: &Tensor,
@@ -250,7 +253,8 @@ fn randint_like_low_dtype_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+    "randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "low_generator_dtype_out"
 )]
 pub fn randint_like_low_generator_dtype(
     this: &Tensor,

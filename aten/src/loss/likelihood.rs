@@ -12,7 +12,7 @@ use crate::{
 macro_rules! likelihoods {
     ($($ranks:literal $forward:ident $forward_meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
-        #[op_def($schema)]
+        #[op_def($schema, out = "output")]
         pub fn $forward(
             this: &Tensor,
             target: &Tensor,
@@ -35,7 +35,7 @@ macro_rules! likelihoods {
         }
 
         /// The gradient: `-weight[target]` where the target is, zero elsewhere.
-        #[op_def($backward_schema)]
+        #[op_def($backward_schema, out = "grad_input"(grad_input))]
         pub fn $backward(
             grad_output: &Tensor,
             this: &Tensor,
@@ -61,7 +61,7 @@ macro_rules! likelihoods {
         }
 
         /// `-weight[target] * self[target]` along the classes.
-        #[op_def($composite_schema)]
+        #[op_def($composite_schema, out = "out")]
         pub fn $composite(
             this: &Tensor,
             target: &Tensor,

@@ -63,11 +63,11 @@ pub fn kl_div(this: &Tensor, target: &Tensor, reduction: i64, log_target: bool) 
 }
 
 /// The gradient of [`mse_loss`](fn@crate::mse_loss)
-#[op_def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise)]
+#[op_def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
 pub fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
 /// The gradient of [`smooth_l1_loss`](fn@crate::smooth_l1_loss)
-#[op_def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor", shape = pointwise)]
+#[op_def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
 pub fn smooth_l1_loss_backward(
     grad_output: &Tensor,
     this: &Tensor,
@@ -77,7 +77,7 @@ pub fn smooth_l1_loss_backward(
 ) -> Result<Tensor>;
 
 /// The gradient of [`huber_loss`](fn@crate::huber_loss)
-#[op_def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor", shape = pointwise)]
+#[op_def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor", shape = pointwise, out = "out"(grad_input))]
 pub fn huber_loss_backward(
     grad_output: &Tensor,
     this: &Tensor,
@@ -87,7 +87,7 @@ pub fn huber_loss_backward(
 ) -> Result<Tensor>;
 
 /// The gradient of [`soft_margin_loss`](fn@crate::soft_margin_loss)
-#[op_def("soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise)]
+#[op_def("soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
 pub fn soft_margin_loss_backward(
     grad_output: &Tensor,
     this: &Tensor,
@@ -97,7 +97,8 @@ pub fn soft_margin_loss_backward(
 
 /// The gradient of [`binary_cross_entropy`](fn@crate::binary_cross_entropy)
 #[op_def(
-    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    out = "grad_input"(grad_input)
 )]
 pub fn binary_cross_entropy_backward(
     grad_output: &Tensor,

@@ -7,7 +7,8 @@ use super::{Three, check_floating, check_sizes, gradient_specs, laid_out, on_met
 
 /// Normalises each channel, by its own statistics or by those of before. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
-    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out = "out"(out, save_mean, save_invstd)
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn native_batch_norm(
@@ -39,7 +40,8 @@ pub fn _native_batch_norm_legit(
 
 /// The same without running statistics.
 #[op_def(
-    "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"
+    "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out = "no_stats_out"(out, save_mean, save_invstd)
 )]
 pub fn _native_batch_norm_legit_no_stats(
     input: &Tensor,
@@ -66,7 +68,8 @@ pub fn _batch_norm_with_update(
 
 /// Normalises each channel by statistics of before.
 #[op_def(
-    "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)"
+    "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 pub fn _native_batch_norm_legit_no_training(
     input: &Tensor,
@@ -101,7 +104,8 @@ pub fn batch_norm(
 
 /// The gradients of `native_batch_norm`; one that is not wanted has no elements.
 #[op_def(
-    "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+    "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn native_batch_norm_backward(

@@ -7,7 +7,8 @@ use super::{Three, check_floating, check_sizes, check_statistics, count, gradien
 
 /// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
-    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn native_group_norm(
@@ -46,7 +47,8 @@ pub fn group_norm(
 
 /// The gradients of `native_group_norm`; one that is not wanted has no elements.
 #[op_def(
-    "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+    "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn native_group_norm_backward(

@@ -7,7 +7,8 @@ use super::{Three, check_floating, check_sizes, check_statistics, count, gradien
 
 /// Normalises over the last dimensions. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
-    "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"
+    "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 pub fn native_layer_norm(
     input: &Tensor,
@@ -34,7 +35,8 @@ pub fn layer_norm(
 
 /// The gradients of `native_layer_norm`; one that is not wanted has no elements.
 #[op_def(
-    "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn native_layer_norm_backward(

@@ -11,6 +11,8 @@ import time
 
 import torch
 
+import data
+import parts
 import train
 
 
@@ -59,7 +61,7 @@ def throughput(operator, sizes):
 
 
 def prepare(work):
-    job = calls().get(work) or train.step(work)
+    job = calls().get(work) or train.step(work) or parts.part(work) or data.work(work)
     if job is None and " " in work:
         operator, sizes = work.rsplit(" ", 1)
         job = throughput(operator, [int(size) for size in sizes.split("x")])

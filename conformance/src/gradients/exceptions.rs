@@ -11,10 +11,11 @@ pub(super) fn first_order(case: &Case) -> Option<&'static str> {
         "native_dropout" if is_false(case, "train") => return None,
         base if ARBITRARY.contains(&base) => "its results are arbitrary",
         "detach" => "it cuts the history",
-        "embedding" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
+        "embedding" | "_embedding_bag" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(argument(case, "padding_idx"), Some(Value::Int(0..))) => {
             "its gradient leaves out a row"
         }
+        "_ctc_loss" | "ctc_loss" => "its gradient is that of what was normalised",
         "as_strided_scatter" => "its gradient is that of what it writes over",
         _ => return None,
     })

@@ -17,10 +17,29 @@ pub(super) struct Attribute {
     pub(super) dtype: Option<Ident>,
     pub(super) data_dependent: Option<Ident>,
     pub(super) inplace: Option<Ident>,
-    /// The overload name of the `out=` form.
-    pub(super) out: Option<LitStr>,
+    pub(super) out: Option<OutForm>,
     /// The call of another operator that this one is.
     pub(super) calls: Option<ExprCall>,
+}
+
+/// `"dim_max"(max, max_values)`: the overload of the form that writes into tensors of the caller's, and what these are called where that is
+/// not what the results are called.
+pub(super) struct OutForm {
+    pub(super) overload: LitStr,
+    pub(super) names: Vec<Ident>,
+}
+
+impl Parse for OutForm {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let overload = input.parse()?;
+        let mut names = Vec::new();
+        if !input.is_empty() {
+            let inside;
+            parenthesized!(inside in input);
+            names = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?.into_iter().collect();
+        }
+        Ok(Self { overload, names })
+    }
 }
 
 /// What the results look like.
@@ -98,8 +117,8 @@ impl Attribute {
                 Ok(dtype) => self.dtype.replace(dtype).is_some(),
                 Err(_) => return errors.at(name, "say how the dtype comes about: `dtype = float`"),
             },
-            "out" => match <LitStr as Parse>::parse.parse2(value) {
-                Ok(overload) => self.out.replace(overload).is_some(),
+            "out" => match OutForm::parse.parse2(value) {
+                Ok(form) => self.out.replace(form).is_some(),
                 Err(_) => {
                     return errors.at(name, "name the overload of the form that writes into a tensor: `out = \"out\"`");
                 }

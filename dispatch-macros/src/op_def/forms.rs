@@ -6,9 +6,9 @@
 use dispatch_schema::{Alias, Argument, Return, Schema, Type, TypeKind};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Ident, LitStr, parse_quote};
+use syn::{Ident, parse_quote};
 
-use super::attribute::Attribute;
+use super::attribute::{Attribute, OutForm};
 use super::{Definition, Form};
 use crate::errors::Errors;
 use crate::function::Function;
@@ -27,14 +27,21 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors)
             _ => errors.at(word, format!("operator `{operator}` has no in-place form: that takes one tensor first and gives one; leave `inplace` out")),
         }
     }
-    if let Some(word) = &attribute.out {
-        if gives_tensors {
-            forms.push(out(schema, word));
-        } else {
+    if let Some(form) = &attribute.out {
+        let gives_list = matches!(&schema.returns[..], [one] if one.ty == list(None));
+        if !gives_tensors && !gives_list {
             errors.at(
-                word,
+                &form.overload,
                 format!("operator `{operator}` has no `out=` form, as it does not give tensors; leave `out` out"),
             );
+        } else if !form.names.is_empty() && form.names.len() != schema.returns.len() {
+            let (names, count) = (form.names.len(), schema.returns.len());
+            errors.at(
+                &form.overload,
+                format!("operator `{operator}` gives {count} tensors, but {names} are named; name each, or none"),
+            );
+        } else {
+            forms.push(out(schema, form));
         }
     }
     forms
@@ -42,6 +49,12 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors)
 
 fn written(alias: char) -> Type {
     Type { alias: Some(Alias::written(&alias.to_string())), kind: TypeKind::Tensor }
+}
+
+/// `Tensor[]`, of tensors with or without an alias.
+fn list(alias: Option<Alias>) -> Type {
+    let tensor = Type { alias, kind: TypeKind::Tensor };
+    Type { alias: None, kind: TypeKind::List(Box::new(tensor), None) }
 }
 
 fn in_place(schema: &Schema) -> Schema {
@@ -52,20 +65,28 @@ fn in_place(schema: &Schema) -> Schema {
     form
 }
 
-fn out(schema: &Schema, overload: &LitStr) -> Schema {
+/// What a tensor that is brought says itself. They come together, or else they say something else.
+const OPTIONS: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
+
+fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
     let mut form = schema.clone();
     form.name.overload = overload.value();
+    if OPTIONS.iter().all(|option| schema.argument(option).is_some()) {
+        form.arguments.retain(|argument| !OPTIONS.contains(&argument.name.as_str()));
+    }
     let single = form.returns.len() == 1;
     for (i, (ret, alias)) in form.returns.iter_mut().zip('a'..).enumerate() {
-        let name = match (&ret.name, single) {
-            (Some(name), _) => name.clone(),
-            (None, true) => "out".to_owned(),
-            (None, false) => format!("out{i}"),
+        let name = match (names.get(i), &ret.name) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(name)) => name.clone(),
+            (None, None) if single => "out".to_owned(),
+            (None, None) => format!("out{i}"),
         };
-        ret.ty = written(alias);
-        let argument = Argument { name, ty: written(alias), default: None, keyword_only: true };
-        form.arguments.push(argument);
+        let is_list = ret.ty.kind != TypeKind::Tensor;
+        ret.ty = if is_list { list(Some(Alias::written(&alias.to_string()))) } else { written(alias) };
+        form.arguments.push(Argument { name, ty: ret.ty.clone(), default: None, keyword_only: true });
     }
+    form.returns.retain(|ret| ret.ty.kind == TypeKind::Tensor);
     form
 }
 
@@ -114,7 +135,8 @@ impl Definition {
         if let Some(call) = &self.calls {
             let (callee, form) = (&call.func, call_of(is_out));
             let mut arguments = call.args.iter();
-            let written = schema.arguments[self.schema.arguments.len()..].iter().map(|out| rust_name(&out.name));
+            let brought = schema.arguments.iter().filter(|argument| is_out && argument.is_written());
+            let written = brought.map(|argument| rust_name(&argument.name));
             let first = arguments.next();
             let rest: Vec<Ident> = (1..call.args.len()).map(|i| format_ident!("__argument{i}")).collect();
             // What is made of the first argument is made before that is lent to be written.

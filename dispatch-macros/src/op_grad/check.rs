@@ -5,7 +5,7 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{ReturnType, Signature};
 
-use super::Flags;
+use super::{Flags, purpose};
 use crate::errors::Errors;
 use crate::rust_type::RustType;
 use crate::signature::{self, Parameter, rust_name};
@@ -25,7 +25,7 @@ pub(super) enum Taken {
     Gradient { result: usize, optional: bool },
     Gradients,
     Needs,
-    Argument { at: usize, outline: bool },
+    Argument { at: usize, outline: bool, purpose: u64 },
     Result { at: usize, outline: bool },
 }
 
@@ -69,10 +69,25 @@ pub(super) fn check(schema: &Schema, flags: &Flags, function: &Signature, errors
         .iter()
         .map(|parameter| taken(parameter, schema, &results, &differentiable, errors))
         .collect();
-    let parameters: Vec<Taken> = parameters.into_iter().collect::<Option<_>>()?;
+    let mut parameters: Vec<Taken> = parameters.into_iter().collect::<Option<_>>()?;
+    // A list has as many gradients as tensors, so that those of inputs have no fixed places.
+    if !inputs.iter().any(|&input| is_list(&schema.arguments[input].ty)) {
+        note_purposes(schema, function, &mut parameters);
+    }
     check_gradients(schema, &results, &differentiable, &parameters, function, errors);
     let returns_result = check_return(schema, &inputs, function, errors)?;
     Some(Derivative { inputs, results: differentiable, parameters, returns_result })
+}
+
+fn note_purposes(schema: &Schema, function: &Signature, parameters: &mut [Taken]) {
+    for taken in parameters {
+        if let Taken::Argument { at, outline: false, purpose } = taken {
+            let argument = &schema.arguments[*at];
+            if argument.ty.is_tensor_like() && !is_list(&argument.ty) {
+                *purpose = purpose::read(&rust_name(&argument.name), function);
+            }
+        }
+    }
 }
 
 fn tensor_results(schema: &Schema) -> Vec<TensorResult> {
@@ -122,7 +137,11 @@ fn taken(
     let ty = RustType::written(&parameter.ty);
     if let Some(at) = schema.arguments.iter().position(|argument| *name == rust_name(&argument.name)) {
         let want = RustType::of_argument(&schema.arguments[at])?.shared();
-        return saved(parameter, &ty, want.text(), errors).map(|outline| Taken::Argument { at, outline });
+        return saved(parameter, &ty, want.text(), errors).map(|outline| Taken::Argument {
+            at,
+            outline,
+            purpose: purpose::EVERY,
+        });
     }
     if let Some(at) = (0..results.len()).find(|&i| result_names(i, results).contains(&plain)) {
         let want = if is_list(&results[at].ty) { "&[Tensor]" } else { "&Tensor" };

@@ -6,6 +6,7 @@ use quote::{format_ident, quote};
 use syn::Path;
 
 use super::check::{Derivative, Taken};
+use super::purpose::EVERY;
 use crate::crate_path;
 use crate::rust_type::{RustType, returned};
 
@@ -31,8 +32,8 @@ pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivat
     let is_result = |taken: &&Taken| matches!(taken, Taken::Result { .. });
     let saved = derivative.parameters.iter().filter(is_argument).chain(derivative.parameters.iter().filter(is_result));
     let sources = saved.map(|taken| match taken {
-        Taken::Argument { at, outline: false } => quote!(#layer::Source::Argument(#at)),
-        Taken::Argument { at, outline: true } => quote!(#layer::Source::OutlineOf(#at)),
+        Taken::Argument { at, outline: false, purpose } => quote!(#layer::Source::Argument(#at, #purpose)),
+        Taken::Argument { at, outline: true, .. } => quote!(#layer::Source::OutlineOf(#at)),
         Taken::Result { at, outline: false } => quote!(#layer::Source::Result(#at)),
         Taken::Result { at, outline: true } => quote!(#layer::Source::OutlineOfResult(#at)),
         Taken::Gradient { .. } | Taken::Gradients | Taken::Needs => TokenStream::new(),
@@ -134,7 +135,7 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
                 before.extend(quote!(let #local = __backwards.needs();));
                 quote!(&#local)
             }
-            Taken::Argument { at, outline } => {
+            Taken::Argument { at, outline, .. } => {
                 let ty = RustType::of_argument(&schema.arguments[*at]).map(|ty| ty.shared().tokens(runtime));
                 take(next_argument.next(), *outline, is_list(schema, *at), quote!(#ty))
             }
@@ -206,7 +207,7 @@ fn is_list(schema: &Schema, argument: usize) -> bool {
 /// Whether the call may write to a saved argument although the schema does not say so.
 fn may_write_what_it_saves(schema: &Schema, derivative: &Derivative) -> bool {
     derivative.parameters.iter().any(|taken| match taken {
-        Taken::Argument { at, outline: false } => {
+        Taken::Argument { at, outline: false, .. } => {
             let ty = &schema.arguments[*at].ty;
             ty.is_tensor_like() && ty.accepts_none()
         }
@@ -220,12 +221,13 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     let Call { arguments, types, output } = Call::new(schema, runtime);
     let inputs: Vec<&Ident> = derivative.inputs.iter().map(|&i| &arguments[i]).collect();
     let saves = derivative.parameters.iter().filter_map(|taken| match taken {
-        Taken::Argument { at, outline } => {
+        Taken::Argument { at, outline, purpose } => {
             let argument = &arguments[*at];
             Some(match (*outline, is_list(schema, *at)) {
                 (true, false) => quote!(__recording.save_outline(#argument);),
                 (true, true) => quote!(__recording.save_outlines(#argument);),
-                (false, _) => quote!(__recording.save(&#argument)?;),
+                (false, _) if *purpose == EVERY => quote!(__recording.save(&#argument)?;),
+                (false, _) => quote!(__recording.save_for(#purpose, &#argument)?;),
             })
         }
         _ => None,

@@ -25,6 +25,19 @@ impl<'a, T> Lines<'a, T> {
         self.count
     }
 
+    /// Runs `job` on each of them, with its number. Only as many as `grain` are worth a thread.
+    pub(crate) fn each(self, grain: usize, job: impl Fn(usize, &mut [T]) + Sync)
+    where
+        T: Send,
+    {
+        super::over(0..self.count, grain, |range| {
+            for line in range {
+                // SAFETY: every line is in one piece.
+                job(line, unsafe { self.get(line) });
+            }
+        });
+    }
+
     /// One of them.
     ///
     /// # Safety
@@ -45,11 +58,10 @@ mod tests {
     #[test]
     fn lines_are_the_slice() {
         let mut elements = [1, 2, 3, 4, 5, 6];
-        let lines = Lines::new(&mut elements, 2);
-        crate::pool::each(lines.len(), |line| {
-            // SAFETY: every line is in one piece.
-            unsafe { lines.get(line) }.reverse();
+        Lines::new(&mut elements, 2).each(1, |line, elements| {
+            elements.reverse();
+            elements[0] += line;
         });
-        assert_eq!(elements, [2, 1, 4, 3, 6, 5]);
+        assert_eq!(elements, [2, 1, 5, 3, 8, 5]);
     }
 }

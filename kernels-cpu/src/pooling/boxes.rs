@@ -79,6 +79,19 @@ impl Boxes {
         boxes
     }
 
+    /// Parts of one size, whose beginnings are listed for each dimension.
+    pub(super) fn starting(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
+        let mut boxes =
+            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
+        for (dim, starts) in starts.iter().enumerate() {
+            let at = 3 - kernel.len() + dim;
+            let span = |&start: &i64| Span { start: size(start), end: size(start + kernel[dim]), counts: kernel[dim] };
+            boxes.spans[at] = starts.iter().map(span).collect();
+            boxes.image[at] = size(image[dim]);
+        }
+        boxes
+    }
+
     /// The same parts with what averages are divided by: a given number, or as many elements as there are.
     pub(super) fn counting(mut self, padding: bool, divisor: Option<i64>) -> Self {
         self.divisor = divisor;

@@ -24,7 +24,8 @@ pub struct Derivative {
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    Argument(usize),
+    /// With a bit for each input whose gradient needs it.
+    Argument(usize, u64),
     /// Only what an argument looks like.
     OutlineOf(usize),
     Result(usize),
@@ -54,7 +55,7 @@ impl Derivative {
     pub(crate) fn saved_name(&self, position: usize) -> String {
         let schema = self.operator().schema();
         match self.saved.get(position) {
-            Some(&(Source::Argument(i) | Source::OutlineOf(i))) => {
+            Some(&(Source::Argument(i, _) | Source::OutlineOf(i))) => {
                 schema.arguments.get(i).map(|argument| argument.name.clone()).unwrap_or_default()
             }
             Some(&(Source::Result(i) | Source::OutlineOfResult(i))) => {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use dispatch_runtime::{Argument, Error, Result, Shared, Tensor, Value};
+use dispatch_runtime::{Argument, DType, Device, Error, Result, Shared, Spec, Tensor, Value};
 use smallvec::SmallVec;
 
 use crate::derivative::Derivative;
@@ -50,6 +50,8 @@ pub(crate) enum Kept {
     OptionalTensors(Vec<Option<SavedTensor>>),
     Outline(Box<Outline>),
     Outlines(Box<[Outline]>),
+    /// A tensor for gradients that nobody asks for. It is unpacked as some tensor that nobody looks at.
+    Unneeded,
 }
 
 /// A tensor as it was when it was saved.
@@ -183,7 +185,7 @@ impl Kept {
         match self {
             Self::Tensor(_) => true,
             Self::Tensors(tensors) | Self::OptionalTensors(tensors) => !tensors.is_empty(),
-            Self::Value(_) | Self::Outline(_) | Self::Outlines(_) => false,
+            Self::Value(_) | Self::Outline(_) | Self::Outlines(_) | Self::Unneeded => false,
         }
     }
 
@@ -201,6 +203,7 @@ impl Kept {
             }
             Self::Outline(outline) => return Ok(Unpacked::Outline(outline.clone())),
             Self::Outlines(outlines) => return Ok(Unpacked::Outlines(outlines.clone())),
+            Self::Unneeded => Value::Tensor(Spec::contiguous(DType::F32, &[0]).on(Device::META)?),
         }))
     }
 }

@@ -132,6 +132,27 @@ impl Recording {
         self.save_value(argument.to_value())
     }
 
+    /// Saves an argument, if the gradient of an input goes anywhere that needs it.
+    #[inline(always)]
+    pub fn save_for<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
+        self.save_value_for(inputs, || Ok(argument.to_value()))
+    }
+
+    #[inline(always)]
+    pub(crate) fn save_value_for(&mut self, inputs: u64, value: impl FnOnce() -> Result<Value>) -> Result<()> {
+        if self.is_for(inputs) {
+            return self.save_value(value()?);
+        }
+        self.node.function.save(Kept::Unneeded);
+        Ok(())
+    }
+
+    /// Whether the gradient of one of these inputs, each of which is a bit, goes anywhere.
+    #[inline(always)]
+    fn is_for(&self, inputs: u64) -> bool {
+        self.node.edges.iter().zip(0..).any(|(edge, i)| edge.is_some() && inputs >> i.min(63) & 1 == 1)
+    }
+
     #[inline(always)]
     pub(crate) fn save_value(&mut self, value: Value) -> Result<()> {
         match value {
@@ -163,7 +184,7 @@ impl Recording {
     pub fn forget_written(&mut self) {
         let (rule, arguments) = (self.rule, &self.rule.operator().schema().arguments);
         for (kept, source) in self.node.function.saved().iter_mut().zip(rule.saved) {
-            if let (Kept::Tensor(saved), Source::Argument(at)) = (&*kept, *source)
+            if let (Kept::Tensor(saved), Source::Argument(at, _)) = (&*kept, *source)
                 && saved.is_modified()
                 && arguments[at].ty.accepts_none()
             {
@@ -213,7 +234,7 @@ impl Recording {
                     Kept::Tensor(SavedTensor::of_result(results[i].0, number)?)
                 }
                 Source::OutlineOfResult(i) => Kept::Outline(Box::new(Outline::of(results[i].0))),
-                Source::Argument(_) | Source::OutlineOf(_) => continue,
+                Source::Argument(..) | Source::OutlineOf(_) => continue,
             };
             self.node.function.save(kept);
         }

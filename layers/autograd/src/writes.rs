@@ -95,7 +95,7 @@ fn save(
 ) -> Result<()> {
     for source in rule.saved {
         match *source {
-            Source::Argument(i) => recording.save_value(value(i)?)?,
+            Source::Argument(i, inputs) => recording.save_value_for(inputs, || value(i))?,
             Source::OutlineOf(i) => match &arguments[i] {
                 Value::Tensor(tensor) => recording.save_outline(tensor),
                 Value::Tensors(tensors) => recording.save_outlines(tensors),

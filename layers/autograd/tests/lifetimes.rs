@@ -152,3 +152,22 @@ fn saved_tensors_are_freed_by_a_backward_while_the_result_lives() {
     y.backward().unwrap();
     assert_eq!(Arc::strong_count(&witness), 1);
 }
+
+#[test]
+fn a_factor_is_saved_only_for_the_gradient_of_the_other() {
+    let (x, constant) = (leaf(&[2.0]), Tensor::from([3.0]));
+    let witness = Arc::new(());
+    let mut y = (&x * 1.0).unwrap();
+    watched(&y, &witness);
+    let z = (&y * &constant).unwrap();
+    y.add__scalar(1, 1).unwrap();
+    drop(y);
+    assert_eq!(Arc::strong_count(&witness), 1, "nobody asks for the gradient of the constant");
+    z.backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0]);
+
+    let z = (&x * &constant).unwrap();
+    constant.clone().add__scalar(1, 1).unwrap();
+    let error = z.backward().unwrap_err();
+    assert!(error.to_string().contains("other"), "{error}");
+}

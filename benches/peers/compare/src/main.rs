@@ -4,6 +4,7 @@
 //! begins with the name, and `--threads N` counts large tensors on as many threads; both may be repeated.
 
 mod calls;
+mod memory;
 mod options;
 mod program;
 mod race;
@@ -11,6 +12,7 @@ mod row;
 mod side;
 mod throughput;
 mod training;
+mod works;
 
 use std::process::ExitCode;
 
@@ -37,7 +39,7 @@ fn run() -> Result<()> {
     rows.extend(calls::times(&programs, &options)?);
     rows.extend(throughput::rows(&programs, &options)?);
     rows.extend(training::times(&programs, &options)?);
-    rows.extend(training::memory(&programs, &options)?);
+    rows.extend(memory::rows(&programs, &options)?);
     println!();
     table::print(Row::HEADER, &rows.iter().map(Row::cells).collect::<Vec<_>>());
     let short = rows.iter().filter(|row| row.is_short()).count();

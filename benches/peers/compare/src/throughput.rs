@@ -7,50 +7,15 @@ use crate::program::Programs;
 use crate::race::race;
 use crate::row::{Row, Unit};
 use crate::side::Side;
+use crate::works::works;
 
-/// With the least that we want of PyTorch's speed.
-const WORKS: [(&str, f64); 33] = [
-    ("matmul 256x256", 0.97),
-    ("matmul 512x512", 0.97),
-    ("matmul 1024x1024", 0.97),
-    ("matmul 2048x2048", 0.97),
-    ("bmm 32x128x128", 0.95),
-    ("softmax 1024x1024", 1.0),
-    ("softmax 64x32000", 1.0),
-    ("layer_norm 1024x1024", 1.0),
-    ("layer_norm 64x32000", 1.0),
-    ("exp 1024x1024", 1.0),
-    ("exp 4096x4096", 1.0),
-    ("gelu 1024x1024", 1.0),
-    ("gelu 4096x4096", 1.0),
-    ("add 1024x1024", 0.95),
-    ("add 4096x4096", 0.95),
-    ("mul 1024x1024", 0.95),
-    ("mul 4096x4096", 0.95),
-    ("add, every second 1024x1024", 0.95),
-    ("add, every second 4096x4096", 0.95),
-    ("add, transposed 1024x1024", 0.95),
-    ("add, transposed 4096x4096", 0.95),
-    ("add a row 1024x1024", 0.95),
-    ("add a row 4096x4096", 0.95),
-    ("add a column 1024x1024", 0.95),
-    ("add a column 4096x4096", 0.95),
-    ("sum, rows 1024x1024", 0.95),
-    ("sum, rows 4096x4096", 0.95),
-    ("sum, columns 1024x1024", 0.95),
-    ("sum, columns 4096x4096", 0.95),
-    ("max, rows 1024x1024", 0.95),
-    ("max, rows 4096x4096", 0.95),
-    ("max, columns 1024x1024", 0.95),
-    ("max, columns 4096x4096", 0.95),
-];
 /// Speed-ups of less than this apart are alike.
 const SPEEDUP_TARGET: f64 = 0.95;
 
 /// Times on so many threads, and then how much the larger numbers of threads bring.
 pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let Some(pytorch) = &programs.pytorch else { return Ok(Vec::new()) };
-    let works: Vec<(&str, f64)> = WORKS.into_iter().filter(|(work, _)| options.want(&[work, "threads"])).collect();
+    let works: Vec<_> = works().filter(|(work, _)| options.want(&[work, "threads"])).collect();
     let (mut rows, mut speedups) = (Vec::new(), Vec::new());
     if works.is_empty() {
         return Ok(rows);
@@ -63,8 +28,8 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         eprintln!("{work}");
         let mut first: Option<(usize, [f64; 2])> = None;
         for (threads, sides) in &mut all {
-            let [Some(ours), Some(theirs)] = race(sides, work, *threads)?[..] else { continue };
-            let row = |measure: &str, pair, unit, target| Row::new(work, measure, &pytorch.name, pair, unit, target);
+            let [Some(ours), Some(theirs)] = race(sides, &work, *threads)?[..] else { continue };
+            let row = |measure: &str, pair, unit, target| Row::new(&work, measure, &pytorch.name, pair, unit, target);
             rows.push(row(&Row::on(*threads), [ours, theirs], Unit::Seconds, target));
             match first {
                 None => first = Some((*threads, [ours, theirs])),

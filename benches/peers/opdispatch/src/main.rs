@@ -1,11 +1,14 @@
 //! This framework, as a peer.
 
+mod data;
+mod parts;
 mod train;
 mod work;
 
 fn main() {
     opdispatch::set_num_threads(peer::threads());
     peer::serve(|name| {
-        work::call(name).or_else(|| train::call(name)).or_else(|| train::step(name)).or_else(|| work::throughput(name))
+        let jobs = [work::call, train::call, train::step, parts::part, data::work, work::throughput];
+        jobs.iter().find_map(|job| job(name))
     });
 }

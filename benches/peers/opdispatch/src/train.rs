@@ -75,7 +75,8 @@ impl Parameters {
     }
 }
 
-fn random(sizes: &[i64], bound: f64) -> Result<Tensor> {
+/// Numbers around zero.
+pub(crate) fn random(sizes: &[i64], bound: f64) -> Result<Tensor> {
     let mut numbers = Tensor::zeros(sizes, DType::F32)?;
     numbers.uniform_(-bound, bound)?;
     Ok(numbers)

@@ -203,19 +203,24 @@ fn softplus_backward(
     )
 }
 
-#[op_grad(aten::hardshrink)]
-fn hardshrink(grad: &Tensor, this: &Tensor, lambd: Scalar) -> Result<Tensor> {
-    beyond(grad, this, lambd)
+/// Both keep the gradient where the magnitude is above a bound.
+macro_rules! shrinks {
+    ($($shrink:ident $backward:ident;)*) => {$(
+        #[op_grad(aten::$shrink)]
+        fn $shrink(grad: &Tensor, this: &Tensor, lambd: Scalar) -> Result<Tensor> {
+            aten::$backward(grad, this, lambd)
+        }
+
+        #[op_grad(aten::$backward)]
+        fn $backward(grad: &Tensor, this: &Tensor, lambd: Scalar) -> (impl Gradient, impl Gradient) {
+            (move || aten::$backward(grad, this, lambd), None::<Tensor>)
+        }
+    )*};
 }
 
-#[op_grad(aten::softshrink)]
-fn softshrink(grad: &Tensor, this: &Tensor, lambd: Scalar) -> Result<Tensor> {
-    beyond(grad, this, lambd)
-}
-
-/// The gradient where the magnitude is above a bound.
-fn beyond(grad: &Tensor, this: &Tensor, bound: Scalar) -> Result<Tensor> {
-    grad.masked_fill_scalar(&this.abs()?.le_scalar(bound)?, 0)
+shrinks! {
+    hardshrink hardshrink_backward;
+    softshrink softshrink_backward;
 }
 
 #[op_grad(aten::log_sigmoid_forward, not_differentiable(buffer))]

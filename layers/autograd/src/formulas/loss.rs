@@ -238,3 +238,30 @@ likelihoods! {
     nll_loss_forward nll_loss_backward nll_loss;
     nll_loss2d_forward nll_loss2d_backward nll_loss2d;
 }
+
+#[op_grad(aten::multi_margin_loss, not_differentiable(target))]
+fn multi_margin(
+    grad: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> (impl Gradient, impl Gradient) {
+    (
+        move || aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
+        unknown::<aten::multi_margin_loss>,
+    )
+}
+
+#[op_grad(aten::multilabel_margin_loss_forward, not_differentiable(target, is_target))]
+fn multilabel_margin(
+    grad: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    is_target: &Tensor,
+) -> Result<Tensor> {
+    aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target)
+}

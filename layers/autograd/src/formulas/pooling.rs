@@ -103,6 +103,41 @@ adaptive_pools! {
     3 _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
+#[op_grad(aten::max_unpool2d, not_differentiable(indices))]
+fn max_unpool2d(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
+    picked(grad, indices, 2)
+}
+
+#[op_grad(aten::max_unpool3d, not_differentiable(indices))]
+fn max_unpool3d(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
+    picked(grad, indices, 3)
+}
+
+macro_rules! fractional_pools {
+    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
+        #[op_grad(aten::$pool, not_differentiable(random_samples, result1))]
+        fn $pool(
+            grad: &Tensor,
+            this: &Outline,
+            kernel_size: &[i64],
+            output_size: &[i64],
+            result1: &Tensor,
+        ) -> Result<Tensor> {
+            aten::$backward(grad, &this.stand_in()?, kernel_size, output_size, result1)
+        }
+
+        #[op_grad(aten::$backward, not_differentiable(this, indices))]
+        fn $backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
+            picked(grad, indices, $rank)
+        }
+    )*};
+}
+
+fractional_pools! {
+    2 fractional_max_pool2d fractional_max_pool2d_backward;
+    3 fractional_max_pool3d fractional_max_pool3d_backward;
+}
+
 /// What an image has at positions, which count through each image of `rank` dimensions.
 fn picked(image: &Tensor, positions: &Tensor, rank: usize) -> Result<Tensor> {
     let lines = |tensor: &Tensor| {

@@ -40,4 +40,6 @@ upsamples! {
     upsample_bilinear2d upsample_bilinear2d_backward [align_corners] [scales_h scales_w];
     upsample_trilinear3d upsample_trilinear3d_backward [align_corners] [scales_d scales_h scales_w];
     upsample_bicubic2d upsample_bicubic2d_backward [align_corners] [scales_h scales_w];
+    _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward [align_corners] [scales_h scales_w];
+    _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward [align_corners] [scales_h scales_w];
 }

@@ -1,0 +1,277 @@
+//! How unlikely a sequence of labels is found, whenever each of its labels comes: connectionist temporal classification.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+use crate::loss::Reduction;
+use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, to_dtype, unsqueeze};
+
+/// The negative logarithm of how likely each sequence of labels is, and those of all its beginnings at all times.
+#[op_def(
+    "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    out = "out"
+)]
+pub fn _ctc_loss(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    blank: i64,
+    zero_infinity: bool,
+) -> Result<(Tensor, Tensor)>;
+
+#[op_meta(_ctc_loss)]
+fn _ctc_loss_meta(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    blank: i64,
+    _zero_infinity: bool,
+) -> Result<(Tensor, Tensor)> {
+    let [losses, alphas] = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?.specs(log_probs);
+    Ok((losses.on(Device::META)?, alphas.on(Device::META)?))
+}
+
+/// [`_ctc_loss`] of lengths in tensors.
+#[op_def(
+    "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    out = "Tensor_out"
+)]
+pub fn _ctc_loss_tensor(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &Tensor,
+    target_lengths: &Tensor,
+    blank: i64,
+    zero_infinity: bool,
+) -> Result<(Tensor, Tensor)> {
+    let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
+    _ctc_loss(log_probs, targets, &inputs, &labels, blank, zero_infinity)
+}
+
+/// The gradient of [`_ctc_loss`] for what the logarithms were normalised of, which is what PyTorch gives for the logarithms.
+#[op_def(
+    "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
+    out = "out"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+pub fn _ctc_loss_backward(
+    grad: &Tensor,
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    neg_log_likelihood: &Tensor,
+    log_alpha: &Tensor,
+    blank: i64,
+    zero_infinity: bool,
+) -> Result<Tensor>;
+
+#[op_meta(_ctc_loss_backward)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn _ctc_loss_backward_meta(
+    grad: &Tensor,
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    neg_log_likelihood: &Tensor,
+    log_alpha: &Tensor,
+    blank: i64,
+    _zero_infinity: bool,
+) -> Result<Tensor> {
+    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    labelling.check_gradient(log_probs, grad, neg_log_likelihood, log_alpha)?;
+    Spec::contiguous(log_probs.dtype(), log_probs.sizes()).on(Device::META)
+}
+
+/// [`_ctc_loss_backward`] of lengths in tensors.
+#[op_def(
+    "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+pub fn _ctc_loss_backward_tensor(
+    grad: &Tensor,
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &Tensor,
+    target_lengths: &Tensor,
+    neg_log_likelihood: &Tensor,
+    log_alpha: &Tensor,
+    blank: i64,
+    zero_infinity: bool,
+) -> Result<Tensor> {
+    let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
+    _ctc_loss_backward(
+        grad,
+        log_probs,
+        targets,
+        &inputs,
+        &labels,
+        neg_log_likelihood,
+        log_alpha,
+        blank,
+        zero_infinity,
+    )
+}
+
+/// The negative logarithm of how likely sequences of labels are; a mean is over labels, and then over sequences.
+#[op_def(
+    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+)]
+pub fn ctc_loss_intlist(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    blank: i64,
+    reduction: i64,
+    zero_infinity: bool,
+) -> Result<Tensor> {
+    let reduction = Reduction::of(reduction)?;
+    let single = log_probs.sizes().len() == 2;
+    let losses = if single {
+        let (probs, targets) = (unsqueeze(log_probs, 1)?, unsqueeze(targets, 0)?);
+        _ctc_loss(&probs, &targets, input_lengths, target_lengths, blank, zero_infinity)?.0
+    } else {
+        _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)?.0
+    };
+    let losses = if zero_infinity {
+        masked_fill_scalar(&losses, &eq_scalar(&losses, f64::INFINITY.into())?, 0.into())?
+    } else {
+        losses
+    };
+    match reduction {
+        Reduction::None if single => squeeze_dim(&losses, 0),
+        Reduction::None => Ok(losses),
+        Reduction::Sum => sum(&losses, None),
+        Reduction::Mean => {
+            let labels = to_device(&Tensor::from_slice(target_lengths), losses.device(), losses.dtype(), false, false, None)?;
+            mean(&div(&losses, &clamp_min(&labels, 1.into())?)?, None)
+        }
+    }
+}
+
+/// [`ctc_loss_intlist`] of lengths in tensors.
+#[op_def(
+    "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+)]
+pub fn ctc_loss_tensor(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &Tensor,
+    target_lengths: &Tensor,
+    blank: i64,
+    reduction: i64,
+    zero_infinity: bool,
+) -> Result<Tensor> {
+    let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
+    ctc_loss_intlist(log_probs, targets, &inputs, &labels, blank, reduction, zero_infinity)
+}
+
+/// The lengths that a tensor holds.
+fn lengths(argument: &'static str, tensor: &Tensor) -> Result<Vec<i64>> {
+    if !tensor.dtype().is_integral() {
+        return Err(BadArgument::dtype(argument, tensor.dtype(), "integral").into());
+    }
+    to_dtype(tensor, DType::I64, false, false, None)?.to_vec::<i64>()
+}
+
+/// Which labels are sought in which part of the input.
+#[derive(Clone, Debug)]
+pub struct Labelling {
+    /// How many steps of each sequence count.
+    pub steps: Vec<usize>,
+    /// Where among the targets the labels of each sequence begin, and how many there are.
+    pub labels: Vec<(usize, usize)>,
+    /// How many labels the sequence with the most has.
+    pub most: usize,
+}
+
+impl Labelling {
+    /// Looks at the arguments of a loss.
+    ///
+    /// # Errors
+    ///
+    /// Where sizes, dtypes or lengths do not fit together.
+    pub fn new(
+        log_probs: &Tensor,
+        targets: &Tensor,
+        input_lengths: &[i64],
+        target_lengths: &[i64],
+        blank: i64,
+    ) -> Result<Self, BadArgument> {
+        let &[steps, batch, classes] = log_probs.sizes() else {
+            return Err(BadArgument::rank("log_probs", log_probs.sizes().len(), "3"));
+        };
+        if !log_probs.dtype().is_floating() {
+            return Err(BadArgument::dtype("log_probs", log_probs.dtype(), "floating"));
+        }
+        if !matches!(targets.dtype(), DType::I64 | DType::I32) {
+            return Err(BadArgument::dtype("targets", targets.dtype(), "int32 or int64"));
+        }
+        if !(0..classes).contains(&blank) {
+            return Err(BadArgument::value("blank", blank, format!("a class, from 0 to below {classes}")));
+        }
+        let of = |argument: &'static str, list: &[i64], most: i64| -> Result<Vec<usize>, BadArgument> {
+            let fits = i64::try_from(list.len()) == Ok(batch) && list.iter().all(|length| (0..=most).contains(length));
+            if !fits {
+                let expected = format!("{batch} lengths from 0 to {most}");
+                return Err(BadArgument::value(argument, format!("{list:?}"), expected));
+            }
+            Ok(list.iter().map(|&length| usize::try_from(length).unwrap_or(0)).collect())
+        };
+        let steps = of("input_lengths", input_lengths, steps)?;
+        let (width, counts) = match targets.sizes() {
+            &[own, width] if own == batch => (width, of("target_lengths", target_lengths, width)?),
+            &[all] if target_lengths.iter().sum::<i64>() == all => (0, of("target_lengths", target_lengths, all)?),
+            sizes => {
+                let expected = format!("[{batch}, _], or one label after the other, as many as `target_lengths` says");
+                return Err(BadArgument::sizes("targets", sizes, expected));
+            }
+        };
+        let mut next = 0;
+        let width = usize::try_from(width).unwrap_or(0);
+        let labels = counts.iter().enumerate().map(|(at, &count)| {
+            let first = if targets.sizes().len() == 2 { at * width } else { next };
+            next += count;
+            (first, count)
+        });
+        Ok(Self { steps, labels: labels.collect(), most: counts.iter().copied().max().unwrap_or(0) })
+    }
+
+    /// What the losses look like, and the logarithms of how likely beginnings are.
+    #[must_use]
+    pub fn specs(&self, log_probs: &Tensor) -> [Spec; 2] {
+        let (batch, states) = (log_probs.sizes()[1], i64::try_from(2 * self.most + 1).unwrap_or(i64::MAX));
+        let spec = |sizes: &[i64]| Spec::contiguous(log_probs.dtype(), sizes);
+        [spec(&[batch]), spec(&[batch, log_probs.sizes()[0], states])]
+    }
+
+    /// Refuses gradients and results of other sizes.
+    ///
+    /// # Errors
+    ///
+    /// Where there are any.
+    pub fn check_gradient(
+        &self,
+        log_probs: &Tensor,
+        grad: &Tensor,
+        neg_log_likelihood: &Tensor,
+        log_alpha: &Tensor,
+    ) -> Result<(), BadArgument> {
+        let [losses, alphas] = self.specs(log_probs);
+        let results = [
+            ("grad", grad, &losses),
+            ("neg_log_likelihood", neg_log_likelihood, &losses),
+            ("log_alpha", log_alpha, &alphas),
+        ];
+        for (name, tensor, spec) in results {
+            if tensor.sizes() != spec.geometry.sizes() {
+                return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+            }
+        }
+        Ok(())
+    }
+}

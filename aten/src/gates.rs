@@ -1,0 +1,219 @@
+//! Activations that are gated, weighted, or random.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
+
+use crate::{_prelu_kernel, copy_, leaky_relu, leaky_relu_backward, mul, narrow, reshape, uniform};
+
+/// One half of a dimension, times the sigmoid of the other.
+#[op_def("glu(Tensor self, int dim=-1) -> Tensor", out = "out")]
+pub fn glu(this: &Tensor, dim: i64) -> Result<Tensor>;
+
+#[op_meta(glu)]
+fn glu_meta(this: &Tensor, dim: i64) -> Result<Tensor> {
+    let [gated, gate] = halves(this, dim)?;
+    Spec::pointwise(&[&gated, &gate], this.dtype())?.on(Device::META)
+}
+
+/// The gradient of [`glu`].
+#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", out = "grad_input")]
+pub fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor>;
+
+#[op_meta(glu_backward)]
+fn glu_backward_meta(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
+    check_glu_gradient(grad_output, &halves(this, dim)?[0])?;
+    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+}
+
+/// Both halves of a dimension.
+///
+/// # Errors
+///
+/// Where it has none.
+pub fn halves(this: &Tensor, dim: i64) -> Result<[Tensor; 2]> {
+    let at = wrap_dim("dim", dim, this.sizes().len())?;
+    let Some(&size) = this.sizes().get(at) else {
+        return Err(BadArgument::rank("self", 0, "at least 1").into());
+    };
+    if size % 2 != 0 {
+        return Err(BadArgument::sizes("self", this.sizes(), format!("an even size in dimension {at}")).into());
+    }
+    Ok([narrow(this, dim, 0, size / 2)?, narrow(this, dim, size / 2, size / 2)?])
+}
+
+/// Refuses a gradient of other sizes than a half.
+///
+/// # Errors
+///
+/// Where it is one.
+pub fn check_glu_gradient(grad_output: &Tensor, half: &Tensor) -> Result<(), BadArgument> {
+    if grad_output.sizes() == half.sizes() {
+        return Ok(());
+    }
+    let expected = format!("{:?}, the sizes of the result", half.sizes());
+    Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected))
+}
+
+/// `self`, times `weight` below zero; there is one weight, or one for each channel.
+#[op_def("prelu(Tensor self, Tensor weight) -> Tensor")]
+pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    if weight.dtype() != this.dtype() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())).into());
+    }
+    if weight.sizes().len() > 1 {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), "0 or 1").into());
+    }
+    let (rank, count) = (this.sizes().len(), weight.geometry().count());
+    let channels = this.sizes().get(1).copied().unwrap_or(1);
+    if count != 1 && (rank == 0 || count != channels) {
+        return Err(BadArgument::sizes("weight", weight.sizes(), format!("one weight, or {channels} for the channels")).into());
+    }
+    let mut sizes = Dims::from_elem(1, rank);
+    if let Some(size) = sizes.get_mut(1) {
+        *size = count;
+    }
+    _prelu_kernel(this, &reshape(weight, &sizes)?)
+}
+
+/// `self`, times a random number between two below zero while training, and their mean otherwise.
+#[op_def(
+    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
+)]
+pub fn rrelu(
+    this: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    Ok(rrelu_with_noise_functional(this, this, lower, upper, training, generator)?.0)
+}
+
+/// [`rrelu`], in place
+#[op_def(
+    "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
+)]
+pub fn rrelu_(
+    this: &mut Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    let result = rrelu(this, lower, upper, training, generator)?;
+    copy_(this, &result, false)
+}
+
+/// [`rrelu`], and what each element was multiplied with while training.
+#[op_def(
+    "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"
+)]
+pub fn rrelu_with_noise_functional(
+    this: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<(Tensor, Tensor)>;
+
+#[op_impl(rrelu_with_noise_functional, CompositeExplicitAutograd)]
+fn rrelu_with_noise_any(
+    this: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<(Tensor, Tensor)> {
+    let (_, [lower, upper]) = rrelu_spec(this, noise, lower, upper)?;
+    if !training {
+        return Ok((leaky_relu(this, f64::midpoint(lower, upper).into())?, crate::clone(noise, None)?));
+    }
+    let slopes = uniform(this, lower, upper, generator)?;
+    let slopes = crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())?;
+    Ok((mul(this, &slopes)?, slopes))
+}
+
+#[op_meta(rrelu_with_noise_functional)]
+fn rrelu_with_noise_meta(
+    this: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    _training: bool,
+    _generator: Option<&Generator>,
+) -> Result<(Tensor, Tensor)> {
+    let spec = rrelu_spec(this, noise, lower, upper)?.0;
+    Ok((spec.clone().on(Device::META)?, spec.on(Device::META)?))
+}
+
+fn rrelu_spec(this: &Tensor, noise: &Tensor, lower: Scalar, upper: Scalar) -> Result<(Spec, [f64; 2]), BadArgument> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+    }
+    if noise.sizes() != this.sizes() {
+        return Err(BadArgument::sizes("noise", noise.sizes(), format!("{:?}, as `self` has", this.sizes())));
+    }
+    let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
+    if !(bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite())) {
+        return Err(BadArgument::value("upper", upper, format!("a number that is not below `lower`, {lower}")));
+    }
+    Ok((Spec::pointwise(&[this], this.dtype())?, bounds))
+}
+
+/// [`rrelu_with_noise_functional`], into a tensor of the caller's for what elements were multiplied with
+#[op_def(
+    "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
+)]
+pub fn rrelu_with_noise(
+    this: &Tensor,
+    noise: &mut Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let (result, slopes) = rrelu_with_noise_functional(this, noise, lower, upper, training, generator)?;
+    if training {
+        copy_(noise, &slopes, false)?;
+    }
+    Ok(result)
+}
+
+/// [`rrelu_with_noise`], in place
+#[op_def(
+    "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
+)]
+pub fn rrelu_with_noise_(
+    this: &mut Tensor,
+    noise: &mut Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    let result = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
+    copy_(this, &result, false)
+}
+
+/// The gradient of [`rrelu_with_noise`].
+#[op_def(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor",
+    out = "out"
+)]
+pub fn rrelu_with_noise_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    self_is_result: bool,
+) -> Result<Tensor> {
+    let [low, high] = rrelu_spec(this, noise, lower, upper)?.1;
+    if training && high - low > 1e-6 {
+        return mul(grad_output, noise);
+    }
+    leaky_relu_backward(grad_output, this, f64::midpoint(low, high).into(), self_is_result)
+}

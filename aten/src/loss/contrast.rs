@@ -1,0 +1,127 @@
+//! Losses of what is to be close or far apart, and of counts.
+
+use std::f64::consts::PI;
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use super::reduced;
+use crate::{
+    add, add_scalar, clamp_min, div, eq_scalar, exp, le_scalar, log, masked_fill_scalar, minimum, mul, mul_scalar,
+    ne_scalar, neg, pairwise_distance, rsub_scalar, sqrt, sub, sum_dim_intlist, where_scalarother,
+};
+
+const ONE: Scalar = Scalar::Int(1);
+const ZERO: Scalar = Scalar::Int(0);
+
+/// 1 less the cosine between two vectors whose target is 1, and what the cosine is above `margin` where it is -1.
+#[op_def(
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"
+)]
+pub fn cosine_embedding_loss(
+    input1: &Tensor,
+    input2: &Tensor,
+    target: &Tensor,
+    margin: f64,
+    reduction: i64,
+) -> Result<Tensor> {
+    const TINY: Scalar = Scalar::Float(1e-12);
+    let rank = target.sizes().len();
+    if rank > 1 {
+        return Err(BadArgument::rank("target", rank, "0 or 1").into());
+    }
+    for (name, input) in [("input1", input1), ("input2", input2)] {
+        if input.sizes().len() != rank + 1 {
+            return Err(BadArgument::rank(name, input.sizes().len(), format!("{}, one more than `target`", rank + 1)).into());
+        }
+    }
+    let product = |a: &Tensor, b: &Tensor| sum_dim_intlist(&mul(a, b)?, Some(&[-1]), false, None);
+    let square = |a: &Tensor| add_scalar(&product(a, a)?, TINY, ONE);
+    let cosine = div(&product(input1, input2)?, &sqrt(&mul(&square(input1)?, &square(input2)?)?)?)?;
+    let close = where_scalarother(&eq_scalar(target, ONE)?, &rsub_scalar(&cosine, ONE, ONE)?, ZERO)?;
+    let above = clamp_min(&add_scalar(&cosine, (-margin).into(), ONE)?, ZERO)?;
+    let apart = where_scalarother(&eq_scalar(target, Scalar::Int(-1))?, &above, ZERO)?;
+    reduced(add(&close, &apart, ONE)?, reduction)
+}
+
+/// `self` where the target is 1, and what it is below `margin` where it is -1.
+#[op_def("hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor")]
+pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+    let below = clamp_min(&rsub_scalar(this, margin.into(), ONE)?, ZERO)?;
+    let apart = where_scalarother(&ne_scalar(target, ONE)?, &below, ZERO)?;
+    let close = where_scalarother(&ne_scalar(target, Scalar::Int(-1))?, this, ZERO)?;
+    reduced(add(&apart, &close, ONE)?, reduction)
+}
+
+/// `max(0, -target * (input1 - input2) + margin)`
+#[op_def(
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"
+)]
+pub fn margin_ranking_loss(
+    input1: &Tensor,
+    input2: &Tensor,
+    target: &Tensor,
+    margin: f64,
+    reduction: i64,
+) -> Result<Tensor> {
+    let behind = mul(&neg(target)?, &sub(input1, input2, ONE)?)?;
+    reduced(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
+}
+
+/// `max(0, |anchor - positive| - |anchor - negative| + margin)`; with `swap` the negative is as near as it is to either.
+#[op_def(
+    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor"
+)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+pub fn triplet_margin_loss(
+    anchor: &Tensor,
+    positive: &Tensor,
+    negative: &Tensor,
+    margin: f64,
+    p: f64,
+    eps: f64,
+    swap: bool,
+    reduction: i64,
+) -> Result<Tensor> {
+    let rank = anchor.sizes().len();
+    for (name, tensor) in [("positive", positive), ("negative", negative)] {
+        if tensor.sizes().len() != rank {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), format!("{rank}, as `anchor` has")).into());
+        }
+    }
+    if margin <= 0.0 {
+        return Err(BadArgument::value("margin", margin, "positive").into());
+    }
+    let near = pairwise_distance(anchor, positive, p, eps, false)?;
+    let mut far = pairwise_distance(anchor, negative, p, eps, false)?;
+    if swap {
+        far = minimum(&far, &pairwise_distance(positive, negative, p, eps, false)?)?;
+    }
+    let apart = add_scalar(&sub(&near, &far, ONE)?, margin.into(), ONE)?;
+    reduced(clamp_min(&apart, ZERO)?, reduction)
+}
+
+/// The negative logarithm of how likely a count is where `input`, or its exponential, is expected; `full` adds Stirling's term.
+#[op_def(
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"
+)]
+pub fn poisson_nll_loss(
+    input: &Tensor,
+    target: &Tensor,
+    log_input: bool,
+    full: bool,
+    eps: f64,
+    reduction: i64,
+) -> Result<Tensor> {
+    let mut loss = if log_input {
+        sub(&exp(input)?, &mul(target, input)?, ONE)?
+    } else {
+        sub(input, &mul(target, &log(&add_scalar(input, eps.into(), ONE)?)?)?, ONE)?
+    };
+    if full {
+        let half = mul_scalar(&log(&mul_scalar(target, (2.0 * PI).into())?)?, 0.5.into())?;
+        let stirling = add(&sub(&mul(target, &log(target)?)?, target, ONE)?, &half, ONE)?;
+        loss = add(&loss, &masked_fill_scalar(&stirling, &le_scalar(target, ONE)?, ZERO)?, ONE)?;
+    }
+    reduced(loss, reduction)
+}

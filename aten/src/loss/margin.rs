@@ -1,0 +1,220 @@
+//! Losses of classes: how far the true ones stand out from the others.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use super::Reduction;
+
+/// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+#[op_def(
+    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor",
+    out = "out"
+)]
+pub fn multi_margin_loss(
+    this: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor>;
+
+#[op_meta(multi_margin_loss)]
+fn multi_margin_loss_meta(
+    this: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    _margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    let margins = Margins::of_one(this, target, p, weight, reduction)?;
+    Spec::contiguous(this.dtype(), &margins.sizes).on(Device::META)
+}
+
+/// The gradient of [`multi_margin_loss`].
+#[op_def(
+    "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, int reduction=1) -> Tensor",
+    out = "grad_input"
+)]
+pub fn multi_margin_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor>;
+
+#[op_meta(multi_margin_loss_backward)]
+fn multi_margin_loss_backward_meta(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    _margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    Margins::of_one(this, target, p, weight, reduction)?.check_gradient(grad_output)?;
+    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+}
+
+/// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+#[op_def("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
+pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    Ok(multilabel_margin_loss_forward(this, target, reduction)?.0)
+}
+
+/// [`multilabel_margin_loss`], and which classes are true.
+#[op_def(
+    "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
+    out = "output"
+)]
+pub fn multilabel_margin_loss_forward(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
+
+#[op_meta(multilabel_margin_loss_forward)]
+fn multilabel_margin_loss_forward_meta(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
+    let margins = Margins::of_several(this, target, reduction)?;
+    let is_target = Spec::contiguous(this.dtype(), target.sizes()).on(Device::META)?;
+    Ok((Spec::contiguous(this.dtype(), &margins.sizes).on(Device::META)?, is_target))
+}
+
+/// The gradient of [`multilabel_margin_loss`].
+#[op_def(
+    "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
+    out = "grad_input"
+)]
+pub fn multilabel_margin_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    is_target: &Tensor,
+) -> Result<Tensor>;
+
+#[op_meta(multilabel_margin_loss_backward)]
+fn multilabel_margin_loss_backward_meta(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    is_target: &Tensor,
+) -> Result<Tensor> {
+    let margins = Margins::of_several(this, target, reduction)?;
+    margins.check_gradient(grad_output)?;
+    check_true("is_target", is_target, target)?;
+    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+}
+
+/// What a loss of margins is about.
+#[derive(Clone, Debug)]
+pub struct Margins {
+    /// How many losses there are.
+    pub lines: usize,
+    /// How many classes there are.
+    pub classes: usize,
+    /// What becomes of the losses.
+    pub reduction: Reduction,
+    /// The result's.
+    pub sizes: Dims,
+}
+
+impl Margins {
+    fn new(this: &Tensor, reduction: i64, single: bool) -> Result<Self, BadArgument> {
+        let (lines, classes) = match this.sizes() {
+            [] => (1, 1),
+            &[classes] => (1, classes),
+            &[lines, classes] => (lines, classes),
+            more => return Err(BadArgument::rank("self", more.len(), "0, 1 or 2")),
+        };
+        if !this.dtype().is_floating() {
+            return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        }
+        if classes == 0 {
+            return Err(BadArgument::sizes("self", this.sizes(), "at least one class"));
+        }
+        let reduction = Reduction::of(reduction)?;
+        let each = reduction == Reduction::None && !single;
+        let sizes = if each { Dims::from_slice(&[lines]) } else { Dims::new() };
+        let count = |size: i64| usize::try_from(size).unwrap_or(0);
+        Ok(Self { lines: count(lines), classes: count(classes), reduction, sizes })
+    }
+
+    /// One true class in each line.
+    ///
+    /// # Errors
+    ///
+    /// Where sizes or dtypes do not fit together, or `p` is neither 1 nor 2.
+    pub fn of_one(
+        this: &Tensor,
+        target: &Tensor,
+        p: Scalar,
+        weight: Option<&Tensor>,
+        reduction: i64,
+    ) -> Result<Self, BadArgument> {
+        let margins = Self::new(this, reduction, target.sizes().is_empty())?;
+        if !matches!(p.to_f64(), Some(1.0 | 2.0)) {
+            return Err(BadArgument::value("p", p, "1 or 2"));
+        }
+        check_classes(target)?;
+        if target.sizes().len() > 1 || usize::try_from(target.geometry().count()) != Ok(margins.lines) {
+            let expected = format!("[{}], one class for each line", margins.lines);
+            return Err(BadArgument::sizes("target", target.sizes(), expected));
+        }
+        if let Some(weight) = weight {
+            if usize::try_from(weight.geometry().count()) != Ok(margins.classes) || weight.sizes().len() > 1 {
+                let expected = format!("[{}], one for each class", margins.classes);
+                return Err(BadArgument::sizes("weight", weight.sizes(), expected));
+            }
+            if weight.dtype() != this.dtype() {
+                return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
+            }
+        }
+        Ok(margins)
+    }
+
+    /// Several true classes in each line.
+    ///
+    /// # Errors
+    ///
+    /// Where sizes or dtypes do not fit together.
+    pub fn of_several(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Self, BadArgument> {
+        let margins = Self::new(this, reduction, this.sizes().len() < 2)?;
+        check_classes(target)?;
+        check_true("target", target, this)?;
+        Ok(margins)
+    }
+
+    /// Refuses a gradient of other sizes.
+    ///
+    /// # Errors
+    ///
+    /// Where it has others.
+    pub fn check_gradient(&self, grad_output: &Tensor) -> Result<(), BadArgument> {
+        if grad_output.sizes() == &self.sizes[..] || (self.sizes.is_empty() && grad_output.geometry().count() == 1) {
+            return Ok(());
+        }
+        Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{:?}, as the result has", self.sizes)))
+    }
+}
+
+fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
+    if target.dtype() == DType::I64 {
+        return Ok(());
+    }
+    Err(BadArgument::dtype("target", target.dtype(), "int64"))
+}
+
+/// Refuses what does not say something of every class.
+///
+/// # Errors
+///
+/// Where it has other sizes.
+pub fn check_true(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+    if tensor.sizes() == other.sizes() {
+        return Ok(());
+    }
+    Err(BadArgument::sizes(argument, tensor.sizes(), format!("{:?}, one for each class", other.sizes())))
+}

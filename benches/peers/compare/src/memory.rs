@@ -1,0 +1,45 @@
+//! How much memory a work takes.
+
+use std::process::Stdio;
+
+use measure::Result;
+
+use crate::options::Options;
+use crate::program::{Program, Programs};
+use crate::row::{Row, Unit};
+use crate::training;
+use crate::works::works;
+
+/// What is too small for its memory to be seen, and comes before the others' memory is counted.
+const WARM_UP: &str = "train mlp64";
+
+/// The most at once, beyond what a program has that has taken other steps before.
+pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let steps = training::WORKS.iter().map(|(work, _)| (*work).to_owned()).filter(|work| work != WARM_UP);
+    let works = steps.chain(works().map(|(work, _)| work));
+    for work in works.filter(|work| options.want(&[work, "memory"])) {
+        for &threads in &options.threads {
+            eprintln!("{work}: memory");
+            let Some(ours) = most(&programs.ours, &work, threads)? else { continue };
+            for (_, program) in training::others(programs) {
+                let theirs = most(program, &work, threads)?;
+                let measure = format!("memory, {}", Row::on(threads));
+                rows.extend(
+                    theirs.map(|theirs| Row::new(&work, &measure, &program.name, [ours, theirs], Unit::Bytes, 1.0)),
+                );
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Bytes, where the program knows the work and can tell.
+fn most(program: &Program, work: &str, threads: usize) -> Result<Option<f64>> {
+    let output = program.command(threads).args(["memory", WARM_UP, work]).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("{} did not say how much memory `{work}` takes", program.name).into());
+    }
+    let answer = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    Ok(if answer == "-" { None } else { Some(answer.parse()?) })
+}

@@ -1,0 +1,82 @@
+//! Taking, putting, ordering and adding up a million elements and more: `../../pytorch/data.py` says the same.
+
+use opdispatch::prelude::*;
+use peer::{Job, job};
+
+use crate::train::random;
+
+const MILLION: i64 = 1_000_000;
+/// Of the tables that rows are taken from and put into.
+const TABLE: [i64; 2] = [100_000, 64];
+
+/// The work of this name.
+pub(crate) fn work(name: &str) -> Option<Job> {
+    prepare(name).expect("CPU tensors can be made")
+}
+
+fn prepare(name: &str) -> Result<Option<Job>> {
+    Ok(match name {
+        "mean over rows" => on([4096, 4096], |x| x.mean_dim(Some(&[0]), false))?,
+        "mean over columns" => on([4096, 4096], |x| x.mean_dim(Some(&[1]), false))?,
+        "var over rows" => on([4096, 4096], |x| x.var_dim(Some(&[0]), true, false))?,
+        "var over columns" => on([4096, 4096], |x| x.var_dim(Some(&[1]), true, false))?,
+        "copy of a transpose" => on([4096, 4096], |x| x.t()?.contiguous())?,
+        "sort 1M" => on([1, MILLION], |x| x.sort(-1, false))?,
+        "topk 100 of 1M" => on([1, MILLION], |x| x.topk(100, -1, true, true))?,
+        "cumsum 16M" => on([1, 16 * MILLION], |x| x.cumsum(-1))?,
+        "index_select 1M rows" => {
+            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?);
+            job(move || table.index_select(0, &rows))
+        }
+        "gather 1M rows" => {
+            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE[1]])?);
+            job(move || table.gather(0, &rows))
+        }
+        "scatter_add 1M rows" => {
+            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE[1]])?);
+            let source = random(&[MILLION, TABLE[1]], 1.0)?;
+            job(move || table.scatter_add(0, &rows, &source))
+        }
+        "index_add 1M rows" => {
+            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?);
+            let source = random(&[MILLION, TABLE[1]], 1.0)?;
+            job(move || table.index_add(0, &rows, &source))
+        }
+        "cat 16 x 1M" => {
+            let parts = (0..16).map(|_| random(&[MILLION], 1.0)).collect::<Result<Vec<_>>>()?;
+            job(move || aten::cat(&parts, 0))
+        }
+        _ => return in_few_bits(name),
+    })
+}
+
+/// What is computed of elements that take two bytes.
+fn in_few_bits(name: &str) -> Result<Option<Job>> {
+    let Some((operator, dtype)) = name.rsplit_once(' ') else { return Ok(None) };
+    let dtype = match dtype {
+        "bf16" => DType::BF16,
+        "f16" => DType::F16,
+        _ => return Ok(None),
+    };
+    let [a, b] = [(); 2].map(|()| random(&[1024, 1024], 1.0).and_then(|x| x.to(dtype)));
+    let (a, b) = (a?, b?);
+    Ok(match operator {
+        "matmul 1024" => job(move || a.mm(&b)),
+        "add 1024x1024" => job(move || &a + &b),
+        "exp 1024x1024" => job(move || a.exp()),
+        "gelu 1024x1024" => job(move || a.gelu()),
+        _ => None,
+    })
+}
+
+fn on<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'static) -> Result<Option<Job>> {
+    let x = random(&sizes, 1.0)?;
+    Ok(job(move || call(&x)))
+}
+
+/// Which rows of the table, in no order.
+fn some_rows() -> Result<Tensor> {
+    let mut rows = Tensor::zeros(&[MILLION], DType::I64)?;
+    rows.random__to(TABLE[0])?;
+    Ok(rows)
+}

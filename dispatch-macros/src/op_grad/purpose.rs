@@ -1,0 +1,120 @@
+//! Which gradients a saved argument is for.
+//!
+//! A derivative that ends in a tuple of closures, one for each input, shows it: an argument that only the closure for `self` mentions
+//! need not be saved where `self` requires no gradient. The first step sees the function's body and notes this at its parameters, for
+//! the second.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, Block, Expr, FnArg, LitInt, Pat, Signature, Stmt, parse_quote};
+
+use crate::function::Function;
+
+/// A bit for each input that an argument is saved for.
+pub(super) const EVERY: u64 = u64::MAX;
+const WORD: &str = "saved_for";
+
+/// The signature, with notes at its parameters.
+pub(super) fn noted(function: &Function) -> Signature {
+    let mut signature = function.signature.clone();
+    let Some((before, gradients)) = function.body.as_ref().and_then(parts) else { return signature };
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(typed) = input
+            && let Pat::Ident(name) = &*typed.pat
+            && let Some(purpose) = purpose(&name.ident, &before, &gradients)
+        {
+            typed.attrs.push(parse_quote!(#[saved_for(#purpose)]));
+        }
+    }
+    signature
+}
+
+/// What was noted at the parameter of this name.
+pub(super) fn read(name: &Ident, signature: &Signature) -> u64 {
+    let typed = signature.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(typed) => matches!(&*typed.pat, Pat::Ident(pattern) if pattern.ident == *name).then_some(typed),
+        FnArg::Receiver(_) => None,
+    });
+    let note = |attribute: &Attribute| {
+        attribute.path().is_ident(WORD).then(|| attribute.parse_args::<LitInt>().ok()?.base10_parse().ok())?
+    };
+    typed.and_then(|typed| typed.attrs.iter().find_map(note)).unwrap_or(EVERY)
+}
+
+/// A body's statements, and the gradients that it ends in.
+fn parts(body: &TokenTree) -> Option<(Vec<Stmt>, Vec<Expr>)> {
+    let mut statements = syn::parse2::<Block>(body.to_token_stream()).ok()?.stmts;
+    let Some(Stmt::Expr(Expr::Tuple(gradients), None)) = statements.pop() else { return None };
+    let gradients: Vec<Expr> = gradients.elems.into_iter().collect();
+    (gradients.len() < 64).then_some((statements, gradients))
+}
+
+/// None where every gradient may need it: what is no closure is computed whether it is asked for or not.
+fn purpose(name: &Ident, before: &[Stmt], gradients: &[Expr]) -> Option<u64> {
+    if before.iter().any(|statement| mentions(statement, name)) {
+        return None;
+    }
+    gradients.iter().enumerate().try_fold(0, |purpose, (i, gradient)| match gradient {
+        gradient if !mentions(gradient, name) => Some(purpose),
+        Expr::Closure(_) => Some(purpose | 1 << i),
+        _ => None,
+    })
+}
+
+fn mentions(code: &impl ToTokens, name: &Ident) -> bool {
+    fn within(tokens: TokenStream, name: &Ident) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == *name,
+            TokenTree::Group(group) => within(group.stream(), name),
+            // A format string may mention it.
+            TokenTree::Literal(literal) => literal.to_string().contains(&name.to_string()),
+            TokenTree::Punct(_) => false,
+        })
+    }
+    within(code.to_token_stream(), name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::{format_ident, quote};
+
+    fn purpose_of(name: &str, function: TokenStream) -> u64 {
+        read(&format_ident!("{name}"), &noted(&syn::parse2(function).expect("it is a function")))
+    }
+
+    #[test]
+    fn what_one_closure_mentions_is_saved_for_its_gradient() {
+        let mul = quote!(
+            fn mul(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
+                (move || grad * conj(other), move || sum(&[grad, this]))
+            }
+        );
+        assert_eq!(purpose_of("this", mul.clone()), 0b10);
+        assert_eq!(purpose_of("other", mul.clone()), 0b01);
+        assert_eq!(purpose_of("grad", mul), 0b11);
+    }
+
+    #[test]
+    fn what_is_computed_in_any_case_needs_what_it_mentions() {
+        let before = quote!(
+            fn before(grad: &Tensor, this: &Tensor) -> (impl Gradient, impl Gradient) {
+                let twice = this + this;
+                (move || grad * twice, None::<Tensor>)
+            }
+        );
+        let at_once = quote!(
+            fn at_once(grad: &Tensor, this: &Tensor) -> (impl Gradient, impl Gradient) {
+                (scale(grad, this), move || grad)
+            }
+        );
+        let elsewhere = quote!(
+            fn elsewhere(grad: &Tensor, this: &Tensor) -> (impl Gradient, impl Gradient) {
+                pair(grad, this)
+            }
+        );
+        for function in [before, at_once, elsewhere] {
+            assert_eq!(purpose_of("this", function), EVERY);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Sums, means and maxima of bags of rows.
+//!
+//! A bag adds its rows in their order, and a row of the gradient those of its bags in theirs: one thread does all of a line, so the
+//! number of threads changes nothing.
+
+use std::ops::Range;
+
+use aten::Bagging;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::BadArgument;
+
+use crate::compute::{Compute, Fraction};
+use crate::factory::of;
+use crate::index::{Negative, inside, positions};
+use crate::numbers::{elements, usized};
+use crate::packed::{computed, filled, packed};
+use crate::pool::Lines;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 14;
+
+type Four = (Tensor, Tensor, Tensor, Tensor);
+
+/// Which rows are in which bag.
+struct Bags {
+    rows: Vec<usize>,
+    bags: Vec<Range<usize>>,
+    /// The row that counts for nothing.
+    padding: Option<usize>,
+}
+
+/// Positions below `size`.
+fn list(argument: &'static str, tensor: &Tensor, size: i64) -> Result<Vec<usize>> {
+    let mut list = positions(tensor)?;
+    inside(argument, &mut list, size, Negative::IsOutside)?;
+    Ok(list.into_iter().map(usized).collect())
+}
+
+impl Bags {
+    fn of(weight: &Tensor, indices: &Tensor, offsets: &Tensor, last: bool, padding: i64) -> Result<Self> {
+        let rows = list("indices", indices, weight.sizes()[0])?;
+        let mut starts = list("offsets", offsets, i64::try_from(rows.len()).unwrap_or(0) + 1)?;
+        if let Some(&start) = starts.first().filter(|&&start| start > 0) {
+            return Err(BadArgument::value("offsets", start, "0 for the first bag").into());
+        }
+        if let Some(pair) = starts.windows(2).find(|pair| pair[0] > pair[1]) {
+            return Err(BadArgument::value("offsets", pair[1], format!("{} or more, as the one before", pair[0])).into());
+        }
+        if !last {
+            starts.push(rows.len());
+        }
+        let bags = starts.windows(2).map(|pair| pair[0]..pair[1]).collect();
+        Ok(Self { rows, bags, padding: usize::try_from(padding).ok() })
+    }
+
+    /// The places in a bag that count.
+    fn places(&self, bag: usize) -> impl Iterator<Item = usize> {
+        self.bags[bag].clone().filter(|&place| Some(self.rows[place]) != self.padding)
+    }
+
+    /// The bag of each place; those behind all bags are in the one that would follow.
+    fn of_places(&self) -> Vec<i64> {
+        let mut bags = vec![self.bags.len(); self.rows.len()];
+        for (bag, places) in self.bags.iter().enumerate() {
+            bags[places.clone()].fill(bag);
+        }
+        bags.into_iter().map(counted).collect()
+    }
+
+    fn counts(&self) -> Vec<i64> {
+        (0..self.bags.len()).map(|bag| counted(self.places(bag).count())).collect()
+    }
+}
+
+fn counted(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn bagged(
+    tensors: [&Tensor; 3],
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    last: (bool, bool),
+    padding_idx: i64,
+) -> Result<Four> {
+    let [spec, bags_spec, counts_spec, most_spec] =
+        aten::bag_specs(tensors, mode, per_sample_weights, last, padding_idx)?;
+    let [weight, indices, offsets] = tensors;
+    let bags = Bags::of(weight, indices, offsets, last.0, padding_idx)?;
+    let width = usized(weight.sizes()[1]);
+    let (counts, of_places) = (bags.counts(), bags.of_places());
+    let mut most = vec![0_i64; if mode == 2 { counts.len() * width } else { 0 }];
+    let result = computed!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
+        let shares = per_sample_weights.map(packed::<T>).transpose()?;
+        // Of a table that has to be converted, only the rows that are asked for.
+        let picked = if weight.dtype() == T::DTYPE { None } else { Some(aten::index_select(weight, 0, indices)?) };
+        let table = packed::<T>(picked.as_ref().unwrap_or(weight))?;
+        let row = |place: usize| &table[if picked.is_some() { place } else { bags.rows[place] } * width..][..width];
+        let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
+        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+            if mode == 2 {
+                Lines::new(&mut most, width).each(grain, |bag, line| largest(bags.places(bag), row, line));
+            }
+            let most = &most;
+            Lines::new(out, width).each(grain, |bag, line| {
+                line.fill(T::default());
+                if mode == 2 {
+                    // Where nothing is in the bag, nothing was the largest.
+                    let winners = most[bag * width..][..width].iter().map(|&place| usized(place));
+                    let winners = line.iter_mut().zip(winners).enumerate();
+                    winners.filter(|_| counts[bag] > 0).for_each(|(at, (to, place))| *to = row(place)[at]);
+                    return;
+                }
+                for place in bags.places(bag) {
+                    let share = shares.as_ref().map_or(T::near(1.0), |shares| shares[place]);
+                    line.iter_mut().zip(row(place)).for_each(|(to, &x)| *to = *to + share * x);
+                }
+                if mode == 1 && counts[bag] > 0 {
+                    let count = T::from_scalar(counts[bag].into());
+                    line.iter_mut().for_each(|to| *to = *to / count);
+                }
+            });
+            Ok(())
+        })
+    })?;
+    // Places become rows; a bag without any has row 0.
+    let rows = most.iter().enumerate().map(|(at, &place)| {
+        let row = || i64::try_from(bags.rows[usized(place)]).unwrap_or(0);
+        if counts[at / width] > 0 { row() } else { 0 }
+    });
+    let (zeros, of_places) = (vec![0; usized(counts_spec.geometry.count())], &of_places[..]);
+    let counts = if mode == 0 { zeros } else { counts.clone() };
+    let most: Vec<i64> = if mode == 2 { rows.collect() } else { counts.clone() };
+    Ok((result, of(of_places, bags_spec)?, of(&counts, counts_spec)?, of(&most, most_spec)?))
+}
+
+/// At which of these places each column is the largest.
+fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(usize) -> &'a [T], line: &mut [i64]) {
+    let mut places = places.peekable();
+    let Some(&first) = places.peek() else { return };
+    line.fill(counted(first));
+    for place in places {
+        for (at, (to, &x)) in line.iter_mut().zip(row(place)).enumerate() {
+            if x > row(usized(*to))[at] {
+                *to = counted(place);
+            }
+        }
+    }
+}
+
+macro_rules! bags {
+    ($($name:ident $counted:literal;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        #[expect(clippy::too_many_arguments, reason = "the schema's")]
+        fn $name(
+            weight: &Tensor,
+            indices: &Tensor,
+            offsets: &Tensor,
+            _scale_grad_by_freq: bool,
+            mode: i64,
+            _sparse: bool,
+            per_sample_weights: Option<&Tensor>,
+            include_last_offset: bool,
+            padding_idx: i64,
+        ) -> Result<Four> {
+            let last = (include_last_offset, $counted);
+            bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+        }
+    )*};
+}
+
+bags! {
+    _embedding_bag false;
+    _embedding_bag_forward_only true;
+}
+
+/// For each row, the places that show it, in order.
+struct Shown {
+    starts: Vec<usize>,
+    places: Vec<usize>,
+}
+
+impl Shown {
+    fn by(rows: &[usize], count: usize) -> Self {
+        let mut starts = vec![0; count + 1];
+        rows.iter().for_each(|&row| starts[row + 1] += 1);
+        (0..count).for_each(|row| starts[row + 1] += starts[row]);
+        let mut next = starts.clone();
+        let mut places = vec![0; rows.len()];
+        for (place, &row) in rows.iter().enumerate() {
+            places[next[row]] = place;
+            next[row] += 1;
+        }
+        Self { starts, places }
+    }
+
+    fn of(&self, row: usize) -> &[usize] {
+        &self.places[self.starts[row]..self.starts[row + 1]]
+    }
+}
+
+#[op_impl(aten::_embedding_bag_dense_backward, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn _embedding_bag_dense_backward(
+    grad: &Tensor,
+    indices: &Tensor,
+    offset2bag: &Tensor,
+    bag_size: &Tensor,
+    maximum_indices: &Tensor,
+    num_weights: i64,
+    scale_grad_by_freq: bool,
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    padding_idx: i64,
+) -> Result<Tensor> {
+    let bags = [offset2bag, bag_size, maximum_indices];
+    let spec = aten::bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?;
+    let mode = Bagging::of(mode)?;
+    let rows = list("indices", indices, num_weights)?;
+    let (count, width, padding) = (usized(num_weights), usized(grad.sizes()[1]), usize::try_from(padding_idx).ok());
+    let counts = if mode == Bagging::Sum { Vec::new() } else { elements::<i64>(bag_size)? };
+    let shown = Shown::by(&rows, count);
+    computed!(_embedding_bag_dense_backward "grad", grad.dtype(); T in [f32 f64] => {
+        let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
+        if mode == Bagging::Most {
+            let winners = Shown::by(&list("maximum_indices", maximum_indices, num_weights)?, count);
+            return filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+                Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
+                    line.fill(T::default());
+                    let places = winners.of(row).iter().filter(|&&place| counts[place / width] > 0);
+                    places.for_each(|&place| line[place % width] = line[place % width] + grad[place]);
+                });
+                Ok(())
+            });
+        }
+        let bags = list("offset2bag", offset2bag, counted(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
+        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+            Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
+                line.fill(T::default());
+                if Some(row) == padding {
+                    return;
+                }
+                let often = T::from_scalar(counted(shown.of(row).len()).into());
+                for &place in shown.of(row) {
+                    let Some(grad) = grad.get(bags[place] * width..(bags[place] + 1) * width) else { continue };
+                    let mut share = shares.as_ref().map_or(T::near(1.0), |shares| shares[place]);
+                    if mode == Bagging::Mean {
+                        share = share / T::from_scalar(counts[bags[place]].into());
+                    }
+                    if scale_grad_by_freq {
+                        share = share / often;
+                    }
+                    line.iter_mut().zip(grad).for_each(|(to, &grad)| *to = *to + share * grad);
+                }
+            });
+            Ok(())
+        })
+    })
+}

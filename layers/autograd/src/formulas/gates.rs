@@ -1,0 +1,44 @@
+//! Activations that are gated, or random.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Gradient, op_grad};
+
+#[op_grad(aten::glu)]
+fn glu(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
+    aten::glu_backward(grad, this, dim)
+}
+
+#[op_grad(aten::glu_backward)]
+fn glu_backward(grad: &Tensor, grad_output: &Tensor, this: &Tensor, dim: i64) -> (impl Gradient, impl Gradient) {
+    let all = move || {
+        let ([of_gated, of_gate], [gated, gate]) = (aten::halves(grad, dim)?, aten::halves(this, dim)?);
+        Ok::<_, Error>((of_gated, of_gate, gated, gate.sigmoid()?))
+    };
+    (
+        move || {
+            let (of_gated, of_gate, gated, sigmoid) = all()?;
+            (of_gated * &sigmoid)? + aten::sigmoid_backward(&(of_gate * gated)?, &sigmoid)?
+        },
+        move || {
+            let (of_gated, of_gate, gated, sigmoid) = all()?;
+            let by_gated = aten::sigmoid_backward(&(&of_gate * grad_output)?, &sigmoid)?;
+            let bend = ((1 - (&sigmoid * 2)?)? * (of_gate * gated)?)?;
+            let by_gate = aten::sigmoid_backward(&(grad_output * (of_gated + bend)?)?, &sigmoid)?;
+            aten::cat(&[by_gated, by_gate], dim)
+        },
+    )
+}
+
+#[op_grad(aten::rrelu_with_noise_functional, not_differentiable(noise, noise_out))]
+fn rrelu(
+    grad: &Tensor,
+    this: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    noise_out: &Tensor,
+) -> Result<Tensor> {
+    aten::rrelu_with_noise_backward(grad, this, noise_out, lower, upper, training, false)
+}
