@@ -122,7 +122,9 @@ pub fn embedding_bag_padding_idx(
     let rows = weight.sizes().first().copied().unwrap_or(0);
     let padding = match padding_idx {
         Some(index) if (-rows..rows).contains(&index) => index.rem_euclid(rows),
-        Some(index) => return Err(BadArgument::value("padding_idx", index, format!("from -{rows} to below {rows}")).into()),
+        Some(index) => {
+            return Err(BadArgument::value("padding_idx", index, format!("from -{rows} to below {rows}")).into());
+        }
         None => -1,
     };
     let (scale, last) = (scale_grad_by_freq, include_last_offset);
@@ -293,12 +295,7 @@ pub fn bag_specs(
     let counts = if mode == Bagging::Sum && counted { count } else { bags };
     let list = |size: i64| Spec::contiguous(dtype, &[size]);
     let most = if mode == Bagging::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
-    Ok([
-        Spec::contiguous(weight.dtype(), &[bags, width]),
-        list(if plain { 0 } else { places }),
-        list(counts),
-        most,
-    ])
+    Ok([Spec::contiguous(weight.dtype(), &[bags, width]), list(if plain { 0 } else { places }), list(counts), most])
 }
 
 /// How long a list of positions is.

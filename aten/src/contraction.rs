@@ -129,9 +129,15 @@ pub fn _trilinear(
     sumdim: &[i64],
     _unroll_dim: i64,
 ) -> Result<Tensor> {
-    let wide = |tensor: &Tensor, dims: &[i64]| dims.iter().try_fold(tensor.clone(), |tensor, &dim| unsqueeze(&tensor, dim));
+    let dtype = dispatch_runtime::result_dtype([i1, i2, i3]);
+    let exact = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+    let cast = |tensor: &Tensor, dtype| crate::to_dtype(tensor, dtype, false, false, None);
+    let wide = |tensor: &Tensor, dims: &[i64]| {
+        dims.iter().try_fold(cast(tensor, exact)?, |tensor, &dim| unsqueeze(&tensor, dim))
+    };
     let product = crate::mul(&crate::mul(&wide(i1, expand1)?, &wide(i2, expand2)?)?, &wide(i3, expand3)?)?;
-    if sumdim.is_empty() { Ok(product) } else { sum_dim_intlist(&product, Some(sumdim), false, None) }
+    let sum = if sumdim.is_empty() { product } else { sum_dim_intlist(&product, Some(sumdim), false, None)? };
+    cast(&sum, dtype)
 }
 
 /// Every element of one vector times every element of another.

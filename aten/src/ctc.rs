@@ -1,7 +1,7 @@
 //! How unlikely a sequence of labels is found, whenever each of its labels comes: connectionist temporal classification.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, ErrorKind, Spec};
 
 use crate::loss::Reduction;
 use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, to_dtype, unsqueeze};
@@ -46,7 +46,10 @@ pub fn _ctc_loss_tensor(
     blank: i64,
     zero_infinity: bool,
 ) -> Result<(Tensor, Tensor)> {
-    let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
+    let (inputs, labels) = (
+        lengths("input_lengths", input_lengths, _ctc_loss_tensor::operator())?,
+        lengths("target_lengths", target_lengths, _ctc_loss_tensor::operator())?,
+    );
     _ctc_loss(log_probs, targets, &inputs, &labels, blank, zero_infinity)
 }
 
@@ -102,18 +105,11 @@ pub fn _ctc_loss_backward_tensor(
     blank: i64,
     zero_infinity: bool,
 ) -> Result<Tensor> {
-    let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
-    _ctc_loss_backward(
-        grad,
-        log_probs,
-        targets,
-        &inputs,
-        &labels,
-        neg_log_likelihood,
-        log_alpha,
-        blank,
-        zero_infinity,
-    )
+    let (inputs, labels) = (
+        lengths("input_lengths", input_lengths, _ctc_loss_backward_tensor::operator())?,
+        lengths("target_lengths", target_lengths, _ctc_loss_backward_tensor::operator())?,
+    );
+    _ctc_loss_backward(grad, log_probs, targets, &inputs, &labels, neg_log_likelihood, log_alpha, blank, zero_infinity)
 }
 
 /// The negative logarithm of how likely sequences of labels are; a mean is over labels, and then over sequences.
@@ -147,7 +143,8 @@ pub fn ctc_loss_intlist(
         Reduction::None => Ok(losses),
         Reduction::Sum => sum(&losses, None),
         Reduction::Mean => {
-            let labels = to_device(&Tensor::from_slice(target_lengths), losses.device(), losses.dtype(), false, false, None)?;
+            let labels =
+                to_device(&Tensor::from_slice(target_lengths), losses.device(), losses.dtype(), false, false, None)?;
             mean(&div(&losses, &clamp_min(&labels, 1.into())?)?, None)
         }
     }
@@ -166,14 +163,20 @@ pub fn ctc_loss_tensor(
     reduction: i64,
     zero_infinity: bool,
 ) -> Result<Tensor> {
-    let (inputs, labels) = (lengths("input_lengths", input_lengths)?, lengths("target_lengths", target_lengths)?);
+    let (inputs, labels) = (
+        lengths("input_lengths", input_lengths, ctc_loss_tensor::operator())?,
+        lengths("target_lengths", target_lengths, ctc_loss_tensor::operator())?,
+    );
     ctc_loss_intlist(log_probs, targets, &inputs, &labels, blank, reduction, zero_infinity)
 }
 
 /// The lengths that a tensor holds.
-fn lengths(argument: &'static str, tensor: &Tensor) -> Result<Vec<i64>> {
+fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if !tensor.dtype().is_integral() {
         return Err(BadArgument::dtype(argument, tensor.dtype(), "integral").into());
+    }
+    if tensor.device() == Device::META {
+        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
     to_dtype(tensor, DType::I64, false, false, None)?.to_vec::<i64>()
 }

@@ -4,8 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
 use crate::{
-    add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like, pow_tensor_scalar,
-    sqrt, sub, sum_dim_intlist, transpose_int,
+    add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
+    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, transpose_int,
 };
 
 /// The norm of the difference.
@@ -15,7 +15,9 @@ pub fn dist(this: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
 }
 
 /// The norm of the difference of each pair of rows; `eps` is added to the difference.
-#[op_def("pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor")]
+#[op_def(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"
+)]
 pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bool) -> Result<Tensor> {
     let apart = add_scalar(&sub(x1, x2, Scalar::Int(1))?, eps.into(), Scalar::Int(1))?;
     linalg_vector_norm(&apart, p.into(), Some(&[-1]), keepdim, None)
@@ -72,7 +74,8 @@ fn _euclidean_dist_any(x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
     cdist_spec(x1, x2, 2.0, None)?;
     let squares = |x: &Tensor| sum_dim_intlist(&pow_tensor_scalar(x, 2.into())?, Some(&[-1]), true, None);
     let (square1, square2) = (squares(x1)?, squares(x2)?);
-    let (one1, one2) = (ones_like(&square1, None, None, None, None, None)?, ones_like(&square2, None, None, None, None, None)?);
+    let (one1, one2) =
+        (ones_like(&square1, None, None, None, None, None)?, ones_like(&square2, None, None, None, None, None)?);
     let rows = cat(&[mul_scalar(x1, (-2).into())?, square1, one1], -1)?;
     let columns = cat(&[x2.clone(), one2, square2], -1)?;
     sqrt(&clamp_min(&matmul(&rows, &transpose_int(&columns, -2, -1)?)?, 0.into())?)

@@ -92,10 +92,12 @@ impl Fractional {
         if outer.last() == Some(&0) {
             return Err(BadArgument::sizes("self", sizes, "at least one channel"));
         }
-        let (kernel, output) = (spread("kernel_size", kernel_size, rank, 1)?, spread("output_size", output_size, rank, 0)?);
+        let (kernel, output) =
+            (spread("kernel_size", kernel_size, rank, 1)?, spread("output_size", output_size, rank, 0)?);
         for dim in 0..rank {
             if output[dim].saturating_add(kernel[dim] - 1) > image[dim] {
-                let expected = format!("room for {} windows of {} in dimension {dim} of an image", output[dim], kernel[dim]);
+                let expected =
+                    format!("room for {} windows of {} in dimension {dim} of an image", output[dim], kernel[dim]);
                 return Err(BadArgument::sizes("self", sizes, expected));
             }
         }
@@ -140,7 +142,11 @@ impl Fractional {
 }
 
 /// About equally far apart, the last at the end.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images, rounded as PyTorch does")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "positions in images, rounded as PyTorch does"
+)]
 fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
     let round = |x: f64| if single { f64::from(x as f32) } else { x };
     let apart = round(last as f64 / (count - 1).max(1) as f64);

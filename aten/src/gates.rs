@@ -3,7 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
 
-use crate::{_prelu_kernel, copy_, leaky_relu, leaky_relu_backward, mul, narrow, reshape, uniform};
+use crate::{
+    _prelu_kernel, check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_, narrow, reshape,
+};
 
 /// One half of a dimension, times the sigmoid of the other.
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", out = "out")]
@@ -66,7 +68,12 @@ pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let (rank, count) = (this.sizes().len(), weight.geometry().count());
     let channels = this.sizes().get(1).copied().unwrap_or(1);
     if count != 1 && (rank == 0 || count != channels) {
-        return Err(BadArgument::sizes("weight", weight.sizes(), format!("one weight, or {channels} for the channels")).into());
+        return Err(BadArgument::sizes(
+            "weight",
+            weight.sizes(),
+            format!("one weight, or {channels} for the channels"),
+        )
+        .into());
     }
     let mut sizes = Dims::from_elem(1, rank);
     if let Some(size) = sizes.get_mut(1) {
@@ -86,7 +93,8 @@ pub fn rrelu(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    Ok(rrelu_with_noise_functional(this, this, lower, upper, training, generator)?.0)
+    let bounds = bounds(this, this, lower, upper)?;
+    if training { mul(this, &slopes(this, bounds, generator)?) } else { leaky_relu(this, middle(bounds)) }
 }
 
 /// [`rrelu`], in place
@@ -100,8 +108,12 @@ pub fn rrelu_(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    let result = rrelu(this, lower, upper, training, generator)?;
-    copy_(this, &result, false)
+    let bounds = bounds(this, this, lower, upper)?;
+    if !training {
+        return leaky_relu_(this, middle(bounds));
+    }
+    let slopes = slopes(this, bounds, generator)?;
+    mul_(this, &slopes)
 }
 
 /// [`rrelu`], and what each element was multiplied with while training.
@@ -115,54 +127,12 @@ pub fn rrelu_with_noise_functional(
     upper: Scalar,
     training: bool,
     generator: Option<&Generator>,
-) -> Result<(Tensor, Tensor)>;
-
-#[op_impl(rrelu_with_noise_functional, CompositeExplicitAutograd)]
-fn rrelu_with_noise_any(
-    this: &Tensor,
-    noise: &Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
 ) -> Result<(Tensor, Tensor)> {
-    let (_, [lower, upper]) = rrelu_spec(this, noise, lower, upper)?;
-    if !training {
-        return Ok((leaky_relu(this, f64::midpoint(lower, upper).into())?, crate::clone(noise, None)?));
-    }
-    let slopes = uniform(this, lower, upper, generator)?;
-    let slopes = crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())?;
-    Ok((mul(this, &slopes)?, slopes))
+    let mut noise = crate::clone(noise, None)?;
+    Ok((rrelu_with_noise(this, &mut noise, lower, upper, training, generator)?, noise))
 }
 
-#[op_meta(rrelu_with_noise_functional)]
-fn rrelu_with_noise_meta(
-    this: &Tensor,
-    noise: &Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    _training: bool,
-    _generator: Option<&Generator>,
-) -> Result<(Tensor, Tensor)> {
-    let spec = rrelu_spec(this, noise, lower, upper)?.0;
-    Ok((spec.clone().on(Device::META)?, spec.on(Device::META)?))
-}
-
-fn rrelu_spec(this: &Tensor, noise: &Tensor, lower: Scalar, upper: Scalar) -> Result<(Spec, [f64; 2]), BadArgument> {
-    if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
-    }
-    if noise.sizes() != this.sizes() {
-        return Err(BadArgument::sizes("noise", noise.sizes(), format!("{:?}, as `self` has", this.sizes())));
-    }
-    let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
-    if !(bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite())) {
-        return Err(BadArgument::value("upper", upper, format!("a number that is not below `lower`, {lower}")));
-    }
-    Ok((Spec::pointwise(&[this], this.dtype())?, bounds))
-}
-
-/// [`rrelu_with_noise_functional`], into a tensor of the caller's for what elements were multiplied with
+/// [`rrelu`], into a tensor of the caller's for what elements were multiplied with while training
 #[op_def(
     "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
@@ -174,11 +144,13 @@ pub fn rrelu_with_noise(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    let (result, slopes) = rrelu_with_noise_functional(this, noise, lower, upper, training, generator)?;
-    if training {
-        copy_(noise, &slopes, false)?;
+    let bounds = bounds(this, noise, lower, upper)?;
+    if !training {
+        return leaky_relu(this, middle(bounds));
     }
-    Ok(result)
+    let slopes = slopes(this, bounds, generator)?;
+    copy_(noise, &slopes, false)?;
+    mul(this, &slopes)
 }
 
 /// [`rrelu_with_noise`], in place
@@ -193,8 +165,13 @@ pub fn rrelu_with_noise_(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    let result = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
-    copy_(this, &result, false)
+    let bounds = bounds(this, noise, lower, upper)?;
+    if !training {
+        return leaky_relu_(this, middle(bounds));
+    }
+    let slopes = slopes(this, bounds, generator)?;
+    copy_(noise, &slopes, false)?;
+    mul_(this, &slopes)
 }
 
 /// The gradient of [`rrelu_with_noise`].
@@ -211,9 +188,36 @@ pub fn rrelu_with_noise_backward(
     training: bool,
     self_is_result: bool,
 ) -> Result<Tensor> {
-    let [low, high] = rrelu_spec(this, noise, lower, upper)?.1;
-    if training && high - low > 1e-6 {
+    let bounds = bounds(this, noise, lower, upper)?;
+    if training && bounds[1] - bounds[0] > 1e-6 {
         return mul(grad_output, noise);
     }
-    leaky_relu_backward(grad_output, this, f64::midpoint(low, high).into(), self_is_result)
+    leaky_relu_backward(grad_output, this, middle(bounds), self_is_result)
+}
+
+/// Between which numbers slopes are.
+fn bounds(this: &Tensor, noise: &Tensor, lower: Scalar, upper: Scalar) -> Result<[f64; 2], BadArgument> {
+    check_devices([("self", this), ("noise", noise)])?;
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+    }
+    if noise.sizes() != this.sizes() {
+        return Err(BadArgument::sizes("noise", noise.sizes(), format!("{:?}, as `self` has", this.sizes())));
+    }
+    let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
+    if bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
+        return Ok(bounds);
+    }
+    Err(BadArgument::value("upper", upper, format!("a number that is not below `lower`, {lower}")))
+}
+
+fn middle([lower, upper]: [f64; 2]) -> Scalar {
+    f64::midpoint(lower, upper).into()
+}
+
+/// Random numbers between bounds for the elements that are not positive, and 1 for those that are.
+fn slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
+    let mut slopes = crate::empty_like(this, None, None, None, None, None)?;
+    crate::uniform_(&mut slopes, lower, upper, generator)?;
+    crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())
 }

@@ -139,7 +139,8 @@ impl Sampling {
             1 => Between::Nearest,
             2 if rank == 2 => Between::Cubic,
             other => {
-                let expected = if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
+                let expected =
+                    if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
                 return Err(BadArgument::value("interpolation_mode", other, expected));
             }
         };
@@ -219,7 +220,7 @@ pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners
         return Err(BadArgument::sizes("grad", grad.sizes(), format!("{wanted:?}, the sizes of the result")).into());
     }
     let grad = reshape(grad, &[size[0], base.sizes()[1], rank])?;
-    bmm(&transpose_int(&grad, 1, 2)?, &base)
+    transpose_int(&bmm(&transpose_int(&base, 1, 2)?, &grad)?, 1, 2)
 }
 
 /// The places of images of these sizes, one after the other, and a 1 behind each.

@@ -57,35 +57,3 @@ pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Ten
     }
     this.take(&kept.nonzero()?)
 }
-
-/// The sequences beside each other, the shorter ones filled up at one end.
-#[op_def(
-    r#"pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"#
-)]
-pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64, padding_side: &str) -> Result<Tensor> {
-    let left = match padding_side {
-        "left" => true,
-        "right" => false,
-        other => return Err(BadArgument::value("padding_side", other, "`left` or `right`").into()),
-    };
-    let Some(first) = sequences.first() else {
-        return Err(BadArgument::value("sequences", "empty", "one tensor or more").into());
-    };
-    let Some((_, inner)) = first.sizes().split_first() else {
-        return Err(BadArgument::rank("sequences", 0, "at least 1").into());
-    };
-    let longest = sequences.iter().filter_map(|sequence| sequence.sizes().first()).max().copied().unwrap_or(0);
-    let filled = |sequence: &Tensor| match sequence.sizes().split_first() {
-        Some((length, own)) if own == inner => {
-            let missing = longest - length;
-            let mut pad = vec![0; 2 * inner.len()];
-            pad.extend(if left { [missing, 0] } else { [0, missing] });
-            crate::constant_pad_nd(sequence, &pad, padding_value.into())
-        }
-        _ => {
-            let expected = format!("{inner:?} behind the first dimension, as the first has");
-            Err(BadArgument::sizes("sequences", sequence.sizes(), expected).into())
-        }
-    };
-    crate::stack(&sequences.iter().map(filled).collect::<Result<Vec<_>>>()?, i64::from(!batch_first))
-}

@@ -41,6 +41,15 @@ impl Reduction {
         }
     }
 
+    /// What becomes of these losses.
+    pub(crate) fn of_losses(self, losses: Tensor) -> Result<Tensor> {
+        match self {
+            Self::None => Ok(losses),
+            Self::Mean => mean(&losses, None),
+            Self::Sum => sum(&losses, None),
+        }
+    }
+
     /// What the gradient of each loss is multiplied by.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
@@ -51,11 +60,7 @@ impl Reduction {
 
 /// Applies a reduction to losses.
 fn reduced(losses: Tensor, reduction: i64) -> Result<Tensor> {
-    match Reduction::of(reduction)? {
-        Reduction::None => Ok(losses),
-        Reduction::Mean => mean(&losses, None),
-        Reduction::Sum => sum(&losses, None),
-    }
+    Reduction::of(reduction)?.of_losses(losses)
 }
 
 /// What the losses of all elements look like, and what becomes of them.

@@ -3,20 +3,18 @@
 //! A pack has the elements of all sequences step by step, the longest sequence first, and how many sequences each step has.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims};
+use dispatch_runtime::{BadArgument, Dims, ErrorKind};
 
-use crate::{constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_dtype, transpose_int};
+use crate::{
+    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_dtype,
+    transpose_int,
+};
 
 /// Sequences padded to the length of the longest, behind or in front.
 #[op_def(
     r#"pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"#
 )]
-pub fn pad_sequence(
-    sequences: &[Tensor],
-    batch_first: bool,
-    padding_value: f64,
-    padding_side: &str,
-) -> Result<Tensor> {
+pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64, padding_side: &str) -> Result<Tensor> {
     let [first, ..] = sequences else {
         return Err(BadArgument::value("sequences", "an empty list", "at least one sequence").into());
     };
@@ -32,7 +30,11 @@ pub fn pad_sequence(
     for sequence in sequences {
         match sequence.sizes().split_first() {
             Some((&own, others)) if others == beside => length = length.max(own),
-            _ => return Err(BadArgument::sizes("sequences", sequence.sizes(), format!("a length, and then {beside:?}")).into()),
+            _ => {
+                return Err(
+                    BadArgument::sizes("sequences", sequence.sizes(), format!("a length, and then {beside:?}")).into()
+                );
+            }
         }
     }
     let padded = sequences.iter().map(|sequence| {
@@ -47,8 +49,9 @@ pub fn pad_sequence(
 /// Sequences without their padding, and how many of them each step has.
 #[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
+    check_devices([("input", input), ("lengths", lengths)])?;
     let input = steps_first(input, batch_first)?;
-    let lengths = numbers(lengths)?;
+    let lengths = numbers(lengths, _pack_padded_sequence::operator())?;
     let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
     let sorted = lengths.windows(2).all(|pair| pair[0] >= pair[1]);
     let fits = i64::try_from(lengths.len()) == Ok(batch) && lengths.iter().all(|length| (1..=steps).contains(length));
@@ -77,7 +80,8 @@ pub fn _pack_padded_sequence_backward(
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), "at least 2 sizes").into());
     };
     let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
-    unpacked(grad, &batch_sizes_of(batch_sizes, grad)?, (steps, batch), 0.into(), batch_first)
+    let sizes = batch_sizes_of(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
+    unpacked(grad, &sizes, (steps, batch), 0.into(), batch_first)
 }
 
 /// Sequences padded to the length of the longest, or to `total_length`, and how long each is.
@@ -91,7 +95,7 @@ pub fn _pad_packed_sequence(
     padding_value: Scalar,
     total_length: i64,
 ) -> Result<(Tensor, Tensor)> {
-    let sizes = batch_sizes_of(batch_sizes, data)?;
+    let sizes = batch_sizes_of(batch_sizes, data, _pad_packed_sequence::operator())?;
     let (longest, batch) = (count(sizes.len()), sizes.first().copied().unwrap_or(0));
     if total_length > 0 && total_length < longest {
         let expected = format!("at least {longest}, the length of the longest sequence");
@@ -106,8 +110,11 @@ fn count(elements: usize) -> i64 {
     i64::try_from(elements).unwrap_or(i64::MAX)
 }
 
-/// The numbers that a tensor holds.
-fn numbers(tensor: &Tensor) -> Result<Vec<i64>> {
+/// The numbers that a tensor holds, which say what the results look like.
+fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+    if tensor.device() == Device::META {
+        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
+    }
     to_dtype(tensor, DType::I64, false, false, None)?.to_vec::<i64>()
 }
 
@@ -116,8 +123,9 @@ fn numbers(tensor: &Tensor) -> Result<Vec<i64>> {
 /// # Errors
 ///
 /// Where it is otherwise.
-pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor) -> Result<Vec<i64>> {
-    let sizes = numbers(batch_sizes)?;
+pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+    check_devices([("data", data), ("batch_sizes", batch_sizes)])?;
+    let sizes = numbers(batch_sizes, operator)?;
     let rows = data.sizes().first().copied().unwrap_or(0);
     let falling = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
     if falling && sizes.iter().sum::<i64>() == rows {

@@ -312,7 +312,7 @@ macro_rules! layers {
             bidirectional: bool,
         ) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
-            let (output, $ends) = stack.run(data, &batch_sizes_of(batch_sizes, data)?, $start)?;
+            let (output, $ends) = stack.run(data, &batch_sizes_of(batch_sizes, data, $packed::operator())?, $start)?;
             $end(output, $ends)
         }
     )*};

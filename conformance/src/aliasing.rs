@@ -25,7 +25,7 @@ const MAY_COPY: [&str; 12] = [
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
 /// These are views without saying so: their callers promise never to look.
-const SILENT_VIEWS: [&str; 12] = [
+const SILENT_VIEWS: [&str; 13] = [
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -35,6 +35,7 @@ const SILENT_VIEWS: [&str; 12] = [
     "dropout",
     "feature_dropout",
     "alpha_dropout",
+    "feature_alpha_dropout",
     "type_as",
     "to_dense",
     "lift",

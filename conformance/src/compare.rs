@@ -267,7 +267,7 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array) -> bool 
         elements.iter().map(|&x| complex(x).norm()).filter(|x| x.is_finite()).fold(0.0, f64::max)
     };
     let tolerance = Tolerance::of(recorded.dtype);
-    let rough = (64.0 * tolerance.relative).min(0.05) * finite(&recorded.elements) + 64.0 * tolerance.absolute;
+    let rough = (64.0 * tolerance.relative).min(0.0625) * finite(&recorded.elements) + 64.0 * tolerance.absolute;
     let (ours, theirs) = (error(actual), error(recorded));
     ours <= theirs && theirs <= rough
 }

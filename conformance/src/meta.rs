@@ -11,7 +11,9 @@ use crate::tensors::outline;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
 /// What comes out of these, or how large it is, stands in the elements.
-const DATA_DEPENDENT: [&str; 16] = [
+const DATA_DEPENDENT: [&str; 18] = [
+    "_pack_padded_sequence",
+    "_pad_packed_sequence",
     "nonzero",
     "masked_select",
     "unique_consecutive",
@@ -32,9 +34,10 @@ const DATA_DEPENDENT: [&str; 16] = [
 
 /// Whether nobody can say without memory what the call gives.
 fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
-    let base = operator.name().base;
+    let (base, overload) = (operator.name().base, operator.name().overload);
+    let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
     let is_mask = |datum: &Datum| datum.arrays().iter().any(|array| matches!(array.dtype, DType::Bool | DType::U8));
-    DATA_DEPENDENT.contains(&base) || base == "index" && arguments.get(1).is_some_and(is_mask)
+    DATA_DEPENDENT.contains(&base) || lengths_in_tensors || base == "index" && arguments.get(1).is_some_and(is_mask)
 }
 
 pub(crate) fn check(case: &Case) -> Verdict {

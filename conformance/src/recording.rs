@@ -13,6 +13,13 @@ use serde_json::{Map, Value as Json};
 
 use crate::error::{Error, Result};
 
+/// The first is of what PyTorch's dispatcher sees below autograd; then come operators that it lacks, and such as are composed of others.
+const RECORDINGS: [(&str, &[u8]); 3] = [
+    ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
+    ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
+    ("composites.jsonl", include_bytes!("../golden/composites.jsonl.gz")),
+];
+
 /// One recorded call.
 ///
 /// ```
@@ -113,11 +120,13 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Where there is a recording, but it cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let Some(first) = lines("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz"))? else { return Ok(None) };
-    let more = lines("more.jsonl", include_bytes!("../golden/more.jsonl.gz"))?.unwrap_or_default();
-    let mut calls: Vec<Call> = Vec::with_capacity(first.len() + more.len());
+    let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
+    if files[0].is_none() {
+        return Ok(None);
+    }
+    let mut calls = Vec::new();
     let mut counts = std::collections::HashMap::<String, usize>::new();
-    for (i, line) in first.iter().enumerate().chain(more.iter().enumerate()) {
+    for (i, line) in files.iter().flatten().flat_map(|lines| lines.iter().enumerate()) {
         let mut call = Call::parse_numbered(line, i + 1)?;
         let count = counts.entry(call.operator.clone()).or_default();
         call.number = *count;

@@ -58,7 +58,7 @@ fn choice(
 const QUERIES: usize = 128;
 
 /// How many keys a block has.
-const KEYS: usize = 128;
+const KEYS: usize = 256;
 
 /// How many elements are worked on side by side.
 const LANES: usize = 32;

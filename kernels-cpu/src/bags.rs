@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use aten::Bagging;
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
 
 use crate::compute::{Compute, Fraction};
 use crate::factory::of;
@@ -44,7 +44,9 @@ impl Bags {
             return Err(BadArgument::value("offsets", start, "0 for the first bag").into());
         }
         if let Some(pair) = starts.windows(2).find(|pair| pair[0] > pair[1]) {
-            return Err(BadArgument::value("offsets", pair[1], format!("{} or more, as the one before", pair[0])).into());
+            return Err(
+                BadArgument::value("offsets", pair[1], format!("{} or more, as the one before", pair[0])).into()
+            );
         }
         if !last {
             starts.push(rows.len());

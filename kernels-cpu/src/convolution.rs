@@ -2,27 +2,32 @@
 //!
 //! A window that moves over the *large* side meets, at each of its places, an element of the *small* side. Three sums are all there is:
 //! the small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second
-//! of them, and every gradient is one of the three. Each is a matrix product with the patches under the window as columns; a block of
-//! them is made at a time, so that it stays near the processor.
+//! of them, and every gradient is one of the three. The first two go the same way: what they read is laid out, a part at a time that
+//! stays near the processor, so that neighbours of a result meet neighbours.
 
+mod field;
 mod moves;
+mod sums;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
 use crate::compute::Compute;
-use crate::gemm::{Entry, Matrix, MatrixMut, gemm};
+use crate::gemm::{Batch, BatchMut, Matrix, MatrixMut, batched, gemm};
 use crate::packed::{computed, filled, packed};
-use crate::pool;
+use crate::pool::{self, Lines};
+use field::{Field, Pass, Strip};
 use moves::Moves;
+use sums::{FILTERS, LANES, Meetings, ROWS, STEP, Sums, Term};
 
-/// What convolutions compute in.
-trait Term: Compute + Entry<Sum = Self> {}
+/// Elements that stay in the second cache beside others.
+const NEAR: usize = 1 << 17;
 
-impl<T: Compute + Entry<Sum = T>> Term for T {}
+/// Sums that stay in the first cache beside others.
+const SUMS: usize = 1 << 14;
 
-/// Elements of a block of columns: what stays in the second cache.
-const BLOCK: usize = 1 << 18;
+/// Multiply-adds that are worth a thread.
+const GRAIN: usize = 1 << 18;
 
 #[op_impl(aten::convolution, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
@@ -45,9 +50,9 @@ fn convolution(
         let bias = bias.map(packed::<T>).transpose()?;
         filled(input.dtype(), &found.sizes, |out: &mut [T]| {
             if transposed {
-                scatter(&moves, &input_elements, &weight, bias.as_deref(), out);
+                moves.scatter(&input_elements, &weight, bias.as_deref(), out);
             } else {
-                gather(&moves, &input_elements, &weight, bias.as_deref(), out);
+                moves.gather(&input_elements, &weight, bias.as_deref(), out);
             }
             Ok(())
         })
@@ -90,9 +95,9 @@ fn convolution_backward(
         let grad_input = if output_mask[0] {
             filled(dtype, input.sizes(), |out: &mut [T]| {
                 if transposed {
-                    gather(&moves, &grad, &weight_elements, None, out);
+                    moves.gather(&grad, &weight_elements, None, out);
                 } else {
-                    scatter(&moves, &grad, &weight_elements, None, out);
+                    moves.scatter(&grad, &weight_elements, None, out);
                 }
                 Ok(())
             })?
@@ -102,17 +107,15 @@ fn convolution_backward(
         let grad_weight = if output_mask[1] {
             let (large, small) = if transposed { (&grad, &input_elements) } else { (&input_elements, &grad) };
             filled(dtype, weight.sizes(), |out: &mut [T]| {
-                correlate(&moves, large, small, out);
+                moves.correlate(large, small, out);
                 Ok(())
             })?
         } else {
             unwanted()?
         };
         let grad_bias = if output_mask[2] {
-            filled(dtype, &found.sizes[1..2], |out: &mut [T]| {
-                by_channel(&grad, grad_output.sizes(), out);
-                Ok(())
-            })?
+            let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
+            aten::sum_dim_intlist(grad_output, Some(&but_channels), false, None)?
         } else {
             unwanted()?
         };
@@ -128,8 +131,7 @@ fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64],
         let elements = packed::<T>(this)?;
         filled(this.dtype(), &sizes, |out: &mut [T]| {
             for item in 0..moves.batch {
-                let (large, columns) = (moves.large_of(&elements, item), moves.columns_of(item));
-                moves.unfold(large, 0..moves.channels, 0..moves.places(), &mut out[columns]);
+                moves.unfold(&elements[moves.large_range(item)], &mut out[moves.columns_of(item)]);
             }
             Ok(())
         })
@@ -151,35 +153,12 @@ fn col2im(
         let elements = packed::<T>(this)?;
         filled(this.dtype(), &sizes, |out: &mut [T]| {
             out.fill(<T as Compute>::ZERO);
-            let mut columns = Vec::new();
             for item in 0..moves.batch {
-                let large = moves.large_range(item, 0..moves.channels);
-                columns.clear();
-                columns.extend_from_slice(&elements[moves.columns_of(item)]);
-                moves.fold(&mut columns, 0..moves.channels, &mut out[large]);
+                moves.fold(&elements[moves.columns_of(item)], &mut out[moves.large_range(item)]);
             }
             Ok(())
         })
     })
-}
-
-/// One, which is what products are scaled by.
-fn one<T: Term>() -> T {
-    T::from_scalar(Scalar::Int(1))
-}
-
-/// Sums of every channel.
-fn by_channel<T: Term>(elements: &[T], sizes: &[i64], out: &mut [T]) {
-    let places: usize = sizes[2..].iter().map(|&size| usize::try_from(size).unwrap_or(0)).product();
-    out.fill(T::ZERO);
-    if places > 0 {
-        let channels = out.len();
-        for (at, channel) in elements.chunks_exact(places).enumerate() {
-            let sum = channel.chunks(256).map(|part| part.iter().fold(T::ZERO, |sum, &x| sum.plus(x)));
-            let sum = sum.fold(T::ZERO, T::plus);
-            out[at % channels] = out[at % channels].plus(sum);
-        }
-    }
 }
 
 /// What threads write apart from each other.
@@ -202,136 +181,261 @@ impl<T> Shared<T> {
     }
 }
 
-/// The small side: the weight times the patches of the large side, and a bias.
-fn gather<T: Term>(moves: &Moves, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
-    let (places, filters, taps) = (moves.places(), moves.filters, moves.taps());
-    let inner = moves.channels * taps;
-    if small.is_empty() {
-        return;
+impl Moves {
+    /// The small side: the weight times the large side, where the window is, and a bias.
+    fn gather<T: Term>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
+        let product = Product {
+            items: self.batch * self.groups,
+            groups: self.groups,
+            source: (self.channels, self.area()),
+            result: (self.filters, self.places()),
+            steps: (self.taps(), self.channels * self.taps()),
+        };
+        if self.is_pointwise() {
+            product.multiply(large, weight, bias, small);
+        } else {
+            product.compute(&self.gathering(), large, weight, bias, small);
+        }
     }
-    let items = moves.batch * moves.groups;
-    let width = (BLOCK / inner.max(1)).clamp(64, places.max(64));
-    // Blocks of one width, and enough of them for all threads.
-    let blocks = places.div_ceil(width).max(pool::num_threads().div_ceil(items).min(places.div_ceil(64)));
-    let width = places.div_ceil(blocks).next_multiple_of(16);
-    let width = if moves.is_pointwise() && items >= pool::num_threads() { places } else { width };
-    let blocks = places.div_ceil(width);
-    let out = Shared(small.as_mut_ptr());
-    let work = inner.saturating_mul(filters).saturating_mul(width.min(places));
-    pool::over(0..items * blocks, (1_usize << 18).div_ceil(work.max(1)), |pieces| {
-        let out = &out;
-        let mut columns = Vec::new();
-        for piece in pieces {
-            let (item, start) = (piece / blocks, piece % blocks * width);
-            let (group, end) = (item % moves.groups, places.min(start + width));
-            let from = moves.large_of(large, item);
-            for filter in 0..filters {
-                let line = (item * filters + filter) * places;
-                let bias = bias.map_or(T::ZERO, |bias| bias[group * filters + filter]);
-                // SAFETY: inside of the result; the places of a line are divided between the pieces.
-                unsafe { out.slice(line + start..line + end) }.fill(bias);
-            }
-            if moves.channels == 1 && !moves.is_pointwise() {
-                for filter in 0..filters {
-                    let line = (item * filters + filter) * places;
-                    // SAFETY: as above.
-                    let line = unsafe { out.slice(line + start..line + end) };
-                    moves.slide(from, &weight[(group * filters + filter) * taps..][..taps], start..end, line);
+
+    /// The large side: the weight times the small side, added where the window is, and a bias.
+    fn scatter<T: Term>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
+        let product = Product {
+            items: self.batch * self.groups,
+            groups: self.groups,
+            source: (self.filters, self.places()),
+            result: (self.channels, self.area()),
+            steps: (self.channels * self.taps(), self.taps()),
+        };
+        if self.is_pointwise() {
+            return product.multiply(small, weight, bias, large);
+        }
+        for pass in self.scattering() {
+            product.compute(&pass, small, weight, bias, large);
+        }
+    }
+
+    /// The weight: the small side times what it meets of the large side, over the batch.
+    fn correlate<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
+        const PLACES: usize = 1 << 11;
+        weight.fill(T::ZERO);
+        if self.is_pointwise() {
+            return self.correlate_points(large, small, weight);
+        }
+        let pass = self.gathering();
+        let taps = pass.taps.len();
+        let strips = pass.strips(PLACES * pass.layers(), 1);
+        let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
+        let images = (PLACES / self.places()).clamp(1, self.batch.max(1));
+        let blocks = self.channels.div_ceil((NEAR / (images * area)).clamp(1, self.channels.max(1)));
+        let channels_each = self.channels.div_ceil(blocks.max(1)).max(1);
+        let parts = pool::num_threads().div_ceil((self.groups * blocks).max(1));
+        let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
+        let parts = self.filters.div_ceil(filters_each.max(1));
+        let inner = self.channels * taps;
+        let out = Shared(weight.as_mut_ptr());
+        pool::each(self.groups * blocks * parts, |piece| {
+            let out = &out;
+            let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
+            let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
+            let filters = part * filters_each..self.filters.min((part + 1) * filters_each);
+            let mut field = Field::new();
+            for first in (0..self.batch).step_by(images) {
+                let images = first..self.batch.min(first + images);
+                for strip in &strips {
+                    let of = |image: usize| {
+                        &large[self.large_range(image * self.groups + group)][channels.start * self.area()..]
+                    };
+                    field.lay_out(&pass, strip, self.area(), images.clone().map(of), channels.len());
+                    let [rows, columns] = strip.sizes();
+                    let (start, step) = pass.start(strip);
+                    let from = ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
+                    let meetings = Meetings {
+                        small: &small[from..],
+                        filters: filters.len(),
+                        field: &field.elements,
+                        offsets: &field.offsets,
+                        images: images.len(),
+                        rows,
+                        columns,
+                        small_steps: [self.groups * self.filters * self.places(), self.places(), step],
+                        field_steps: [channels.len() * strip.area, strip.pitch],
+                    };
+                    let row = (group * self.filters + filters.start) * inner + channels.start * taps;
+                    meetings.compute(
+                        #[inline(always)]
+                        |filter, offset, sum| {
+                            let at = row + filter * inner + offset;
+                            // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
+                            let entry = unsafe { &mut out.slice(at..at + 1)[0] };
+                            *entry = entry.plus(sum);
+                        },
+                    );
                 }
-                continue;
             }
-            let (patches, line) = if moves.is_pointwise() {
-                (&from[start.min(from.len())..], places)
-            } else {
-                columns.resize(inner * (end - start), T::ZERO);
-                moves.unfold(from, 0..moves.channels, start..end, &mut columns);
-                (&columns[..], end - start)
-            };
-            let weight = &weight[group * filters * inner..][..filters * inner];
-            let weight = Matrix::new(weight, [filters, inner], [inner, 1]);
-            let patches = Matrix::new(patches, [inner, end - start], [line, 1]);
-            let (Some(weight), Some(patches)) = (weight, patches) else { continue };
-            // SAFETY: the rows lie inside of the result, and the places of a row are divided between the pieces.
-            let to = unsafe {
-                let first = out.0.add(item * filters * places + start);
-                MatrixMut::from_raw(first, [filters, end - start], [places.cast_signed(), 1])
-            };
-            gemm(one::<T>(), weight, patches, one::<T>(), to);
-        }
-    });
+        });
+    }
 }
 
-/// How many channels of a side are worked on at once: not all, where there are fewer items than threads.
-fn channels_at_once(moves: &Moves, items: usize) -> usize {
-    let wanted = match pool::num_threads().div_ceil(items.max(1)) {
-        1 => 1,
-        threads => threads * 2,
-    };
-    let near = (BLOCK * 2 / (moves.taps() * moves.places()).max(1)).max(1);
-    moves.channels.div_ceil(wanted).clamp(1, near)
-}
-
-/// The large side: every element of the small side times the weight, added where the window is.
-fn scatter<T: Term>(moves: &Moves, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
-    let (places, filters, taps) = (moves.places(), moves.filters, moves.taps());
-    let items = moves.batch * moves.groups;
-    let step = channels_at_once(moves, items);
-    let blocks = moves.channels.div_ceil(step);
-    let out = Shared(large.as_mut_ptr());
-    pool::over(0..items * blocks, 1, |pieces| {
-        let out = &out;
-        let mut columns = Vec::new();
-        for piece in pieces {
-            let (item, first) = (piece / blocks, piece % blocks * step);
-            let (group, channels) = (item % moves.groups, first..moves.channels.min(first + step));
-            let range = moves.large_range(item, channels.clone());
-            let area = range.len() / channels.len();
-            // SAFETY: inside of the result; the channels are divided between the pieces.
-            let to = unsafe { out.slice(range) };
-            for (at, channel) in to.chunks_exact_mut(area.max(1)).enumerate() {
-                channel.fill(bias.map_or(T::ZERO, |bias| bias[group * moves.channels + first + at]));
+impl Moves {
+    /// The same where the window is one element: products of matrices.
+    fn correlate_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        let (places, filters, channels) = (self.places(), self.filters, self.channels);
+        for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
+            for item in (0..self.batch).map(|image| image * self.groups + group) {
+                let small = Matrix::new(&small[item * filters * places..], [filters, places], [places, 1]);
+                let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
+                let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
+                let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
+                gemm(one::<T>(), small, large, one::<T>(), to);
             }
-            let inner = moves.channels * taps;
-            let rows = channels.len() * taps;
-            let weight = &weight[(group * filters * inner + first * taps).min(weight.len())..];
-            let from = &small[item * filters * places..][..filters * places];
-            columns.resize(rows * places, T::ZERO);
-            let weight = Matrix::new(weight, [rows, filters], [1, inner]);
-            let from = Matrix::new(from, [filters, places], [places, 1]);
-            let patches = MatrixMut::new(&mut columns, [rows, places], [places, 1]);
-            let (Some(weight), Some(from), Some(patches)) = (weight, from, patches) else { continue };
-            gemm(one::<T>(), weight, from, T::ZERO, patches);
-            moves.fold(&mut columns, channels, to);
         }
-    });
+    }
 }
 
-/// The weight: the small side times the patches of the large side, over the batch.
-fn correlate<T: Term>(moves: &Moves, large: &[T], small: &[T], weight: &mut [T]) {
-    let (places, filters, taps) = (moves.places(), moves.filters, moves.taps());
-    let inner = moves.channels * taps;
-    let step = channels_at_once(moves, moves.groups);
-    let blocks = moves.channels.div_ceil(step);
-    weight.fill(T::ZERO);
-    let out = Shared(weight.as_mut_ptr());
-    pool::each(moves.groups * blocks, |piece| {
-        let out = &out;
-        let (group, first) = (piece / blocks, piece % blocks * step);
-        let channels = first..moves.channels.min(first + step);
-        let rows = channels.len() * taps;
-        let mut columns = vec![T::ZERO; rows * places];
-        for image in 0..moves.batch {
-            let item = image * moves.groups + group;
-            moves.unfold(moves.large_of(large, item), channels.clone(), 0..places, &mut columns);
-            let from = Matrix::new(&small[item * filters * places..], [filters, places], [places, 1]);
-            let patches = Matrix::new(&columns, [rows, places], [places, 1]);
-            let (Some(from), Some(patches)) = (from, patches) else { continue };
-            // SAFETY: the columns of a group's rows are divided between the pieces.
-            let to = unsafe {
-                let start = out.0.add(group * filters * inner + first * taps);
-                MatrixMut::from_raw(start, [filters, rows], [inner.cast_signed(), 1])
-            };
-            gemm(one::<T>(), from, patches.transposed(), one::<T>(), to);
+/// One, which is what products are scaled by.
+fn one<T: Term>() -> T {
+    T::from_scalar(Scalar::Int(1))
+}
+
+/// A weight times one side, which gives the other.
+struct Product {
+    items: usize,
+    groups: usize,
+    /// For each item, how many channels and how many elements of each.
+    source: (usize, usize),
+    result: (usize, usize),
+    /// In the weight, from one channel of the source and of the result to the next.
+    steps: (usize, usize),
+}
+
+impl Product {
+    fn compute<T: Term>(&self, pass: &Pass, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
+        let inner = self.source.0 * pass.taps.len();
+        let rows = self.result.0;
+        if result.is_empty() {
+            return;
         }
-    });
+        let weights = self.weights(pass, weight);
+        let lines = rows.next_multiple_of(ROWS);
+        // So many rows that their weights stay near.
+        let chunk = (2 * NEAR / inner.max(1)).clamp(ROWS, lines.max(ROWS)) / ROWS * ROWS;
+        let chunk = rows.div_ceil(rows.div_ceil(chunk)).next_multiple_of(ROWS);
+        let chunks = rows.div_ceil(chunk);
+        let wanted = (2 * pool::num_threads()).div_ceil(self.items * chunks);
+        let strips = pass.strips(NEAR / self.source.0.max(1), if pool::threads_here() == 1 { 1 } else { wanted });
+        let out = Shared(result.as_mut_ptr());
+        let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
+        pool::over(0..chunks * self.items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+            let (mut field, mut sums) = (Field::new(), Vec::new());
+            for piece in pieces {
+                let (item, strip) = (piece / strips.len() % self.items, &strips[piece % strips.len()]);
+                let first = piece / strips.len() / self.items * chunk;
+                let group = item % self.groups;
+                let from = &source[item * self.source.0 * self.source.1..][..self.source.0 * self.source.1];
+                let to = item * rows * self.result.1;
+                let weights = &weights[(group * lines + first) * inner..(group + 1) * lines * inner];
+                field.lay_out(pass, strip, self.source.1, std::iter::once(from), self.source.0);
+                let rows = first..rows.min(first + chunk);
+                add_up(&field, &mut sums, pass, strip, weights, rows.len(), |row, places, at, step, sums: &[T]| {
+                    let row = rows.start + row;
+                    let bias = bias.map_or(T::ZERO, |bias| bias[group * self.result.0 + row]);
+                    let start = to + row * self.result.1 + at;
+                    // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
+                    // another pass have their turn.
+                    let line = unsafe { out.slice(start..start + (places - 1) * step + 1) };
+                    if step == 1 {
+                        line.iter_mut().zip(sums).for_each(|(to, &sum)| *to = sum.plus(bias));
+                    } else {
+                        line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum.plus(bias));
+                    }
+                });
+            }
+        });
+    }
+
+    /// The same where the window is one element: products of matrices.
+    fn multiply<T: Term>(&self, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
+        let ((channels, area), rows, images) = (self.source, self.result.0, self.items / self.groups);
+        for group in 0..self.groups {
+            let weight = &weight[group * rows * channels..];
+            let first = group * channels * area;
+            let Some(result) = result.get_mut(group * rows * area..) else { return };
+            if let Some(bias) = bias {
+                for image in result.chunks_mut(self.groups * rows * area) {
+                    let lines = image.chunks_exact_mut(area.max(1)).zip(&bias[group * rows..]);
+                    lines.take(rows).for_each(|(line, &bias)| line.fill(bias));
+                }
+            }
+            let weight = Batch::new(weight, [images, rows, channels], [0, self.steps.1, self.steps.0]);
+            let source =
+                Batch::new(&source[first..], [images, channels, area], [self.groups * channels * area, area, 1]);
+            let into = BatchMut::new(result, [images, rows, area], [self.groups * rows * area, area, 1]);
+            let (Some(weight), Some(source), Some(into)) = (weight, source, into) else { return };
+            batched(one::<T>(), weight, source, if bias.is_some() { one::<T>() } else { T::ZERO }, into);
+        }
+    }
+
+    /// The weight as it is read: for every [`ROWS`] rows of a group, their numbers for each channel and tap.
+    fn weights<T: Term>(&self, pass: &Pass, weight: &[T]) -> Vec<T> {
+        let (channels, rows, taps) = (self.source.0, self.result.0, pass.taps.len());
+        let blocks = rows.div_ceil(ROWS);
+        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS];
+        let of_group = weight.len() / self.groups;
+        let lines = Lines::new(&mut packed, channels * taps * ROWS);
+        pool::over(0..lines.len(), (GRAIN / 8).div_ceil(channels * taps * ROWS + 1), |pieces| {
+            for line in pieces {
+                let (group, first) = (line / blocks, line % blocks * ROWS);
+                // SAFETY: every line is in one piece.
+                let numbers = unsafe { lines.get(line) };
+                for row in 0..ROWS.min(rows - first) {
+                    let start = group * of_group + (first + row) * self.steps.1;
+                    for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
+                        let window = &weight[start + channel * self.steps.0..];
+                        for (tap, numbers) in pass.taps.iter().zip(numbers.chunks_exact_mut(ROWS)) {
+                            numbers[row] = window[tap.number];
+                        }
+                    }
+                }
+            }
+        });
+        packed
+    }
+}
+
+/// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, and where they go.
+fn add_up<T: Term>(
+    field: &Field<T>,
+    sums: &mut Vec<T>,
+    pass: &Pass,
+    strip: &Strip,
+    weights: &[T],
+    rows: usize,
+    mut put: impl FnMut(usize, usize, usize, usize, &[T]),
+) {
+    let lines = rows.next_multiple_of(ROWS);
+    let places = strip.places();
+    let at_once = (SUMS / rows.max(1) / STEP).max(1) * STEP;
+    for first in (0..places).step_by(at_once) {
+        let count = at_once.min(places - first);
+        let line = count.next_multiple_of(LANES);
+        sums.resize(lines * line, T::ZERO);
+        let all = Sums {
+            weights,
+            rows,
+            offsets: &field.offsets,
+            near: Field::<T>::near(pass),
+            field: &field.elements[first..],
+            places: count,
+            sums,
+            line,
+        };
+        all.compute();
+        for (row, sums) in sums.chunks_exact(line).take(rows).enumerate() {
+            pass.results(strip, first..first + count, |places, at, step| {
+                put(row, places.len(), at, step, &sums[places]);
+            });
+        }
+    }
 }

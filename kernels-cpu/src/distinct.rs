@@ -5,12 +5,13 @@ use std::cmp::Ordering;
 use dispatch_runtime::{BadArgument, Operation, Result, Tensor, op_impl, wrap_dim};
 
 use crate::numbers::{elements, usized};
+use crate::order::{First, Ranked, ordered};
 use crate::reduce::computed;
 use crate::reduction::extremes::Ordered;
 
 type Three = (Tensor, Tensor, Tensor);
 
-/// Which rows are the first of their kind, which kind each row is of, and how many rows each kind has.
+/// Which rows are the first of their kind, which kind each row is of if that is asked for, and how many rows each kind has.
 #[derive(Default)]
 struct Kinds {
     firsts: Vec<i64>,
@@ -20,24 +21,45 @@ struct Kinds {
 
 impl Kinds {
     /// Of `count` rows of `width` elements.
-    fn of<T: Ordered>(elements: &[T], count: usize, width: usize, sorted: bool) -> Self {
-        let row = |i: usize| &elements[i * width..(i + 1) * width];
-        let mut order: Vec<(&[T], usize)> = (0..count).map(|i| (row(i), i)).collect();
-        if sorted {
-            order.sort_unstable_by(|a, b| compare(a.0, b.0).then(a.1.cmp(&b.1)));
+    fn of<T: Ranked>(elements: &[T], count: usize, width: usize, along: Along) -> Self {
+        let mut kinds = Self { inverse: vec![0; if along.inverse { count } else { 0 }], ..Self::default() };
+        if along.sorted && width == 1 {
+            ordered!(elements, First::Smallest, order => {
+                let mut entries = order.entries(elements);
+                order.sort(&mut entries);
+                let mut last = None;
+                for entry in entries {
+                    let place = order.place(entry);
+                    let again = last.is_some_and(|last| order.same(last, entry)) && !elements[place].is_none();
+                    kinds.add(place, again);
+                    last = Some(entry);
+                }
+            });
+            return kinds;
         }
-        let mut kinds = Self { inverse: vec![0; count], ..Self::default() };
-        for (i, &(row, place)) in order.iter().enumerate() {
-            if i == 0 || order[i - 1].0 != row {
-                kinds.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
-                kinds.counts.push(0);
-            }
-            if let Some(count) = kinds.counts.last_mut() {
-                *count += 1;
-            }
-            kinds.inverse[place] = i64::try_from(kinds.counts.len() - 1).unwrap_or(i64::MAX);
+        let row = |i: usize| &elements[i * width..(i + 1) * width];
+        let mut order: Vec<usize> = (0..count).collect();
+        if along.sorted {
+            order.sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));
+        }
+        for (i, &place) in order.iter().enumerate() {
+            kinds.add(place, i > 0 && row(order[i - 1]) == row(place));
         }
         kinds
+    }
+
+    /// One more row, of the same kind as the last or another.
+    fn add(&mut self, place: usize, again: bool) {
+        if !again {
+            self.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
+            self.counts.push(0);
+        }
+        if let Some(count) = self.counts.last_mut() {
+            *count += 1;
+        }
+        if let Some(kind) = self.inverse.get_mut(place) {
+            *kind = i64::try_from(self.counts.len() - 1).unwrap_or(i64::MAX);
+        }
     }
 }
 
@@ -53,9 +75,11 @@ fn compare<T: Ordered>(a: &[T], b: &[T]) -> Ordering {
 struct Along {
     dim: Option<i64>,
     sorted: bool,
+    /// Whether it is asked for of which kind each row is.
+    inverse: bool,
 }
 
-fn distinct<O: Operation>(this: &Tensor, along: Along, inverse: bool, counts: bool) -> Result<Three> {
+fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<Three> {
     let dim = along.dim.filter(|_| !this.sizes().is_empty());
     let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
     let at = wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
@@ -66,7 +90,7 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, inverse: bool, counts: bo
         return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice").into());
     }
     let kinds: Kinds = computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        Ok(Kinds::of(&elements::<T>(&rows)?, count, total / count.max(1), along.sorted))
+        Ok(Kinds::of(&elements::<T>(&rows)?, count, total / count.max(1), along))
     })?;
     let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
     let firsts = Tensor::from_vec(kinds.firsts, &found)?;
@@ -76,23 +100,23 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, inverse: bool, counts: bo
     let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
         if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), &[0]) }
     };
-    Ok((values, positions(kinds.inverse, inverse_sizes, inverse)?, positions(kinds.counts, &found, counts)?))
+    Ok((values, positions(kinds.inverse, inverse_sizes, along.inverse)?, positions(kinds.counts, &found, counts)?))
 }
 
 #[op_impl(aten::_unique2, CPU)]
 fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    let along = Along { dim: None, sorted: true };
-    distinct::<aten::_unique2>(this, along, return_inverse, return_counts)
+    let along = Along { dim: None, sorted: true, inverse: return_inverse };
+    distinct::<aten::_unique2>(this, along, return_counts)
 }
 
 #[op_impl(aten::unique_dim, CPU)]
 fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    let along = Along { dim: Some(dim), sorted: true };
-    distinct::<aten::unique_dim>(this, along, return_inverse, return_counts)
+    let along = Along { dim: Some(dim), sorted: true, inverse: return_inverse };
+    distinct::<aten::unique_dim>(this, along, return_counts)
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
 fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
-    let along = Along { dim, sorted: false };
-    distinct::<aten::unique_consecutive>(this, along, return_inverse, return_counts)
+    let along = Along { dim, sorted: false, inverse: return_inverse };
+    distinct::<aten::unique_consecutive>(this, along, return_counts)
 }

@@ -5,7 +5,7 @@
 //! [`convert`](crate::convert)). Operands of other types, other strides, or that are written in place pass through a block of the
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 
-mod ahead;
+pub(crate) mod ahead;
 mod gather;
 mod lanes;
 pub(crate) mod plan;

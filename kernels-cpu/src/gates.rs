@@ -1,7 +1,7 @@
 //! Halves that are gated by others.
 
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::Promotion;
+use dispatch_runtime::prelude::*;
 
 use crate::compute::Fraction;
 use crate::elementwise::{loops, part};

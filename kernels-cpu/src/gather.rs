@@ -155,7 +155,8 @@ impl Walk<'_> {
         else {
             return true;
         };
-        let plan = Plan::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
+        let plan =
+            Plan::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
         let along = self.picked.geometry().strides()[self.at] * i64::try_from(size_of::<W>()).unwrap_or(0);
         let size = self.picked.geometry().sizes()[self.at].cast_unsigned();
         let (_, [step, other_step, start_step]) = plan.row();
@@ -173,7 +174,11 @@ impl Walk<'_> {
             // SAFETY: the operands' geometries have elements for all positions of the index; those along the dimension are looked at.
             inside &= unsafe {
                 // Steps that the compiler knows.
-                if packed { row.run(8, size_of::<W>().cast_signed(), count, f) } else { row.run(step, other_step, count, f) }
+                if packed {
+                    row.run(8, size_of::<W>().cast_signed(), count, f)
+                } else {
+                    row.run(step, other_step, count, f)
+                }
             };
         });
         inside

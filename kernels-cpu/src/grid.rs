@@ -5,6 +5,7 @@
 
 use aten::{Beside, Between, Sampling};
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{bf16, f16};
 
 use crate::compute::Fraction;
 use crate::math::Real;
@@ -28,15 +29,17 @@ struct Tap<T> {
 type Along<T> = (Option<usize>, T, T);
 
 /// How images of some sizes are seen.
-struct Sampler<'a> {
+struct Sampler<'a, T> {
     sampling: &'a Sampling,
+    /// Where the nearest element depends on it: to the dtype of the grid.
+    round: fn(T) -> T,
     /// Those of one image.
     sizes: Vec<usize>,
     /// Of how many taps a place is made.
     each: usize,
 }
 
-impl<'a> Sampler<'a> {
+impl<'a, T: Fraction + Into<f64>> Sampler<'a, T> {
     fn new(sampling: &'a Sampling, input: &Tensor) -> Self {
         let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| usized(size)).collect();
         let along: usize = match sampling.between {
@@ -44,7 +47,13 @@ impl<'a> Sampler<'a> {
             Between::Linear => 2,
             Between::Cubic => 4,
         };
-        Self { sampling, each: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
+        let round = match input.dtype() {
+            _ if sampling.between != Between::Nearest => |x: T| x,
+            DType::BF16 => |x: T| T::near(bf16::from_f64(x.into()).to_f64()),
+            DType::F16 => |x: T| T::near(f16::from_f64(x.into()).to_f64()),
+            _ => |x: T| x,
+        };
+        Self { sampling, round, each: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
     }
 
     fn area(&self) -> usize {
@@ -52,7 +61,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// The taps of all places of a grid.
-    fn taps<T: Fraction + Into<f64>>(&self, grid: &[T]) -> Vec<Tap<T>> {
+    fn taps(&self, grid: &[T]) -> Vec<Tap<T>> {
         let (zero, one, rank) = (T::near(0.0), T::near(1.0), self.sizes.len());
         let nowhere = Tap { at: usize::MAX, weight: zero, slopes: [zero; 3] };
         let mut taps = vec![nowhere; grid.len() / rank * self.each];
@@ -70,7 +79,8 @@ impl<'a> Sampler<'a> {
                         let mut slopes = tap.slopes.map(|other| other * weight);
                         slopes[coordinate] = tap.weight * slope;
                         let at = at.filter(|_| tap.at != usize::MAX).map(|at| tap.at * size + at);
-                        taps[old * many + new] = Tap { at: at.unwrap_or(usize::MAX), weight: tap.weight * weight, slopes };
+                        taps[old * many + new] =
+                            Tap { at: at.unwrap_or(usize::MAX), weight: tap.weight * weight, slopes };
                     }
                 }
                 count *= many;
@@ -80,14 +90,14 @@ impl<'a> Sampler<'a> {
     }
 
     /// The taps of one coordinate, and how many there are.
-    fn along<T: Fraction + Into<f64>>(&self, coordinate: T, size: usize) -> ([Along<T>; 4], usize) {
+    fn along(&self, coordinate: T, size: usize) -> ([Along<T>; 4], usize) {
         let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
         let whole = T::from_scalar(i64::try_from(size).unwrap_or(i64::MAX).into());
-        let (middle, scale) = if self.sampling.align_corners {
-            ((coordinate + one) * half * (whole - one), (whole - one) * half)
-        } else {
-            (((coordinate + one) * whole - one) * half, whole * half)
-        };
+        let scale = if self.sampling.align_corners { (whole - one) * half } else { whole * half };
+        let mut middle = (self.round)((self.round)(coordinate + one) * scale);
+        if !self.sampling.align_corners {
+            middle = (self.round)(middle - half);
+        }
         let mut along = [(None, zero, zero); 4];
         if self.sampling.between == Between::Cubic {
             let first = Real::floor(middle);
@@ -111,7 +121,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// A position as it is inside of the image, unless there is nothing beside it, and by how much that one moves with it.
-    fn kept<T: Fraction>(&self, position: T, whole: T) -> (T, T) {
+    fn kept(&self, position: T, whole: T) -> (T, T) {
         let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
         let (position, sign) = match self.sampling.beside {
             Beside::Zeros => return (position, one),

@@ -3,10 +3,10 @@
 //! Positions become a table of places, checked and wrapped before anything is moved.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Bool, Dims, Geometry, Problem, Spec, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast};
 
-use crate::factory::of;
 use crate::gather::gathered;
+use crate::mask::Picked;
 use crate::moves::{Axis, Step, along, packed};
 
 /// The positions of an index, the last dimension fastest.
@@ -113,7 +113,12 @@ impl Lists {
                         let expected = format!("those of the dimensions that it covers, of {:?}", this.sizes());
                         return Err(BadArgument::sizes("indices", mask.sizes(), expected).into());
                     }
-                    lists.extend(true_positions(mask)?.iter().map(|list| Some(Tensor::from_slice(list))));
+                    let (columns, count) = nonzero_positions(mask)?;
+                    let (columns, count) = (columns.read::<i64>()?, count);
+                    lists.extend(
+                        (0..mask.sizes().len())
+                            .map(|dim| Some(Tensor::from_slice(&columns[dim * count..(dim + 1) * count]))),
+                    );
                 }
                 other => lists.push(other.clone()),
             }
@@ -175,39 +180,25 @@ fn index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
     Ok(out)
 }
 
-/// The positions of elements that are not zero, one list for each dimension.
-pub(crate) fn true_positions(this: &Tensor) -> Result<Vec<Vec<i64>>> {
-    let flags = packed(this, DType::Bool)?;
-    let flags = flags.read::<Bool>()?;
-    let sizes = this.sizes();
-    let mut lists = vec![Vec::new(); sizes.len()];
-    for (flat, _) in (0_i64..).zip(flags.iter()).filter(|(_, flag)| bool::from(**flag)) {
-        let mut rest = flat;
-        for dim in (0..sizes.len()).rev() {
-            lists[dim].push(rest % sizes[dim]);
-            rest /= sizes[dim];
+/// The positions of elements that are not zero, side by side for each dimension.
+fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
+    let (picked, rank) = (Picked::by(this)?, this.sizes().len());
+    let count = picked.count();
+    let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
+    let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
+    if count > 0 {
+        let mut columns = columns.write::<i64>()?;
+        for (dim, column) in columns.chunks_exact_mut(count).enumerate() {
+            picked.positions(dim, column)?;
         }
     }
-    Ok(lists)
-}
-
-fn count_true(this: &Tensor) -> Result<usize> {
-    let flags = packed(this, DType::Bool)?;
-    let flags = flags.read::<Bool>()?;
-    Ok(flags.iter().filter(|flag| bool::from(**flag)).count())
+    Ok((columns, count))
 }
 
 #[op_impl(aten::nonzero, CPU)]
 fn nonzero(this: &Tensor) -> Result<Tensor> {
-    let lists = true_positions(this)?;
-    let rank = lists.len();
-    let count = match lists.first() {
-        Some(list) => list.len(),
-        None => count_true(this)?,
-    };
-    // The positions in a dimension lie side by side.
-    let (count, rank) = (i64::try_from(count).unwrap_or(i64::MAX), i64::try_from(rank).unwrap_or(0));
-    let columns = of(&lists.concat(), Spec::contiguous(DType::I64, &[count.saturating_mul(rank)]))?;
+    let (columns, _) = nonzero_positions(this)?;
+    let &[rank, count] = columns.sizes() else { return Ok(columns) };
     match Geometry::strided(&[count, rank], &[1, count], 0) {
         Some(rows) => Ok(columns.restride(rows)?),
         None => Ok(columns),
@@ -217,16 +208,12 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
 #[op_impl(aten::nonzero_static, CPU)]
 fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
     let mut out = aten::nonzero_static_spec(this, size)?.on(Device::CPU)?;
-    let (lists, rank) = (true_positions(this)?, this.sizes().len());
+    let ((columns, count), rank) = (nonzero_positions(this)?, this.sizes().len());
     {
-        let mut rows = out.write::<i64>()?;
+        let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
         rows.fill(fill_value);
-        if rank > 0 {
-            for (row, to) in rows.chunks_exact_mut(rank).enumerate() {
-                for (to, list) in to.iter_mut().zip(&lists) {
-                    *to = list.get(row).copied().unwrap_or(fill_value);
-                }
-            }
+        for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
+            to.iter_mut().enumerate().for_each(|(dim, to)| *to = columns[dim * count + row]);
         }
     }
     Ok(out)
@@ -244,13 +231,14 @@ fn stretched(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<T
 
 /// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
 fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
-    let lists = true_positions(mask)?;
-    if lists.is_empty() {
-        return Ok(vec![0; count_true(mask)?]);
+    let picked = Picked::by(mask)?;
+    if this.geometry().is_contiguous() {
+        return picked.places();
     }
-    let mut places = vec![0; lists[0].len()];
-    for (list, stride) in lists.iter().zip(this.strides()) {
-        places.iter_mut().zip(list).for_each(|(place, position)| *place += position * stride);
+    let (mut places, mut positions) = (vec![0; picked.count()], vec![0; picked.count()]);
+    for (dim, stride) in this.strides().iter().enumerate() {
+        picked.positions(dim, &mut positions)?;
+        places.iter_mut().zip(&positions).for_each(|(place, position)| *place += position * stride);
     }
     Ok(places)
 }
@@ -262,7 +250,11 @@ fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor> {
     }
     let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
     let this = stretched("self", this, &both)?;
-    let places = masked_places(&this, &stretched("mask", mask, &both)?)?;
+    let mask = stretched("mask", mask, &both)?;
+    if this.geometry().is_contiguous() {
+        return Picked::by(&mask)?.elements(&this);
+    }
+    let places = masked_places(&this, &mask)?;
     let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
     picked(&this, places, spec)
 }

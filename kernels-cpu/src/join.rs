@@ -1,10 +1,14 @@
 //! Tensors joined, repeated and turned.
 
+use std::ops::Range;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
 
 use crate::elementwise::plan::Plan;
-use crate::moves::{Axis, Step, along, copy, copy_called, packed};
+use crate::moves::{Axis, GRAIN, Start, Step, along, copy, copy_called, packed};
+use crate::numbers::usized;
+use crate::pool::over;
 
 #[op_impl(aten::cat, CPU)]
 fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
@@ -92,20 +96,21 @@ fn rolled(this: &Tensor, by: &[i64]) -> Result<Tensor> {
 
 #[op_impl(aten::tril, CPU)]
 fn tril(this: &Tensor, diagonal: i64) -> Result<Tensor> {
-    triangle(this, |row, col| i128::from(col) - i128::from(row) <= i128::from(diagonal))
+    triangle(this, |row, cols| row.saturating_add(diagonal).saturating_add(1).clamp(0, cols)..cols)
 }
 
 #[op_impl(aten::triu, CPU)]
 fn triu(this: &Tensor, diagonal: i64) -> Result<Tensor> {
-    triangle(this, |row, col| i128::from(col) - i128::from(row) >= i128::from(diagonal))
+    triangle(this, |row, cols| 0..row.saturating_add(diagonal).clamp(0, cols))
 }
 
-fn triangle(this: &Tensor, keeps: impl Fn(i64, i64) -> bool) -> Result<Tensor> {
+/// Matrices with zeros in these columns of their rows.
+fn triangle(this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Result<Tensor> {
     let mut out = aten::triangle_of(this)?.on(this.device())?;
     copy(&mut out, this)?;
     let (rank, size) = (out.sizes().len(), out.dtype().size());
     let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
-    let (rows, cols) = (sizes[rank - 2], sizes[rank - 1]);
+    let (rows, cols) = (usized(sizes[rank - 2]), sizes[rank - 1]);
     if out.geometry().count() == 0 {
         return Ok(out);
     }
@@ -113,19 +118,29 @@ fn triangle(this: &Tensor, keeps: impl Fn(i64, i64) -> bool) -> Result<Tensor> {
     let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(out) };
     let plan = Plan::new(starts.sizes(), [(&starts, size)]);
     let operands = operands!(write out)?;
-    let start = operands.written()[0].start();
+    let start = Start(operands.written()[0].start());
     let (_, [step]) = plan.row();
+    let bytes = |place: i64| isize::try_from(place).unwrap_or(0) * size.cast_signed();
     plan.rows(0, plan.count(), |[offset], count| {
         for matrix in 0..count {
             let offset = offset + step * matrix.cast_signed();
-            for row in 0..rows {
-                for col in (0..cols).filter(|&col| !keeps(row, col)) {
-                    let place = row * strides[rank - 2] + col * strides[rank - 1];
-                    let bytes = offset + isize::try_from(place).unwrap_or(0) * size.cast_signed();
-                    // SAFETY: row and column are below the sizes, so the element is one of `out`, which the operand holds.
-                    unsafe { start.offset(bytes).write_bytes(0, size) };
+            over(0..rows, (GRAIN / usized(cols)).max(1), |rows| {
+                for row in rows {
+                    let row = i64::try_from(row).unwrap_or(0);
+                    let (zeros, first) = (zeros(row, cols), row * strides[rank - 2]);
+                    // Side by side, they are written at once.
+                    let (spots, length) = if strides[rank - 1] == 1 {
+                        (zeros.start..zeros.start + 1, zeros.end - zeros.start)
+                    } else {
+                        (zeros, 1)
+                    };
+                    for col in spots {
+                        let to = start.at(offset + bytes(first + col * strides[rank - 1]));
+                        // SAFETY: row and columns are below the sizes, so the elements are of `out`, which the operand holds.
+                        unsafe { to.write_bytes(0, usized(length) * size) };
+                    }
                 }
-            }
+            });
         }
     });
     drop(operands);

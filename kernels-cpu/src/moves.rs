@@ -7,13 +7,15 @@ use std::ops::Range;
 
 use dispatch_runtime::{BadArgument, DType, Element, Operands, Result, Spec, Tensor};
 
-use crate::elementwise::transfer;
+use crate::elementwise::{ahead, transfer};
 use crate::pool::{over, threads_here};
 
 /// Fewer elements are not worth a thread.
 pub(crate) const GRAIN: usize = 1 << 15;
 /// How many elements next to each other stay in one piece, as they share a cache line.
 pub(crate) const LINE: usize = 16;
+/// How many rows ahead of those that tables name memory is asked for.
+const AHEAD: usize = 8;
 
 /// Copies the elements of `from`, converted and broadcast to those of `out`.
 pub(crate) fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
@@ -147,9 +149,16 @@ fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W,
     Walk::check(&operands, axes)?;
     let ([to], [from]) = (operands.written(), operands.read());
     let (to, from) = (Start(to.start()), Start(from.start()));
-    walk.pieces(&|to_offset, from_offset, at, count| {
-        let to = to.at(0).cast::<W>().wrapping_offset(to_offset);
-        let from = from.at(0).cast::<W>().wrapping_offset(from_offset);
+    walk.pieces(&|[to_offset, from_offset], next, at, count| {
+        let start = |to_offset, from_offset| {
+            (to.at(0).cast::<W>().wrapping_offset(to_offset), from.at(0).cast::<W>().wrapping_offset(from_offset))
+        };
+        if let Some([to, from]) = next {
+            let (to, from) = start(to, from);
+            ahead::for_writing(to.cast(), count.min(LINE * 4) * size_of::<W>());
+            ahead::for_reading(from.cast(), count.min(LINE * 4) * size_of::<W>());
+        }
+        let (to, from) = start(to_offset, from_offset);
         // SAFETY: `check` found every place inside the storages, which the operands hold; a piece's elements are its own.
         unsafe { row(to, from, walk.inner(), at, count, &f) };
     });
@@ -210,14 +219,14 @@ impl Walk {
         Err(BadArgument::sizes("self", from.geometry().sizes(), "room for every element that is moved").into())
     }
 
-    /// Visits all rows: the places of either side where the row's dimension begins, the position in that dimension, and how many
-    /// elements there are. Threads share the rows, but for those that may write the same elements, which are visited in order.
-    fn pieces(&self, visit: &(dyn Fn(isize, isize, usize, usize) + Sync)) {
+    /// Visits all rows. Threads share them, but for those that may write the same elements, which are visited in order.
+    fn pieces(&self, visit: &(dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize) + Sync)) {
         let sizes: Vec<usize> = self.axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).collect();
         if self.axes.iter().all(|axis| matches!(axis.to, Step::Stride(_))) {
             return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
         }
-        let strided = |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
+        let strided =
+            |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
         let Some(cut) = (0..sizes.len()).filter(strided).max_by_key(|&dim| sizes[dim]) else {
             return self.rows(&sizes, 0..self.count, visit);
         };
@@ -227,15 +236,24 @@ impl Walk {
             let mut sizes = sizes.clone();
             sizes[cut] = piece.len();
             let (to, from) = (self.axes[cut].to.place(piece.start), self.axes[cut].from.place(piece.start));
-            self.rows(&sizes, 0..sizes.iter().product(), &|to_offset, from_offset, at, count| {
-                visit(to + to_offset, from + from_offset, at, count);
+            let moved = |[to_offset, from_offset]: [isize; 2]| [to + to_offset, from + from_offset];
+            self.rows(&sizes, 0..sizes.iter().product(), &|places, next, at, count| {
+                visit(moved(places), next.map(moved), at, count);
             });
         });
     }
 
-    /// Visits the rows that hold these elements of the first `sizes` of the dimensions.
-    fn rows(&self, sizes: &[usize], elements: Range<usize>, visit: &dyn Fn(isize, isize, usize, usize)) {
+    /// Visits the rows that hold these elements of the first `sizes` of the dimensions: the places of either side where the row's
+    /// dimension begins, those of a row that tables name soon after, the position in that dimension, and how many elements there are.
+    fn rows(
+        &self,
+        sizes: &[usize],
+        elements: Range<usize>,
+        visit: &dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize),
+    ) {
         let inner = sizes.len() - 1;
+        let jumps = |axis: &Axis| matches!((&axis.to, &axis.from), (Step::Table(_), _) | (_, Step::Table(_)));
+        let jumping = inner.checked_sub(1).filter(|&dim| jumps(&self.axes[dim]));
         let mut at = vec![0; sizes.len()];
         let mut rest = elements.start;
         for dim in (0..=inner).rev() {
@@ -250,7 +268,12 @@ impl Walk {
                 from += axis.from.place(position);
             }
             let count = (sizes[inner] - at[inner]).min(elements.end - done);
-            visit(to, from, at[inner], count);
+            let next = jumping.filter(|&dim| at[dim] + AHEAD < sizes[dim]).map(|dim| {
+                let axis = &self.axes[dim];
+                let step = |step: &Step| step.place(at[dim] + AHEAD) - step.place(at[dim]);
+                [to + step(&axis.to), from + step(&axis.from)]
+            });
+            visit([to, from], next, at[inner], count);
             done += count;
             at[inner] = 0;
             for dim in (0..inner).rev() {
@@ -269,14 +292,7 @@ impl Walk {
 /// # Safety
 ///
 /// The elements that the axis leads to are inside of blocks of memory, of which no byte is in both.
-unsafe fn row<W: Copy>(
-    to: *mut W,
-    from: *const W,
-    axis: &Axis,
-    at: usize,
-    count: usize,
-    f: &impl Fn(W, W) -> W,
-) {
+unsafe fn row<W: Copy>(to: *mut W, from: *const W, axis: &Axis, at: usize, count: usize, f: &impl Fn(W, W) -> W) {
     // SAFETY: as the caller says.
     let put = |to: *mut W, from: *const W| unsafe { to.write(f(to.read(), from.read())) };
     match (&axis.to, &axis.from) {

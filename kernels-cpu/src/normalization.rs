@@ -6,6 +6,7 @@
 mod batch;
 mod group;
 mod layer;
+mod planes;
 
 use std::ops::Deref;
 
@@ -13,7 +14,7 @@ use dispatch_runtime::{DType, Element, Operation, Read, Result, Spec, Tensor, op
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
-use crate::numbers::{elements, usized, write};
+use crate::numbers::{elements, usized};
 use crate::reduce::{computed, kept_sizes, lines};
 
 type Three = (Tensor, Tensor, Tensor);
@@ -29,27 +30,38 @@ struct Shared<'a, T> {
     bias: &'a [T],
 }
 
-/// The sum of what `f` makes of the elements of several slices.
+/// The sums of what `f` makes of the elements of several slices.
 #[inline(always)]
-fn total<T: Fraction + Into<f64>, const K: usize>(slices: [&[T]; K], f: impl Fn([T; K]) -> T) -> f64 {
+fn totals<T: Fraction + Into<f64>, const K: usize, const N: usize>(
+    slices: [&[T]; K],
+    f: impl Fn([T; K]) -> [T; N],
+) -> [f64; N] {
     let length = slices[0].len();
-    let mut sum = 0.0;
+    let mut sums = [0.0; N];
     for start in (0..length).step_by(LANES * DEPTH) {
         let end = length.min(start + LANES * DEPTH);
         let parts = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
-        let mut lanes = [T::ZERO; LANES];
+        let mut lanes = [[T::ZERO; LANES]; N];
         for n in 0..parts[0].0.len() {
             let cut = parts.map(|part| &part.0[n]);
-            for (i, lane) in lanes.iter_mut().enumerate() {
-                *lane = *lane + f(std::array::from_fn(|k| cut[k][i]));
+            for i in 0..LANES {
+                let values = f(std::array::from_fn(|k| cut[k][i]));
+                for (lane, value) in lanes.iter_mut().zip(values) {
+                    lane[i] = lane[i] + value;
+                }
             }
         }
-        for (i, lane) in lanes.iter_mut().enumerate().take(parts[0].1.len()) {
-            *lane = *lane + f(std::array::from_fn(|k| parts[k].1[i]));
+        for i in 0..parts[0].1.len() {
+            let values = f(std::array::from_fn(|k| parts[k].1[i]));
+            for (lane, value) in lanes.iter_mut().zip(values) {
+                lane[i] = lane[i] + value;
+            }
         }
-        sum += joined(lanes).into();
+        for (sum, lanes) in sums.iter_mut().zip(lanes) {
+            *sum += joined(lanes).into();
+        }
     }
-    sum
+    sums
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
@@ -81,11 +93,13 @@ impl Moments {
     #[inline(always)]
     fn of_few<T: Fraction + Into<f64>>(values: &[T]) -> Self {
         let count = float(values.len());
-        let mean = total([values], |[x]| x) / count;
+        let [sum] = totals([values], |[x]| [x]);
+        let mean = sum / count;
         let near = T::near(mean);
         // The distances are taken from a mean that was rounded.
         let off = mean - near.into();
-        Self { count, mean, squares: total([values], |[x]| (x - near) * (x - near)) - off * off * count }
+        let [squares] = totals([values], |[x]| [(x - near) * (x - near)]);
+        Self { count, mean, squares: squares - off * off * count }
     }
 
     /// Of at most `DEPTH` elements to a lane, in one pass. A lane's distances are taken from its first element: that it is one of them
@@ -183,62 +197,6 @@ fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), s
     );
 }
 
-/// The gradient of a line that was normalised by statistics of its own.
-fn gradient<T: Fraction + Into<f64>>(grad: &[T], line: &[T], out: &mut [T], (mean, rstd): (f64, f64), weight: &[T]) {
-    let near = T::near(mean);
-    vectorised(
-        #[inline(always)]
-        || {
-            if weight.len() == line.len() {
-                for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
-                    *out = grad * weight;
-                }
-            } else {
-                let run = (line.len() / weight.len().max(1)).max(1);
-                for ((out, grad), &weight) in out.chunks_mut(run).zip(grad.chunks(run)).zip(weight) {
-                    for (out, &grad) in out.iter_mut().zip(grad) {
-                        *out = grad * weight;
-                    }
-                }
-            }
-            let count = float(line.len());
-            let sum = total([&*out], |[grad]| grad) / count;
-            let slope = total([&*out, line], |[grad, x]| grad * (x - near)) * rstd * rstd / count;
-            let (sum, slope, scale) = (T::near(sum), T::near(slope), T::near(rstd));
-            for (out, &x) in out.iter_mut().zip(line) {
-                *out = (*out - sum - (x - near) * slope) * scale;
-            }
-        },
-    );
-}
-
-/// The statistics of the lines along a parameter: one for each run of elements.
-#[derive(Clone, Copy)]
-struct Known<'a, T> {
-    mean: &'a [T],
-    rstd: &'a [T],
-}
-
-/// The gradients of a weight and a bias: the sums of gradients times what was normalised, and of gradients.
-fn parameter_gradients<T: Fraction + Into<f64>>(grad: &[T], line: &[T], known: Known<'_, T>) -> (f64, f64) {
-    let Known { mean, rstd } = known;
-    vectorised(
-        #[inline(always)]
-        || {
-            let of_bias = total([grad], |[grad]| grad);
-            if mean.len() == line.len() {
-                return (total([grad, line, mean, rstd], |[grad, x, mean, rstd]| grad * (x - mean) * rstd), of_bias);
-            }
-            let run = (line.len() / mean.len().max(1)).max(1);
-            let mut of_weight = 0.0;
-            for (((grad, line), &mean), &rstd) in grad.chunks(run).zip(line.chunks(run)).zip(mean).zip(rstd) {
-                of_weight += total([grad, line], |[grad, x]| grad * (x - mean)) * rstd.into();
-            }
-            (of_weight, of_bias)
-        },
-    )
-}
-
 /// Normalises every line along `dims` by its own statistics, which are given: means and variances. `shared` says which parameters a
 /// line has.
 fn forward<O: Operation>(
@@ -266,61 +224,6 @@ fn forward<O: Operation>(
         Ok(())
     })?;
     Ok([means.to_vec()?, vars.to_vec()?])
-}
-
-/// The gradient of the input, a line at a time.
-fn backward<T: Fraction + Into<f64>>(
-    [grad_out, input]: [&Tensor; 2],
-    out: &mut Tensor,
-    dims: &[bool],
-    statistics: [&[f64]; 2],
-    weight: &[T],
-    shared: impl Fn(usize) -> std::ops::Range<usize> + Sync,
-) -> Result<()> {
-    let taken = operands!(write out; read grad_out, input)?;
-    let ([to], [grad, from]) = (taken.written(), taken.read());
-    lines(dims, [grad, from], [to], [], |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-        let statistics = (statistics[0][number], statistics[1][number]);
-        gradient(grad, line, out, statistics, &weight[shared(number)]);
-    });
-    Ok(())
-}
-
-/// The gradients of weight and bias as far as they are wanted, a parameter at a time: `dims` are those that it is repeated along.
-fn parameters_backward<T: Fraction + Into<f64>>(
-    [grad_out, input]: [&Tensor; 2],
-    out: [&mut Tensor; 2],
-    dims: &[bool],
-    statistics: [&[T]; 2],
-    shared: impl Fn(usize) -> std::ops::Range<usize> + Sync,
-) -> Result<()> {
-    let wanted = |tensor: &Tensor| tensor.geometry().count() > 0;
-    if !wanted(out[0]) && !wanted(out[1]) {
-        return Ok(());
-    }
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut of_weight = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut of_bias = of_weight.fresh_like(DType::F64)?;
-    let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
-    let ([first, second], [grad, from]) = (taken.written(), taken.read());
-    lines(
-        dims,
-        [grad, from],
-        [first],
-        [second],
-        |number, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
-            let of = shared(number);
-            let known = Known { mean: &statistics[0][of.clone()], rstd: &statistics[1][of] };
-            (weight[0], bias[0]) = parameter_gradients(grad, line, known);
-        },
-    );
-    drop(taken);
-    for (out, sums) in out.into_iter().zip([of_weight, of_bias]) {
-        if wanted(out) {
-            write(out, &sums.to_vec()?)?;
-        }
-    }
-    Ok(())
 }
 
 /// The elements of a parameter.

@@ -4,13 +4,15 @@
 
 mod boxes;
 
+use std::hint::select_unpredictable;
+
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DType, Problem};
+use dispatch_runtime::{BadArgument, DType, Problem, Spec};
 
 use crate::compute::Compute;
+use crate::numbers::usized;
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
-use crate::numbers::usized;
 use boxes::Boxes;
 
 /// What averages and maxima are computed in.
@@ -171,12 +173,12 @@ pools! {
 
 fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64]) -> Result<(Tensor, Tensor)> {
     let elements = packed::<T>(this)?;
-    let mut found = Vec::new();
+    let mut indices = Spec::contiguous(DType::I64, sizes).on(this.device())?;
+    let mut found = indices.write::<i64>()?;
     let out = filled(this.dtype(), sizes, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
-        found.resize(out.len(), 0_i64);
         let boxes = boxes();
         let (area, places) = (boxes.area(), boxes.places());
         let (out, found) = (Lines::new(out, places), Lines::new(&mut found, places));
@@ -190,7 +192,8 @@ fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
         });
         Ok(())
     })?;
-    Ok((out, Tensor::from_vec(found, sizes)?))
+    drop(found);
+    Ok((out, indices))
 }
 
 /// The largest element of each part of an image, and where it is.
@@ -202,9 +205,9 @@ fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i
             let x = image[at];
             // What is not a number is larger than everything.
             #[expect(clippy::eq_op, reason = "this is how it is told")]
-            if x > largest || x != x {
-                (largest, best) = (x, at);
-            }
+            let wins = (x > largest) | (x != x);
+            largest = select_unpredictable(wins, x, largest);
+            best = select_unpredictable(wins, at, best);
         });
         out[place] = largest;
         found[place] = i64::try_from(best).unwrap_or(i64::MAX);

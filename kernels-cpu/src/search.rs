@@ -1,13 +1,15 @@
 //! Where numbers are among others.
 
-use std::cmp::Ordering;
+use std::hint::select_unpredictable;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, result_dtype};
+use dispatch_runtime::{BadArgument, Problem, operands, result_dtype};
 
 use crate::convert::computed_in;
 use crate::factory::number;
 use crate::moves::{copy, packed};
+use crate::numbers::usized;
+use crate::reduce::lines;
 
 #[op_impl(aten::searchsorted, CPU)]
 fn searchsorted(
@@ -52,29 +54,31 @@ fn search<T: Number>(sorted: &Tensor, wanted: &Tensor, right: bool, order: Optio
         ([_, _, ..], Some(&each)) => usize::try_from(each).unwrap_or(0),
         _ => usize::MAX,
     };
-    let (sorted, wanted) = (packed(sorted, T::DTYPE)?, packed(wanted, T::DTYPE)?);
-    let (sorted, wanted) = (sorted.read::<T>()?, wanted.read::<T>()?);
-    let position = |i: usize| {
+    let sorted = packed(sorted, T::DTYPE)?;
+    let sorted = sorted.read::<T>()?;
+    let position = |i: usize, wanted: T| {
         let first = i / each * width;
         let (row, order) = (&sorted[first..first + width], order.map(|order| &order[first..first + width]));
-        let (mut low, mut high) = (0, width);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let at = order.map_or(middle, |order| usize::try_from(order[middle]).unwrap_or(0));
-            let compared = row[at].partial_cmp(&wanted[i]);
+        let before = |place: usize| {
+            let at = order.map_or(place, |order| usized(order[place]));
             // What has no order with others is beyond them.
-            let before = match compared {
-                Some(Ordering::Equal) => right,
-                Some(order) => order == Ordering::Less,
-                None => true,
-            };
-            if before { low = middle + 1 } else { high = middle }
+            !if right { row[at] > wanted } else { row[at] >= wanted }
+        };
+        let (mut low, mut left) = (0, width);
+        while left > 1 {
+            let half = left / 2;
+            low = select_unpredictable(before(low + half - 1), low + half, low);
+            left -= half;
         }
-        i64::try_from(low).unwrap_or(i64::MAX)
+        i64::try_from(low + usize::from(left > 0 && before(low))).unwrap_or(i64::MAX)
     };
     {
-        let mut positions = out.write::<i64>()?;
-        positions.iter_mut().enumerate().for_each(|(i, to)| *to = position(i));
+        let operands = operands!(write out; read wanted)?;
+        let ([to], [from]) = (operands.written(), operands.read());
+        let each = vec![false; wanted.sizes().len()];
+        lines(&each, [from], [to], [], |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
+            to[0] = position(i, wanted[0]);
+        });
     }
     Ok(out)
 }

@@ -1,6 +1,6 @@
 //! Softmax and its logarithm: a line is read once from memory and stays in the cache while it is worked on.
 
-use dispatch_runtime::{DType, Operation, Result, Scalar, Tensor, op_impl, operands, wrap_dim};
+use dispatch_runtime::{DType, Operation, Result, Tensor, op_impl, operands, wrap_dim};
 
 use crate::compute::Compute;
 use crate::math::{Real, vectorised};
@@ -32,30 +32,42 @@ pub(crate) fn highest<T: Ordered>(line: &[T]) -> T {
         || {
             let mut lanes = [T::LOWEST; LANES];
             let (wide, rest) = line.as_chunks::<LANES>();
-            for values in wide {
+            // Some may be looked at twice.
+            let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
+            for values in wide.iter().chain([&last]) {
                 for (lane, &value) in lanes.iter_mut().zip(values) {
                     *lane = larger(value, *lane);
                 }
             }
-            let highest = lanes.into_iter().fold(T::LOWEST, larger);
-            rest.iter().fold(highest, |highest, &value| larger(highest, value))
+            lanes.into_iter().fold(T::LOWEST, larger)
         },
     )
 }
 
-/// The sum over a line of what `f` makes of each element and its place.
+/// What is left at the end of a line, as a block.
 #[inline(always)]
-fn total<T: Compute>(line: &[T], mut f: impl FnMut(usize, T) -> T) -> T {
-    let mut lanes = [T::from_scalar(Scalar::Int(0)); LANES];
-    let (wide, rest) = line.as_chunks::<LANES>();
-    for (block, values) in wide.iter().enumerate() {
-        for (i, (lane, &value)) in lanes.iter_mut().zip(values).enumerate() {
-            *lane = lane.plus(f(block * LANES + i, value));
+fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
+    let mut block = [filler; LANES];
+    block[..rest.len()].copy_from_slice(rest);
+    block
+}
+
+/// The sum over a line of what `f` makes of blocks of elements; nothing is to become of `filler`.
+#[inline(always)]
+pub(crate) fn total<T: Compute, const K: usize>(lines: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    let cut = lines.map(|line| line.as_chunks::<LANES>());
+    let mut add = |blocks: [&[T; LANES]; K]| {
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = lane.plus(f(std::array::from_fn(|k| blocks[k][i])));
         }
+    };
+    for block in 0..cut[0].0.len() {
+        add(std::array::from_fn(|k| &cut[k].0[block]));
     }
-    let start = wide.len() * LANES;
-    for (i, (lane, &value)) in lanes.iter_mut().zip(rest).enumerate() {
-        *lane = lane.plus(f(start + i, value));
+    if !cut[0].1.is_empty() {
+        let last: [[T; LANES]; K] = std::array::from_fn(|k| filled(cut[k].1, filler[k]));
+        add(last.each_ref());
     }
     joined(lanes)
 }
@@ -63,17 +75,21 @@ fn total<T: Compute>(line: &[T], mut f: impl FnMut(usize, T) -> T) -> T {
 /// Writes the exponentials of what lies below `highest`, and adds them up.
 #[inline(always)]
 fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
-    let mut lanes = [T::from_scalar(Scalar::Int(0)); LANES];
-    let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
-    for (values, out) in wide.iter().zip(wide_out) {
+    let mut lanes = [T::ZERO; LANES];
+    let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
         for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
             *out = Real::exp(x.minus(highest));
             *lane = lane.plus(*out);
         }
+    };
+    let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+    for (values, out) in wide.iter().zip(wide_out) {
+        add(values, out);
     }
-    for ((lane, &x), out) in lanes.iter_mut().zip(rest).zip(rest_out) {
-        *out = Real::exp(x.minus(highest));
-        *lane = lane.plus(*out);
+    if !rest.is_empty() {
+        let mut last = [T::ZERO; LANES];
+        add(&filled(rest, T::LOWEST), &mut last);
+        rest_out.copy_from_slice(&last[..rest.len()]);
     }
     joined(lanes)
 }
@@ -94,13 +110,13 @@ fn joined<T: Compute>(mut lanes: [T; LANES]) -> T {
 fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
     let highest = highest(line);
     if kind == Kind::Safe && highest == T::LOWEST {
-        return out.fill(T::from_scalar(Scalar::Int(0)));
+        return out.fill(T::ZERO);
     }
     vectorised(
         #[inline(always)]
         || {
             if kind == Kind::Log {
-                let sum = total(line, |_, x| Real::exp(x.minus(highest)));
+                let sum = total([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
                 let shift = Real::log(sum);
                 for (out, &x) in out.iter_mut().zip(line) {
                     *out = x.minus(highest).minus(shift);
@@ -121,12 +137,12 @@ fn backward<T: Fraction>(grad: &[T], output: &[T], out: &mut [T], kind: Kind) {
         || {
             let output = &output[..grad.len()];
             if kind == Kind::Log {
-                let sum = total(grad, |_, grad| grad);
+                let sum = total([grad], [T::ZERO], |[grad]| grad);
                 for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
                     *out = grad.minus(Real::exp(output).times(sum));
                 }
             } else {
-                let sum = total(grad, |i, grad| grad.times(output[i]));
+                let sum = total([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
                 for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
                     *out = grad.minus(sum).times(output);
                 }

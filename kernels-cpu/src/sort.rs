@@ -1,29 +1,10 @@
 //! Sorting, and what needs a part of an order.
-//!
-//! Elements travel together with their places. What is not a number comes after all numbers.
-
-use std::cmp::Ordering;
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands, wrap_dim};
 
+use crate::numbers::usized;
+use crate::order::{Entry, First, Order, Ranked, ordered};
 use crate::reduce::{computed, dropped, kept_sizes, lines, marked};
-use crate::reduction::extremes::Ordered;
-
-/// An element and where it is.
-type Placed<T> = (T, i64);
-
-fn order<T: Ordered>(a: &Placed<T>, b: &Placed<T>) -> Ordering {
-    a.0.partial_cmp(&b.0).unwrap_or_else(|| a.0.is_none().cmp(&b.0.is_none()))
-}
-
-/// The order with ties broken by place, so that no stable algorithm is needed.
-fn total_order<T: Ordered>(a: &Placed<T>, b: &Placed<T>) -> Ordering {
-    order(a, b).then(a.1.cmp(&b.1))
-}
-
-fn placed<T: Ordered>(line: &[T]) -> Vec<Placed<T>> {
-    line.iter().copied().zip(0..).collect()
-}
 
 fn dims(this: &Tensor, dim: i64) -> Result<Vec<bool>> {
     let rank = this.sizes().len();
@@ -38,10 +19,7 @@ fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl 
     let ([first, second], [from]) = (operands.written(), operands.read());
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, [from], [first], [second], |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
-            choice.choose(&mut placed(line), values.len(), &mut |i, (value, at)| {
-                values[i] = value;
-                indices[i] = at;
-            });
+            ordered!(line, choice.first(), order => choice.choose(&order, line, values, indices));
         });
         Ok(())
     })?;
@@ -51,27 +29,33 @@ fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl 
 
 /// Which elements of a line are wanted, and in which order.
 trait Choice: Sync {
-    fn choose<T: Ordered>(&self, line: &mut [Placed<T>], wanted: usize, give: &mut dyn FnMut(usize, Placed<T>));
+    fn first(&self) -> First {
+        First::Smallest
+    }
+
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]);
 }
 
-/// All of them, in order, as far as they are wanted.
-struct InOrder {
-    descending: bool,
+/// Gives the element at a place, and the place.
+fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
+    values[0] = line[at];
+    places[0] = i64::try_from(at).unwrap_or(i64::MAX);
 }
+
+/// As many as there is room for, in order.
+struct InOrder(First);
 
 impl Choice for InOrder {
-    fn choose<T: Ordered>(&self, line: &mut [Placed<T>], wanted: usize, give: &mut dyn FnMut(usize, Placed<T>)) {
-        let compare = |a: &Placed<T>, b: &Placed<T>| {
-            if self.descending { order(b, a).then(a.1.cmp(&b.1)) } else { total_order(a, b) }
-        };
-        if wanted == 0 {
-            return;
+    fn first(&self) -> First {
+        self.0
+    }
+
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        if values.len() == line.len() {
+            return order.sorted(line, values, places);
         }
-        let first =
-            if wanted < line.len() { line.select_nth_unstable_by(wanted - 1, compare).0.len() + 1 } else { wanted };
-        line[..first].sort_unstable_by(compare);
-        for (i, &element) in line.iter().enumerate().take(wanted) {
-            give(i, element);
+        for (i, entry) in order.foremost(line, values.len()).into_iter().enumerate() {
+            give(line, order.place(entry), &mut values[i..], &mut places[i..]);
         }
     }
 }
@@ -82,9 +66,10 @@ struct Nth {
 }
 
 impl Choice for Nth {
-    fn choose<T: Ordered>(&self, line: &mut [Placed<T>], _: usize, give: &mut dyn FnMut(usize, Placed<T>)) {
-        let (_, &mut nth, _) = line.select_nth_unstable_by(self.nth, total_order);
-        give(0, nth);
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let mut entries = order.entries(line);
+        let (_, &mut nth, _) = entries.select_nth_unstable(self.nth);
+        give(line, order.place(nth), values, places);
     }
 }
 
@@ -94,17 +79,14 @@ struct Median {
 }
 
 impl Choice for Median {
-    fn choose<T: Ordered>(&self, line: &mut [Placed<T>], _: usize, give: &mut dyn FnMut(usize, Placed<T>)) {
-        let nones = line.iter().filter(|element| element.0.is_none()).count();
-        if nones > 0
-            && !self.of_numbers
-            && let Some(&none) = line.iter().find(|element| element.0.is_none())
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        if !self.of_numbers
+            && let Some(place) = line.iter().position(|element| element.is_none())
         {
-            return give(0, none);
+            return give(line, place, values, places);
         }
-        let numbers = line.len() - nones;
-        let (_, &mut median, _) = line.select_nth_unstable_by(numbers.saturating_sub(1) / 2, total_order);
-        give(0, median);
+        let numbers = line.iter().filter(|element| !element.is_none()).count();
+        Nth { nth: numbers.saturating_sub(1) / 2 }.choose(order, line, values, places);
     }
 }
 
@@ -112,16 +94,17 @@ impl Choice for Median {
 struct Mode;
 
 impl Choice for Mode {
-    fn choose<T: Ordered>(&self, line: &mut [Placed<T>], _: usize, give: &mut dyn FnMut(usize, Placed<T>)) {
-        line.sort_unstable_by(total_order);
-        let mut best: &[Placed<T>] = &[];
-        for run in line.chunk_by(|a, b| order(a, b) == Ordering::Equal) {
+    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let mut entries = order.entries(line);
+        order.sort(&mut entries);
+        let mut best: &[E] = &[];
+        for run in entries.chunk_by(|&a, &b| order.same(a, b)) {
             if run.len() > best.len() {
                 best = run;
             }
         }
         if let Some(&last) = best.last() {
-            give(0, last);
+            give(line, order.place(last), values, places);
         }
     }
 }
@@ -137,7 +120,11 @@ fn one<O: Operation>(this: &Tensor, dim: i64, keepdim: bool, choice: &impl Choic
 
 fn sorted<O: Operation>(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::sort_spec(this, dim)?;
-    choose::<O>(this, &dims(this, dim)?, spec, &InOrder { descending })
+    choose::<O>(this, &dims(this, dim)?, spec, &InOrder(first(descending)))
+}
+
+fn first(descending: bool) -> First {
+    if descending { First::Largest } else { First::Smallest }
 }
 
 #[op_impl(aten::sort, CPU)]
@@ -153,13 +140,13 @@ fn sort_stable(this: &Tensor, _stable: Option<bool>, dim: i64, descending: bool)
 #[op_impl(aten::topk, CPU)]
 fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, _sorted: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::topk_spec(this, k, dim)?;
-    choose::<aten::topk>(this, &dims(this, dim)?, spec, &InOrder { descending: largest })
+    choose::<aten::topk>(this, &dims(this, dim)?, spec, &InOrder(first(largest)))
 }
 
 #[op_impl(aten::kthvalue, CPU)]
 fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
     aten::kth_check(this, k, dim)?;
-    one::<aten::kthvalue>(this, dim, keepdim, &Nth { nth: usize::try_from(k - 1).unwrap_or(0) })
+    one::<aten::kthvalue>(this, dim, keepdim, &Nth { nth: usized(k - 1) })
 }
 
 /// The median of all elements; of none, what is not a number.

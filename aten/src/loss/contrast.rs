@@ -32,7 +32,9 @@ pub fn cosine_embedding_loss(
     }
     for (name, input) in [("input1", input1), ("input2", input2)] {
         if input.sizes().len() != rank + 1 {
-            return Err(BadArgument::rank(name, input.sizes().len(), format!("{}, one more than `target`", rank + 1)).into());
+            return Err(
+                BadArgument::rank(name, input.sizes().len(), format!("{}, one more than `target`", rank + 1)).into()
+            );
         }
     }
     let product = |a: &Tensor, b: &Tensor| sum_dim_intlist(&mul(a, b)?, Some(&[-1]), false, None);

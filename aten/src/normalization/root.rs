@@ -7,19 +7,12 @@ use crate::{add_scalar, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
 
 /// Divides by the root of the mean square over the last dimensions.
 #[op_def("rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")]
-pub fn rms_norm(
-    input: &Tensor,
-    normalized_shape: &[i64],
-    weight: Option<&Tensor>,
-    eps: Option<f64>,
-) -> Result<Tensor> {
+pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
     Ok(_fused_rms_norm(input, normalized_shape, weight, eps)?.0)
 }
 
 /// [`rms_norm`], and what was multiplied with.
-#[op_def(
-    "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)"
-)]
+#[op_def("_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)")]
 pub fn _fused_rms_norm(
     input: &Tensor,
     normalized_shape: &[i64],

@@ -16,6 +16,7 @@ pub(super) fn first_order(case: &Case) -> Option<&'static str> {
             "its gradient leaves out a row"
         }
         "_ctc_loss" | "ctc_loss" => "its gradient is that of what was normalised",
+        "max_unpool2d" | "max_unpool3d" => "elements that meet in one place all have its gradient",
         "as_strided_scatter" => "its gradient is that of what it writes over",
         _ => return None,
     })

@@ -8,11 +8,11 @@ use dispatch_runtime::prelude::*;
 use super::forward::{Block, Products, products_of};
 use super::side::Side;
 use super::{KEYS, Number, QUERIES, one, zero};
-use crate::compute::Compute;
 use crate::gemm::{Matrix, MatrixMut, gemm};
 use crate::math::{Real, vectorised};
 use crate::packed::computed;
 use crate::pool;
+use crate::softmax::total;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
@@ -137,8 +137,10 @@ impl<T: Number> Task<T> {
         for (at, row) in rows.clone().enumerate() {
             self.out.read([item, head, row, 0], &mut result);
             self.grad.read([item, head, row, 0], &mut grad);
-            let meets = result.iter().zip(&grad).map(|(&result, &grad)| result.times(grad));
-            scratch.meets[at] = meets.fold(zero::<T>(), Compute::plus);
+            scratch.meets[at] = vectorised(
+                #[inline(always)]
+                || total([&result[..], &grad], [zero::<T>(); 2], |[result, grad]| result.times(grad)),
+            );
             self.logs.read([item, head, row, 0], &mut scratch.logs[at..=at]);
         }
         scratch.grad_query.fill(zero::<T>());

@@ -220,9 +220,10 @@ impl<T: Number> Task<T> {
             let sum = if sum == zero::<T>() { one::<T>() } else { sum };
             let line = &mut running.totals[at * width..][..width];
             let factor = Real::reciprocal(sum);
-            for total in &mut *line {
-                *total = total.times(factor);
-            }
+            vectorised(
+                #[inline(always)]
+                || line.iter_mut().for_each(|total| *total = total.times(factor)),
+            );
             let log = finite(running.highest[at]).plus(Real::log(sum));
             // SAFETY: both are written operands, and every row is in one block of one piece.
             unsafe {

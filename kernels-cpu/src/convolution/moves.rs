@@ -5,8 +5,8 @@ use std::ops::Range;
 use aten::{Convolution, Window};
 use dispatch_runtime::Tensor;
 
+use super::field::Pass;
 use crate::compute::Compute;
-use crate::math::vectorised;
 
 /// A window that moves over images of three dimensions, of which the first may be of size 1.
 pub(super) struct Moves {
@@ -22,18 +22,6 @@ pub(super) struct Moves {
     stride: [usize; 3],
     padding: [usize; 3],
     dilation: [usize; 3],
-}
-
-/// What an element of the window meets, seen from some places, where that is the plane itself some elements further on.
-struct Shift {
-    /// From which of the places it meets the plane, counted from the first of them.
-    inside: Range<usize>,
-    /// What it meets from the first of those.
-    start: usize,
-    /// In these columns it would meet the end of another line.
-    outside: Range<usize>,
-    /// The column of the first place.
-    column: usize,
 }
 
 #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "sizes of tensors that are there")]
@@ -99,23 +87,19 @@ impl Moves {
         self.kernel.iter().product()
     }
 
-    /// Whether the patches are the image.
+    /// Whether the window is one element, and goes everywhere.
     pub(super) fn is_pointwise(&self) -> bool {
-        self.taps() == 1 && self.large == self.small && self.stride == [1; 3] && self.padding == [0; 3]
+        self.taps() == 1 && self.large == self.small && self.padding == [0; 3]
     }
 
-    fn area(&self) -> usize {
+    /// How many elements a channel of the large side has.
+    pub(super) fn area(&self) -> usize {
         self.large.iter().product()
     }
 
-    /// Where channels of a group of an image are.
-    pub(super) fn large_range(&self, item: usize, channels: Range<usize>) -> Range<usize> {
-        let start = item * self.channels;
-        (start + channels.start) * self.area()..(start + channels.end) * self.area()
-    }
-
-    pub(super) fn large_of<'a, T>(&self, large: &'a [T], item: usize) -> &'a [T] {
-        &large[self.large_range(item, 0..self.channels)]
+    /// Where the channels of a group of an image are.
+    pub(super) fn large_range(&self, item: usize) -> Range<usize> {
+        item * self.channels * self.area()..(item + 1) * self.channels * self.area()
     }
 
     /// Where the columns of an image are.
@@ -124,148 +108,74 @@ impl Moves {
         item * length..(item + 1) * length
     }
 
+    /// The sums that the small side consists of.
+    pub(super) fn gathering(&self) -> Pass {
+        Pass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.taps(), |number, dim| {
+            let offset = self.offset(number)[dim] * self.dilation[dim];
+            Some(offset.cast_signed() - self.padding[dim].cast_signed())
+        })
+    }
+
+    /// Those that the large side consists of. Elements that the window's moves set apart meet other elements of it.
+    pub(super) fn scattering(&self) -> Vec<Pass> {
+        let [planes, rows, columns] = [0, 1, 2].map(|dim| 0..self.stride[dim].min(self.large[dim]));
+        let lines = planes.flat_map(|z| rows.clone().map(move |y| (z, y)));
+        let firsts = lines.flat_map(|(z, y)| columns.clone().map(move |x| [z, y, x]));
+        let pass = |first: [usize; 3]| {
+            Pass::new([self.small, self.large], [first, self.stride, [1; 3]], self.taps(), |number, dim| {
+                let offset = (self.offset(number)[dim] * self.dilation[dim]).cast_signed();
+                let (at, step) =
+                    ((first[dim] + self.padding[dim]).cast_signed() - offset, self.stride[dim].cast_signed());
+                (at % step == 0).then_some(at / step)
+            })
+        };
+        firsts.map(pass).collect()
+    }
+
+    /// Which element of the window this is.
+    fn offset(&self, tap: usize) -> [usize; 3] {
+        let [_, down, across] = self.kernel;
+        [tap / (down * across), tap / across % down, tap % across]
+    }
+
     /// Puts what is under the window into columns, a row for each channel and element of the window.
-    pub(super) fn unfold<T: Compute>(
-        &self,
-        large: &[T],
-        channels: Range<usize>,
-        places: Range<usize>,
-        columns: &mut [T],
-    ) {
-        let (width, step) = (places.len(), self.stride[2]);
-        if width == 0 {
-            return;
-        }
-        let shifts = self.shifts(&places);
-        let mut rows = columns.chunks_exact_mut(width);
-        for channel in channels {
-            let image = &large[channel * self.area()..][..self.area()];
-            for tap in 0..self.taps() {
-                let Some(row) = rows.next() else { return };
-                if let Some(shift) = shifts.get(tap) {
-                    let inside = shift.inside.clone();
-                    row[..inside.start].fill(T::ZERO);
-                    row[inside.end..].fill(T::ZERO);
-                    row[inside.clone()].copy_from_slice(&image[shift.start..][..inside.len()]);
-                    self.clear_outside(shift, row);
-                    continue;
-                }
-                row.fill(T::ZERO);
-                self.runs(tap, places.clone(), |place, at, count| {
-                    let row = &mut row[place..place + count];
-                    if step == 1 {
-                        row.copy_from_slice(&image[at..at + count]);
-                    } else {
-                        row.iter_mut().zip(image[at..].iter().step_by(step)).for_each(|(to, &from)| *to = from);
-                    }
-                });
-            }
-        }
-    }
-
-    /// Adds columns to where they were taken from. What they have from outside of the image is lost.
-    pub(super) fn fold<T: Compute>(&self, columns: &mut [T], channels: Range<usize>, large: &mut [T]) {
-        let (width, step) = (self.places(), self.stride[2]);
-        if width == 0 {
-            return;
-        }
-        let shifts = self.shifts(&(0..width));
-        let mut rows = columns.chunks_exact_mut(width);
-        for channel in 0..channels.len() {
-            let image = &mut large[channel * self.area()..][..self.area()];
-            for tap in 0..self.taps() {
-                let Some(row) = rows.next() else { return };
-                if let Some(shift) = shifts.get(tap) {
-                    let inside = shift.inside.clone();
-                    self.clear_outside(shift, row);
-                    let (to, from) = (&mut image[shift.start..][..inside.len()], &row[inside]);
-                    vectorised(
-                        #[inline(always)]
-                        || to.iter_mut().zip(from).for_each(|(to, &from)| *to = to.plus(from)),
-                    );
-                    continue;
-                }
-                self.runs(tap, 0..width, |place, at, count| {
-                    let row = &row[place..place + count];
-                    if step == 1 {
-                        image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
-                    } else {
-                        let image = image[at..].iter_mut().step_by(step);
-                        image.zip(row).for_each(|(to, &from)| *to = to.plus(from));
-                    }
-                });
-            }
-        }
-    }
-
-    /// Adds the products of a single channel with a single filter.
-    pub(super) fn slide<T: Compute>(&self, image: &[T], filter: &[T], places: Range<usize>, small: &mut [T]) {
-        let step = self.stride[2];
-        for (tap, &factor) in filter.iter().enumerate() {
-            self.runs(tap, places.clone(), |place, at, count| {
-                let to = &mut small[place..place + count];
+    pub(super) fn unfold<T: Compute>(&self, large: &[T], columns: &mut [T]) {
+        let (places, step) = (self.places(), self.stride[2]);
+        columns.fill(T::ZERO);
+        for (at, row) in columns.chunks_exact_mut(places.max(1)).enumerate() {
+            let image = &large[at / self.taps() * self.area()..][..self.area()];
+            self.runs(at % self.taps(), |place, at, count| {
+                let row = &mut row[place..place + count];
                 if step == 1 {
-                    let from = &image[at..at + count];
-                    vectorised(
-                        #[inline(always)]
-                        || to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(factor.times(x))),
-                    );
+                    row.copy_from_slice(&image[at..at + count]);
                 } else {
-                    let from = image[at..].iter().step_by(step);
-                    to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(factor.times(x)));
+                    row.iter_mut().zip(image[at..].iter().step_by(step)).for_each(|(to, &from)| *to = from);
                 }
             });
         }
     }
 
-    /// What each element of the window meets from these places; none where that is no shift: the image and the places are a plane of one
-    /// size, and the window goes over it step by step.
-    fn shifts(&self, places: &Range<usize>) -> Vec<Shift> {
-        if self.large != self.small || self.stride != [1; 3] || self.large[0] != 1 || self.kernel[0] != 1 {
-            return Vec::new();
-        }
-        (0..self.taps()).map(|tap| self.shift(tap, places)).collect()
-    }
-
-    fn shift(&self, tap: usize, places: &Range<usize>) -> Shift {
-        let along =
-            |dim: usize, offset: usize| (offset * self.dilation[dim]).cast_signed() - self.padding[dim].cast_signed();
-        let (down, across) = (along(1, tap / self.kernel[2]), along(2, tap % self.kernel[2]));
-        let line = self.large[2];
-        let outside = match usize::try_from(across) {
-            Ok(right) => line.saturating_sub(right)..line,
-            Err(_) => 0..across.unsigned_abs().min(line),
-        };
-        let elements = down * line.cast_signed() + across;
-        let (area, (start, end)) = (self.area().cast_signed(), (places.start.cast_signed(), places.end.cast_signed()));
-        let last = end.min(area - elements).max(start);
-        let first = start.max(-elements).min(last);
-        Shift {
-            inside: (first - start).unsigned_abs()..(last - start).unsigned_abs(),
-            start: usize::try_from(first + elements).unwrap_or(0).min(self.area()),
-            outside,
-            column: places.start % line.max(1),
+    /// Adds columns to where they were taken from. What they have from outside of the image is lost.
+    pub(super) fn fold<T: Compute>(&self, columns: &[T], large: &mut [T]) {
+        let (places, step) = (self.places(), self.stride[2]);
+        for (at, row) in columns.chunks_exact(places.max(1)).enumerate() {
+            let image = &mut large[at / self.taps() * self.area()..][..self.area()];
+            self.runs(at % self.taps(), |place, at, count| {
+                let row = &row[place..place + count];
+                if step == 1 {
+                    image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
+                } else {
+                    let image = image[at..].iter_mut().step_by(step);
+                    image.zip(row).for_each(|(to, &from)| *to = to.plus(from));
+                }
+            });
         }
     }
 
-    /// Puts zeros in a row of places, where a shift leads out of a line.
-    fn clear_outside<T: Compute>(&self, shift: &Shift, row: &mut [T]) {
-        let line = self.small[2];
-        for column in shift.outside.clone() {
-            let before = if column < shift.column { line } else { 0 };
-            let mut place = before + column - shift.column;
-            while let Some(element) = row.get_mut(place) {
-                *element = T::ZERO;
-                place += line;
-            }
-        }
-    }
-
-    /// The places at which an element of the window is inside of the image, in runs along the last dimension: the first of them,
-    /// counted from the first asked for, where the element is then, and how many there are.
-    fn runs(&self, tap: usize, places: Range<usize>, mut run: impl FnMut(usize, usize, usize)) {
-        let [_, down, across] = self.kernel;
-        let offset = [tap / (down * across), tap / across % down, tap % across];
+    /// The places at which an element of the window is inside of the image, in runs along the last dimension: the first of them, where
+    /// the element is then, and how many there are.
+    fn runs(&self, tap: usize, mut run: impl FnMut(usize, usize, usize)) {
+        let offset = self.offset(tap);
         let line = self.small[2];
         // Where the element is for a place of the window, as far as the image goes.
         let inside = |dim: usize, place: usize| {
@@ -275,17 +185,14 @@ impl Moves {
         let before = self.padding[2].saturating_sub(offset[2] * self.dilation[2]);
         let from = before.div_ceil(self.stride[2]);
         let end = (self.large[2] + self.padding[2]).saturating_sub(offset[2] * self.dilation[2]);
-        let to = end.div_ceil(self.stride[2]);
-        for row in places.start / line..places.end.div_ceil(line) {
+        let to = end.div_ceil(self.stride[2]).min(line);
+        for row in 0..self.small[0] * self.small[1] {
             let (plane, row_in_plane) = (row / self.small[1], row % self.small[1]);
             let (Some(z), Some(y)) = (inside(0, plane), inside(1, row_in_plane)) else { continue };
-            let first = from.max(places.start.saturating_sub(row * line));
-            let last = to.min(line).min(places.end - row * line);
-            if first < last
-                && let Some(x) = inside(2, first)
+            if from < to
+                && let Some(x) = inside(2, from)
             {
-                let at = (z * self.large[1] + y) * self.large[2] + x;
-                run(row * line + first - places.start, at, last - first);
+                run(row * line + from, (z * self.large[1] + y) * self.large[2] + x, to - from);
             }
         }
     }
@@ -330,22 +237,19 @@ mod tests {
             let moves = moves(size, kernel, dilation);
             let (area, taps) = (moves.area(), moves.taps());
             let image: Vec<i64> = (1..=i64::try_from(area).unwrap()).collect();
-            for (start, end) in (0..area).flat_map(|start| (start + 1..=area).map(move |end| (start, end))) {
-                let mut columns = vec![-1; taps * (end - start)];
-                moves.unfold(&image, 0..1, start..end, &mut columns);
-                let expected = (0..taps)
-                    .flat_map(|tap| (start..end).map(move |place| (tap, place)))
-                    .map(|(tap, place)| under(&moves, tap, place).map_or(0, |at| image[at]));
-                assert_eq!(columns, expected.collect::<Vec<_>>(), "{size:?}, {kernel}, {dilation}, {start}..{end}");
-            }
-            let (mut columns, mut sums) = ((0..).take(taps * area).collect::<Vec<i64>>(), vec![1; area]);
+            let mut columns = vec![-1; taps * area];
+            moves.unfold(&image, &mut columns);
+            let expected = (0..taps).flat_map(|tap| (0..area).map(move |place| (tap, place)));
+            let expected = expected.map(|(tap, place)| under(&moves, tap, place).map_or(0, |at| image[at]));
+            assert_eq!(columns, expected.collect::<Vec<_>>(), "{size:?}, {kernel}, {dilation}");
+            let (columns, mut sums) = ((0..).take(taps * area).collect::<Vec<i64>>(), vec![1; area]);
             let mut expected = sums.clone();
             for (at, &column) in columns.iter().enumerate() {
                 if let Some(under) = under(&moves, at / area, at % area) {
                     expected[under] += column;
                 }
             }
-            moves.fold(&mut columns, 0..1, &mut sums);
+            moves.fold(&columns, &mut sums);
             assert_eq!(sums, expected, "{size:?}, {kernel}, {dilation}");
         }
     }

@@ -5,7 +5,7 @@ const LINE: usize = 64;
 
 /// Asks for bytes that will be read. Any address will do: nothing is read if there is nothing.
 #[inline(always)]
-pub(super) fn for_reading(start: *const u8, bytes: usize) {
+pub(crate) fn for_reading(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(LINE) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -18,7 +18,7 @@ pub(super) fn for_reading(start: *const u8, bytes: usize) {
 
 /// Asks for bytes that will be written; as [`for_reading`].
 #[inline(always)]
-pub(super) fn for_writing(start: *const u8, bytes: usize) {
+pub(crate) fn for_writing(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(LINE) {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};

@@ -1,9 +1,15 @@
 //! Losses of classes: one element of each line counts, so lines are not read but picked from.
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Spec, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, Operation, Problem, Result, Spec, Tensor, op_impl};
 
-use crate::numbers::{elements, write};
+use crate::compute::{Compute, Fraction};
+use crate::numbers::{elements, usized, write};
+use crate::pool::{self, Lines};
+use crate::reduce::computed;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 15;
 
 /// A fresh tensor of these numbers.
 fn of_numbers(values: &[f64], spec: Spec, like: &Tensor) -> Result<Tensor> {
@@ -59,7 +65,7 @@ fn forward(
     Ok((output, of_numbers(&[total], Spec::contiguous(this.dtype(), &[]), this)?))
 }
 
-fn backward(
+fn backward<O: Operation>(
     [grad_output, this, target, total_weight]: [&Tensor; 4],
     weight: Option<&Tensor>,
     ignored: i64,
@@ -73,16 +79,28 @@ fn backward(
         _ => 1.0,
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
-    let values = picks.iter().enumerate();
-    let values: Vec<f64> = values.map(|(i, pick)| if pick.1 == 0.0 { 0.0 } else { -pick.1 * at(i) * scale }).collect();
-    let mut out = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
-    aten::fill__scalar(&mut out, Scalar::Int(0))?;
-    if likelihood.classes > 0 {
-        let index = index(likelihood, this, &picks)?;
-        let values = of_numbers(&values, Spec::contiguous(this.dtype(), index.sizes()), this)?;
-        aten::scatter__src(&mut out, i64::from(likelihood.dim == 1), &index, &values)?;
-    }
-    Ok(out)
+    // Classes are as many elements apart as places share them.
+    let apart: i64 = this.sizes()[likelihood.dim + 1..].iter().product();
+    let (apart, area) = (usized(apart), usized(apart * likelihood.classes));
+    computed!(O, this.dtype(), T: [f32, f64] => {
+        crate::packed::filled(this.dtype(), this.sizes(), |out: &mut [T]| {
+            let items = Lines::new(out, area);
+            pool::over(0..items.len(), GRAIN.div_ceil(area.max(1)), |pieces| {
+                for number in pieces {
+                    // SAFETY: every item is in one piece.
+                    let item = unsafe { items.get(number) };
+                    item.fill(T::ZERO);
+                    for place in 0..apart {
+                        let (class, weight) = picks[number * apart + place];
+                        if weight != 0.0 {
+                            item[usized(class) * apart + place] = T::near(-weight * at(number * apart + place) * scale);
+                        }
+                    }
+                }
+            });
+            Ok(())
+        })
+    })
 }
 
 #[op_impl(aten::nll_loss_forward, CPU)]
@@ -118,7 +136,7 @@ fn nll_loss_backward(
     total_weight: &Tensor,
 ) -> Result<Tensor> {
     let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
-    backward([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
+    backward::<aten::nll_loss_backward>([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
 }
 
 #[op_impl(aten::nll_loss2d_backward, CPU)]
@@ -132,5 +150,5 @@ fn nll_loss2d_backward(
     total_weight: &Tensor,
 ) -> Result<Tensor> {
     let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
-    backward([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
+    backward::<aten::nll_loss2d_backward>([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
 }

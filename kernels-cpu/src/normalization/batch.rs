@@ -2,11 +2,15 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use super::{Shared, Three, float, moments, normalize, parameter, reciprocal_deviation, rounded, total};
+use super::planes::{Part, centered, sums};
+use super::{Shared, Three, float, moments, normalize, parameter, reciprocal_deviation, rounded};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, kept_sizes, lines};
+
+/// Planes with fewer elements are gone through with all of their channel.
+const SHORT: i64 = 64;
 
 /// Which dimensions a channel has to itself.
 fn channel_dims(input: &Tensor) -> Vec<bool> {
@@ -15,7 +19,7 @@ fn channel_dims(input: &Tensor) -> Vec<bool> {
 
 /// A picture's part of a channel is a line of its own where it is worth it; a line's number ends in the channel's either way.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
-    let short = input.sizes()[2..].iter().all(|&size| size < 16);
+    let short = input.sizes()[2..].iter().product::<i64>() < SHORT;
     if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() }
 }
 
@@ -226,9 +230,13 @@ fn batch_norm_backward(
             let scales: Vec<T> = weight.iter().zip(&rstd).map(|(&weight, &rstd)| weight * T::near(rstd)).collect();
             if train {
                 let count = float(usized(input.geometry().count())) / float(mean.len());
-                let sums: Vec<T> = sums.iter().map(|sum| T::near(sum / count)).collect();
-                let slopes = slopes.iter().zip(&rstd).map(|(slope, rstd)| T::near(slope * rstd * rstd / count));
-                centered([grad_out, input], &mut of_input, &mean, [&sums, &slopes.collect::<Vec<_>>(), &scales])?;
+                let part = |number: usize| {
+                    let channel = number % mean.len();
+                    let (mean, rstd, scale) = (mean[channel], rstd[channel], scales[channel]);
+                    let slope = T::near(slopes[channel] * rstd * rstd / count);
+                    Part { weight: T::near(1.0), mean, sum: T::near(sums[channel] / count), slope, scale }
+                };
+                centered([grad_out, input], &mut of_input, &plane_dims(input), part)?;
             } else {
                 scaled(grad_out, &mut of_input, &scales)?;
             }
@@ -245,65 +253,15 @@ fn batch_norm_backward(
 }
 
 /// The sums of every channel's gradients, and of its gradients times the distances from its mean.
-fn channel_sums<T: Fraction + Into<f64>>([grad_out, input]: [&Tensor; 2], means: &[T]) -> Result<[Vec<f64>; 2]> {
-    let dims = plane_dims(input);
-    let sizes = kept_sizes(input.sizes(), &dims, true);
-    let mut sums = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut slopes = sums.fresh_like(DType::F64)?;
-    let taken = operands!(write sums, slopes; read grad_out, input)?;
-    let ([first, second], [grad, from]) = (taken.written(), taken.read());
-    lines(
-        &dims,
-        [grad, from],
-        [first],
-        [second],
-        |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
-            let mean = means[number % means.len()];
-            (sum[0], slope[0]) = vectorised(
-                #[inline(always)]
-                || (total([grad], |[grad]| grad), total([grad, line], |[grad, x]| grad * (x - mean))),
-            );
-        },
-    );
-    drop(taken);
-    let by_channel = |planes: &[f64]| {
+fn channel_sums<T: Fraction + Into<f64>>(both: [&Tensor; 2], means: &[T]) -> Result<[Vec<f64>; 2]> {
+    let by_plane = sums(both, &plane_dims(both[1]), |number| means[number % means.len()])?;
+    Ok(by_plane.map(|planes| {
         let mut totals = vec![0.0; means.len()];
         for plane in planes.chunks(means.len().max(1)) {
             totals.iter_mut().zip(plane).for_each(|(total, plane)| *total += plane);
         }
         totals
-    };
-    Ok([by_channel(&sums.to_vec()?), by_channel(&slopes.to_vec()?)])
-}
-
-/// The gradient by statistics that depend on the input: less its mean and its slope along what was normalised.
-fn centered<T: Fraction>(
-    [grad_out, input]: [&Tensor; 2],
-    out: &mut Tensor,
-    means: &[T],
-    [sums, slopes, scales]: [&[T]; 3],
-) -> Result<()> {
-    let taken = operands!(write out; read grad_out, input)?;
-    let ([to], [grad, from]) = (taken.written(), taken.read());
-    lines(
-        &plane_dims(input),
-        [grad, from],
-        [to],
-        [],
-        |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let channel = number % means.len();
-            let (mean, sum, slope, scale) = (means[channel], sums[channel], slopes[channel], scales[channel]);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for ((out, &grad), &x) in out.iter_mut().zip(grad).zip(line) {
-                        *out = (grad - sum - (x - mean) * slope) * scale;
-                    }
-                },
-            );
-        },
-    );
-    Ok(())
+    }))
 }
 
 /// The gradient by statistics that do not depend on the input: every channel times a number.
@@ -338,7 +296,7 @@ mod tests {
     #[test]
     fn the_shape_of_planes_says_nothing_about_gradients() -> Result<()> {
         let numbers = |factor: i32, sizes: &[i64]| {
-            let values = (0..2 * 3 * 32).map(|i| f64::from(i * factor % 23) - 11.0);
+            let values = (0..2 * 3 * 64).map(|i| f64::from(i * factor % 23) - 11.0);
             Tensor::from_vec(values.collect(), sizes)
         };
         let [weight, mean, spread] = [[0.5, -2.0, 3.0], [1.0, 0.0, -2.0], [0.1, 0.5, 0.25]];
@@ -352,7 +310,7 @@ mod tests {
                     batch_norm_backward(&grad, &input, weight, mean, spread, mean, spread, train, 1e-5, &wanted)?;
                 Ok([of_input.to_vec()?, of_weight.to_vec()?, of_bias.to_vec()?].concat())
             };
-            let (long, short) = (gradients(&[2, 3, 16, 2])?, gradients(&[2, 3, 8, 4])?);
+            let (long, short) = (gradients(&[2, 3, 16, 4])?, gradients(&[4, 3, 8, 4])?);
             assert!(long.iter().zip(&short).all(|(long, short)| (long - short).abs() < 1e-12), "{long:?} {short:?}");
             assert!(long.iter().any(|gradient| gradient.abs() > 1.0));
         }

@@ -2,7 +2,9 @@
 
 use dispatch_runtime::{Geometry, Result, Tensor, op_impl};
 
-use super::{Three, backward, forward, parameter, parameters_backward, reciprocal_deviation, rounded};
+use super::planes::{Part, centered, sums};
+use super::{Three, float, forward, parameter, reciprocal_deviation};
+use crate::compute::Fraction;
 use crate::numbers::{elements, usized, write};
 use crate::reduce::computed;
 
@@ -57,26 +59,45 @@ fn group_norm_backward(
 ) -> Result<Three> {
     let specs = aten::group_norm_gradients(grad_out, input, [mean, rstd], weight, [N, C, HxW, group], output_mask)?;
     let [a, b, c] = specs.map(|spec| spec.on(input.device()));
-    let (of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
-    let (grad, view) = (grouped(grad_out, group)?, grouped(input, group)?);
-    let rank = view.sizes().len();
-    let dims: Vec<bool> = (0..rank).map(|dim| dim >= 2).collect();
-    let across: Vec<bool> = (0..rank).map(|dim| dim != 1 && dim != 2).collect();
+    let (mut of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
+    let dims: Vec<bool> = (0..input.sizes().len()).map(|dim| dim >= 2).collect();
     let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
-    let (pictures, groups, channels) = (usized(N), usized(group), usized(C / group));
+    let (all, channels) = (usized(C), usized(C / group));
+    // Lines are planes, and groups are so many planes in a row.
+    let of = |plane: usize| plane / channels;
     computed!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
+        let [sums, slopes] = sums([grad_out, input], &dims, |plane| T::near(mean[of(plane)]))?;
         if output_mask[0] {
             let weight = parameter::<T>(weight, C, 1.0)?;
-            let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
-            backward([&grad, &view], &mut grouped(&of_input, group)?, &dims, [&mean, &rstd], &weight, shared)?;
+            let count = float(channels * usized(HxW));
+            let weighed = |values: &[f64], group: usize| {
+                let planes = group * channels..(group + 1) * channels;
+                planes.map(|plane| values[plane] * f64::from(weight[plane % all])).sum::<f64>() / count
+            };
+            let part = |plane: usize| {
+                let (mean, rstd) = (mean[of(plane)], rstd[of(plane)]);
+                Part {
+                    weight: weight[plane % all],
+                    mean: T::near(mean),
+                    sum: T::near(weighed(&sums, of(plane))),
+                    slope: T::near(weighed(&slopes, of(plane)) * rstd * rstd),
+                    scale: T::near(rstd),
+                }
+            };
+            centered([grad_out, input], &mut of_input, &dims, part)?;
         }
-        // A channel meets its group's statistics of one picture after the other.
-        let by_group = |values: &[f64]| -> Vec<f64> {
-            (0..groups).flat_map(|group| (0..pictures).map(move |picture| values[picture * groups + group])).collect()
+        let by_channel = |value: &dyn Fn(usize) -> f64| {
+            let mut totals = vec![0.0; all];
+            (0..sums.len()).for_each(|plane| totals[plane % all] += value(plane));
+            totals
         };
-        let (mean, rstd) = (rounded::<T>(&by_group(&mean)), rounded::<T>(&by_group(&rstd)));
-        let shared = |channel: usize| channel / channels * pictures..(channel / channels + 1) * pictures;
-        parameters_backward([&grad, &view], [&mut of_weight, &mut of_bias], &across, [&mean, &rstd], shared)
+        if output_mask[1] {
+            write(&mut of_weight, &by_channel(&|plane| slopes[plane] * rstd[of(plane)]))?;
+        }
+        if output_mask[2] {
+            write(&mut of_bias, &by_channel(&|plane| sums[plane]))?;
+        }
+        Ok(())
     })?;
     Ok((of_input, of_weight, of_bias))
 }

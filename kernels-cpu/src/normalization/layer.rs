@@ -1,10 +1,12 @@
 //! Lines are the last dimensions, and every element of one has parameters of its own.
 
-use dispatch_runtime::{Result, Tensor, op_impl};
+use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, operands};
 
-use super::{Three, backward, forward, parameter, parameters_backward, reciprocal_deviation, rounded};
+use super::{Three, float, forward, parameter, reciprocal_deviation, rounded, totals};
+use crate::compute::Fraction;
+use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
-use crate::reduce::computed;
+use crate::reduce::{computed, kept_sizes, lines};
 
 /// The dimensions that are normalised over, and how many elements they have.
 fn inner(input: &Tensor, normalized_shape: &[i64]) -> (Vec<bool>, i64) {
@@ -54,10 +56,80 @@ fn layer_norm_backward(
     computed!(aten::native_layer_norm_backward, input.dtype(), T: [f32, f64] => {
         if output_mask[0] {
             let weight = parameter::<T>(weight, count, 1.0)?;
-            backward(both, &mut of_input, &dims, [&mean, &rstd], &weight, |_| 0..weight.len())?;
+            input_backward(both, &mut of_input, &dims, [&mean, &rstd], &weight)?;
         }
         let (mean, rstd) = (rounded::<T>(&mean), rounded::<T>(&rstd));
-        parameters_backward(both, [&mut of_weight, &mut of_bias], &across, [&mean, &rstd], |_| 0..mean.len())
+        parameters_backward(both, [&mut of_weight, &mut of_bias], &across, [&mean, &rstd])
     })?;
     Ok((of_input, of_weight, of_bias))
+}
+
+/// The gradient of the input, a line at a time.
+fn input_backward<T: Fraction + Into<f64>>(
+    [grad_out, input]: [&Tensor; 2],
+    out: &mut Tensor,
+    dims: &[bool],
+    statistics: [&[f64]; 2],
+    weight: &[T],
+) -> Result<()> {
+    let taken = operands!(write out; read grad_out, input)?;
+    let ([to], [grad, from]) = (taken.written(), taken.read());
+    lines(dims, [grad, from], [to], [], |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        let (mean, rstd) = (statistics[0][number], statistics[1][number]);
+        let near = T::near(mean);
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
+                    *out = grad * weight;
+                }
+                let count = float(line.len());
+                let [sum, slope] = totals([&*out, line], |[grad, x]| [grad, grad * (x - near)]);
+                let (sum, slope) = (T::near(sum / count), T::near(slope * rstd * rstd / count));
+                let scale = T::near(rstd);
+                for (out, &x) in out.iter_mut().zip(line) {
+                    *out = (*out - sum - (x - near) * slope) * scale;
+                }
+            },
+        );
+    });
+    Ok(())
+}
+
+/// The gradients of weight and bias as far as they are wanted, a parameter at a time: the sums of gradients times what was normalised,
+/// and of gradients. `dims` are those that it is repeated along.
+fn parameters_backward<T: Fraction + Into<f64>>(
+    [grad_out, input]: [&Tensor; 2],
+    out: [&mut Tensor; 2],
+    dims: &[bool],
+    [mean, rstd]: [&[T]; 2],
+) -> Result<()> {
+    let wanted = |tensor: &Tensor| tensor.geometry().count() > 0;
+    if !wanted(out[0]) && !wanted(out[1]) {
+        return Ok(());
+    }
+    let sizes = kept_sizes(input.sizes(), dims, true);
+    let mut of_weight = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
+    let mut of_bias = of_weight.fresh_like(DType::F64)?;
+    let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
+    let ([first, second], [grad, from]) = (taken.written(), taken.read());
+    lines(
+        dims,
+        [grad, from],
+        [first],
+        [second],
+        |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
+            [weight[0], bias[0]] = vectorised(
+                #[inline(always)]
+                || totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]),
+            );
+        },
+    );
+    drop(taken);
+    for (out, sums) in out.into_iter().zip([of_weight, of_bias]) {
+        if wanted(out) {
+            write(out, &sums.to_vec()?)?;
+        }
+    }
+    Ok(())
 }

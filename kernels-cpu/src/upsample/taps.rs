@@ -135,8 +135,7 @@ fn smooth(place: i64, step: f64, from: i64, reach: f64, weight: impl Fn(f64) -> 
     let (middle, wide) = (step * (place as f64 + 0.5), step.max(1.0));
     let first = ((middle - reach * wide + 0.5) as i64).max(0);
     let end = ((middle + reach * wide + 0.5) as i64).min(from);
-    let weights: Vec<f64> =
-        (first..end).map(|at| weight(((at as f64 - middle + 0.5) / wide).abs())).collect();
+    let weights: Vec<f64> = (first..end).map(|at| weight(((at as f64 - middle + 0.5) / wide).abs())).collect();
     let total: f64 = weights.iter().sum();
     (first..end).zip(weights).for_each(|(at, weight)| push(at, if total == 0.0 { weight } else { weight / total }));
 }

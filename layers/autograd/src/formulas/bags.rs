@@ -38,15 +38,7 @@ fn embedding_bag(
             )
         },
         move || {
-            aten::_embedding_bag_per_sample_weights_backward(
-                grad,
-                weight,
-                indices,
-                offsets,
-                result1,
-                mode,
-                padding_idx,
-            )
+            aten::_embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, result1, mode, padding_idx)
         },
     )
 }

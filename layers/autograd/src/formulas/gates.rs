@@ -1,4 +1,4 @@
-//! Activations that are gated, or random.
+//! Activations that are gated.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -29,16 +29,4 @@ fn glu_backward(grad: &Tensor, grad_output: &Tensor, this: &Tensor, dim: i64) ->
             aten::cat(&[by_gated, by_gate], dim)
         },
     )
-}
-
-#[op_grad(aten::rrelu_with_noise_functional, not_differentiable(noise, noise_out))]
-fn rrelu(
-    grad: &Tensor,
-    this: &Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    noise_out: &Tensor,
-) -> Result<Tensor> {
-    aten::rrelu_with_noise_backward(grad, this, noise_out, lower, upper, training, false)
 }

@@ -1,0 +1,227 @@
+//! Attention of several heads, with what leads into them and out of them.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::prelude::*;
+use crate::{bmm, cat, constant_pad_nd, linear, scaled_dot_product_attention};
+
+/// What leads query, key and value into the heads.
+#[derive(Clone, Copy, Debug)]
+pub enum InProjection<'a> {
+    /// One weight of three parts, one below the other.
+    Packed(&'a Tensor),
+    /// A weight for each, so that keys and values can be of other sizes.
+    Each {
+        /// That of the query.
+        query: &'a Tensor,
+        /// That of the key.
+        key: &'a Tensor,
+        /// That of the value.
+        value: &'a Tensor,
+    },
+}
+
+/// What a layer of attention has learnt, and what it is like.
+#[derive(Clone, Copy, Debug)]
+pub struct MultiHead<'a> {
+    /// How many heads there are.
+    pub heads: i64,
+    /// What leads into them.
+    pub in_projection: InProjection<'a>,
+    /// What is added there, three parts one after another.
+    pub in_bias: Option<&'a Tensor>,
+    /// One more key and one more value, for every item.
+    pub extra: Option<[&'a Tensor; 2]>,
+    /// Whether there is one more key and value, of zeros.
+    pub extra_zero: bool,
+    /// The chance of leaving a weight out; zero while nothing is trained.
+    pub dropout: f64,
+    /// What leads out of the heads.
+    pub out_weight: &'a Tensor,
+    /// What is added there.
+    pub out_bias: Option<&'a Tensor>,
+}
+
+/// Which weights of attention are given back.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Weights {
+    /// None: the fastest way.
+    #[default]
+    None,
+    /// Their averages over the heads.
+    Averaged,
+    /// Those of every head.
+    PerHead,
+}
+
+/// What the heads may look at, and what is to be known of it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Viewed<'a> {
+    /// Keys that no query looks at, where true; or what is added to the products with them.
+    pub key_padding_mask: Option<&'a Tensor>,
+    /// Pairs of query and key that do not meet, where true; or what is added to their products. For all, or for each item and head.
+    pub attn_mask: Option<&'a Tensor>,
+    /// Which weights are given back.
+    pub weights: Weights,
+}
+
+/// Every query's average of the values, by several heads.
+///
+/// Sequences come first: `[length, items, features]`, or without items. So does the result; weights are `[items, queries, keys]`, with a
+/// dimension of heads behind the items where those of every head are asked for.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// use aten::functional::{InProjection, MultiHead, Viewed, Weights, multi_head_attention_forward};
+///
+/// let (x, out) = (Tensor::ones(&[3, 1, 4], ())?, Tensor::eye(4, ())?);
+/// let packed = aten::cat(&[out.clone(), out.clone(), out.clone()], 0)?;
+/// let layer = MultiHead {
+///     heads: 2,
+///     in_projection: InProjection::Packed(&packed),
+///     in_bias: None,
+///     extra: None,
+///     extra_zero: false,
+///     dropout: 0.0,
+///     out_weight: &out,
+///     out_bias: None,
+/// };
+/// let viewed = Viewed { weights: Weights::Averaged, ..Viewed::default() };
+/// let (y, weights) = multi_head_attention_forward(&x, &x, &x, &layer, viewed)?;
+/// assert_eq!((y.sizes(), weights.unwrap().sizes()), (&[3, 1, 4][..], &[1, 3, 3][..]));
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where sizes do not go together, or a mask is neither of truth nor of fractions.
+pub fn multi_head_attention_forward(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    layer: &MultiHead<'_>,
+    viewed: Viewed<'_>,
+) -> Result<(Tensor, Option<Tensor>)> {
+    if query.sizes().len() == 2 {
+        let padding = viewed.key_padding_mask.map(|mask| mask.unsqueeze(0)).transpose()?;
+        let viewed = Viewed { key_padding_mask: padding.as_ref(), ..viewed };
+        let [query, key, value] = [query.unsqueeze(1)?, key.unsqueeze(1)?, value.unsqueeze(1)?];
+        let (result, weights) = multi_head_attention_forward(&query, &key, &value, layer, viewed)?;
+        return Ok((result.squeeze_dim(1)?, weights.map(|weights| weights.squeeze_dim(0)).transpose()?));
+    }
+    let (&[targets, items, features], &[sources, others, _]) = (query.sizes(), key.sizes()) else {
+        let culprit = if query.sizes().len() == 3 { ("key", key) } else { ("query", query) };
+        return Err(BadArgument::rank(culprit.0, culprit.1.sizes().len(), "3, or 2 without items").into());
+    };
+    if others != items || value.sizes().get(..2) != key.sizes().get(..2) {
+        let (name, odd) = if others == items { ("value", value) } else { ("key", key) };
+        return Err(BadArgument::sizes(name, odd.sizes(), format!("{items} items, and values as many as keys")).into());
+    }
+    let heads = layer.heads;
+    if heads < 1 || features % heads != 0 {
+        return Err(BadArgument::value("heads", heads, format!("a number that {features} can be divided by")).into());
+    }
+    let [query, mut key, mut value] = projected([query, key, value], layer)?;
+    if let Some([extra_key, extra_value]) = layer.extra {
+        let more =
+            |line: &Tensor, one: &Tensor| cat(&[line.clone(), one.reshape(&[1, 1, -1])?.expand(&[1, items, -1])?], 0);
+        (key, value) = (more(&key, extra_key)?, more(&value, extra_value)?);
+    }
+    let parted = |line: &Tensor| line.reshape(&[line.sizes()[0], items * heads, -1])?.transpose_int(0, 1);
+    let (query, mut key, mut value) = (parted(&query)?, parted(&key)?, parted(&value)?);
+    if layer.extra_zero {
+        (key, value) =
+            (constant_pad_nd(&key, &[0, 0, 0, 1], 0.into())?, constant_pad_nd(&value, &[0, 0, 0, 1], 0.into())?);
+    }
+    let added = key.sizes()[1] - sources;
+    let mask = mask(viewed, [items, heads, targets, sources], added, query.dtype())?;
+    let by_head = |all: &Tensor| all.reshape(&[items, heads, all.sizes()[1], -1]);
+    let whole = |heads: &Tensor| -> Result<Tensor> {
+        let lines = heads.transpose_int(0, 1)?.reshape(&[targets * items, -1])?;
+        linear(&lines, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
+    };
+    if viewed.weights == Weights::None {
+        let mask = mask.as_ref().map(|mask| mask.expand(&[items * heads, targets, key.sizes()[1]])).transpose()?;
+        let mask = mask.as_ref().map(by_head).transpose()?;
+        let [query, key, value] = [by_head(&query)?, by_head(&key)?, by_head(&value)?];
+        let met = scaled_dot_product_attention(&query, &key, &value, mask.as_ref(), layer.dropout, false, None, false)?;
+        return Ok((whole(&met.reshape(&[items * heads, targets, -1])?)?, None));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a root is rounded")]
+    let scale = (query.sizes()[2] as f64).sqrt().recip();
+    let mut products = bmm(&(query * scale)?, &key.transpose_int(1, 2)?)?;
+    if let Some(mask) = mask {
+        products = (products + mask)?;
+    }
+    let weights = crate::dropout(&products.softmax_int(-1, None)?, layer.dropout, layer.dropout > 0.0)?;
+    let result = whole(&bmm(&weights, &value)?)?;
+    let weights = by_head(&weights)?;
+    Ok((result, Some(if viewed.weights == Weights::Averaged { weights.mean_dim(Some(&[1]), false)? } else { weights })))
+}
+
+/// Query, key and value as the heads see them; in one product where they are one tensor.
+fn projected(lines: [&Tensor; 3], layer: &MultiHead<'_>) -> Result<[Tensor; 3]> {
+    let features = lines[0].sizes()[2];
+    let parts = |packed: &Tensor| -> Result<[Tensor; 3]> {
+        if packed.sizes().first() != Some(&(3 * features)) {
+            let expected = format!("three times {features} in the first dimension");
+            return Err(BadArgument::sizes("in_projection", packed.sizes(), expected).into());
+        }
+        let part = |at: i64| packed.narrow(0, at * features, features);
+        Ok([part(0)?, part(1)?, part(2)?])
+    };
+    let biases = layer.in_bias.map(parts).transpose()?;
+    let bias = |at: usize| biases.as_ref().map(|biases| &biases[at]);
+    let [query, key, value] = lines;
+    if let InProjection::Packed(weight) = layer.in_projection
+        && query.same(key)
+        && key.same(value)
+    {
+        parts(weight)?;
+        let all = linear(query, weight, layer.in_bias)?;
+        let part = |at: i64| all.narrow(-1, at * features, features);
+        return Ok([part(0)?, part(1)?, part(2)?]);
+    }
+    let each = match layer.in_projection {
+        InProjection::Packed(weight) => parts(weight)?,
+        InProjection::Each { query, key, value } => [query.clone(), key.clone(), value.clone()],
+    };
+    Ok([linear(query, &each[0], bias(0))?, linear(key, &each[1], bias(1))?, linear(value, &each[2], bias(2))?])
+}
+
+/// What is added to the products of queries and keys, `added` of which no mask speaks of.
+fn mask(
+    viewed: Viewed<'_>,
+    [items, heads, targets, sources]: [i64; 4],
+    added: i64,
+    dtype: DType,
+) -> Result<Option<Tensor>> {
+    let additive = |name, mask: &Tensor, fits: &[&[i64]]| -> Result<Tensor> {
+        if !fits.contains(&mask.sizes()) {
+            return Err(BadArgument::sizes(name, mask.sizes(), format!("{fits:?}")).into());
+        }
+        let mask = match mask.dtype() {
+            DType::Bool => crate::zeros_like(mask, Some(dtype), None, None, None, None)?
+                .masked_fill_scalar(mask, f64::NEG_INFINITY)?,
+            floating if floating.is_floating() => mask.clone(),
+            other => return Err(BadArgument::dtype(name, other, "truth, or numbers with fractions").into()),
+        };
+        constant_pad_nd(&mask, &[0, added], 0.into())
+    };
+    let pairs = viewed.attn_mask.map(|mask| {
+        let mask = additive("attn_mask", mask, &[&[targets, sources], &[items * heads, targets, sources]])?;
+        if mask.sizes().len() == 2 { mask.unsqueeze(0) } else { Ok(mask) }
+    });
+    let padding = viewed.key_padding_mask.map(|mask| {
+        let mask = additive("key_padding_mask", mask, &[&[items, sources]])?;
+        let all = sources + added;
+        mask.reshape(&[items, 1, 1, all])?.expand(&[-1, heads, -1, -1])?.reshape(&[items * heads, 1, all])
+    });
+    match (pairs.transpose()?, padding.transpose()?) {
+        (Some(pairs), Some(padding)) => Ok(Some((pairs + padding)?)),
+        (one, other) => Ok(one.or(other)),
+    }
+}

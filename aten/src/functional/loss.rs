@@ -1,0 +1,102 @@
+//! Losses.
+
+use std::f64::consts::TAU;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, guard};
+
+use crate::Reduction;
+use crate::prelude::*;
+
+/// The negative logarithm of how likely the target is, where the input is expected with the variance `var`, `eps` at least.
+///
+/// The variance is of the input's sizes, or of one number for the last dimension. `full` adds the constant part.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let (input, target) = (Tensor::from([1.0, 2.0]), Tensor::from([1.0, 0.0]));
+/// let loss = aten::functional::gaussian_nll_loss(&input, &target, &input.ones_like()?, false, 1e-6, aten::Reduction::Sum)?;
+/// assert_eq!(loss.item::<f64>()?, 2.0);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the sizes do not go together, or a variance is negative.
+pub fn gaussian_nll_loss(
+    input: &Tensor,
+    target: &Tensor,
+    var: &Tensor,
+    full: bool,
+    eps: f64,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    let (own, sizes) = (var.sizes(), input.sizes());
+    let shared = || {
+        own.len() == sizes.len() && own.iter().zip(sizes).filter(|(own, size)| own != size).all(|(own, _)| *own == 1)
+    };
+    let mut var = match sizes.split_last() {
+        _ if own == sizes => crate::clone(var, None)?,
+        Some((_, outer)) if own == outer => crate::clone(&var.unsqueeze(-1)?, None)?,
+        _ if shared() => crate::clone(var, None)?,
+        _ => {
+            return Err(BadArgument::sizes("var", own, format!("{sizes:?}, or 1 or none in the last dimension")).into());
+        }
+    };
+    if var.device() != Device::META && var.lt_scalar(0)?.any()?.item()? {
+        return Err(BadArgument::value("var", "a variance below zero", "zero or more").into());
+    }
+    {
+        // Where the variance is too small, its gradient is that at the bound.
+        let _no_grad = guard::no_grad();
+        var.clamp_min_(eps)?;
+    }
+    let off = (input - target)?;
+    let loss = ((var.log()? + ((&off * &off)? / &var)?)? * 0.5)?;
+    reduction.of_losses(if full { (loss + 0.5 * TAU.ln())? } else { loss })
+}
+
+/// How much nearer to the anchor the positive is than the negative, by any distance; what is nearer by `margin` costs nothing.
+///
+/// With `swap`, the negative is as far as the nearer of anchor and positive.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let [a, p, n] = [0.0, 1.0, 1.5].map(|x| Tensor::from([x]));
+/// let gap = |x: &Tensor, y: &Tensor| (x - y)?.abs();
+/// let loss = aten::functional::triplet_margin_with_distance_loss(&a, &p, &n, gap, 1.0, false, aten::Reduction::Mean)?;
+/// assert_eq!(loss.item::<f64>()?, 0.5);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the tensors are not of one rank, or the margin is not positive.
+pub fn triplet_margin_with_distance_loss(
+    anchor: &Tensor,
+    positive: &Tensor,
+    negative: &Tensor,
+    distance: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
+    margin: f64,
+    swap: bool,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    if margin <= 0.0 {
+        return Err(BadArgument::value("margin", margin, "more than zero").into());
+    }
+    for (name, other) in [("positive", positive), ("negative", negative)] {
+        if other.sizes().len() != anchor.sizes().len() {
+            let expected = format!("{}, as `anchor` has", anchor.sizes().len());
+            return Err(BadArgument::rank(name, other.sizes().len(), expected).into());
+        }
+    }
+    let (near, mut far) = (distance(anchor, positive)?, distance(anchor, negative)?);
+    if swap {
+        far = far.minimum(&distance(positive, negative)?)?;
+    }
+    reduction.of_losses(((near - far)? + margin)?.clamp_min(0)?)
+}

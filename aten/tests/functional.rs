@@ -1,0 +1,458 @@
+//! Functions beside the operators, held to PyTorch's figures.
+
+use aten::functional::{self, InProjection, MultiHead, Size, Style, Viewed, Weights};
+use aten::prelude::*;
+use aten::{Reduction, functional::interpolate};
+use dispatch_runtime::prelude::*;
+// The operators compute.
+use kernels_cpu as _;
+
+/// `sin(0.7 f i + f)` for `i` from 0.
+fn wave(sizes: &[i64], f: f64) -> Tensor {
+    let count: i64 = sizes.iter().product();
+    let places = Tensor::arange(0..count, DType::F64).unwrap();
+    ((places * (0.7 * f)).unwrap() + f).unwrap().sin().unwrap().reshape(sizes).unwrap()
+}
+
+#[track_caller]
+fn assert_near(found: &Tensor, expected: &[f64]) {
+    let found = found.reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
+    assert_eq!(found.len(), expected.len());
+    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < 1e-8, "{found} instead of {expected} at {at}");
+    }
+}
+
+#[test]
+fn images_in_other_sizes_are_those_of_pytorch() {
+    let (line, image, volume) = (wave(&[1, 2, 4], 1.0), wave(&[1, 1, 3, 4], 1.0), wave(&[1, 1, 2, 2, 3], 1.0));
+    let cases: [(&Tensor, Size<'_>, Style, &[f64]); 8] = [
+        (
+            &line,
+            Size::To(&[6]),
+            Style::Nearest,
+            &[
+                0.8414709848,
+                0.8414709848,
+                0.9916648105,
+                0.6754631806,
+                0.6754631806,
+                0.04158066243,
+                -0.6118578909,
+                -0.6118578909,
+                -0.9775301177,
+                -0.8834546557,
+                -0.8834546557,
+                -0.3738766648,
+            ],
+        ),
+        (
+            &image,
+            Size::By(&[1.5, 0.5]),
+            Style::Nearest,
+            &[
+                0.8414709848,
+                0.6754631806,
+                0.8414709848,
+                0.6754631806,
+                -0.6118578909,
+                -0.8834546557,
+                0.3115413635,
+                0.9893582466,
+            ],
+        ),
+        (
+            &line,
+            Size::By(&[1.7]),
+            Style::NearestExact,
+            &[
+                0.8414709848,
+                0.8414709848,
+                0.9916648105,
+                0.6754631806,
+                0.6754631806,
+                0.04158066243,
+                -0.6118578909,
+                -0.6118578909,
+                -0.9775301177,
+                -0.8834546557,
+                -0.8834546557,
+                -0.3738766648,
+            ],
+        ),
+        (
+            &line,
+            Size::By(&[1.6]),
+            Style::Linear { align_corners: false },
+            &[
+                0.8414709848,
+                0.9071807835,
+                0.9719022086,
+                0.7742761899,
+                0.4773748936,
+                0.08119831982,
+                -0.6118578909,
+                -0.7718394901,
+                -0.9716504013,
+                -0.9128532376,
+                -0.7242115336,
+                -0.4057252893,
+            ],
+        ),
+        (
+            &image,
+            Size::To(&[4, 2]),
+            Style::Linear { align_corners: true },
+            &[
+                0.8414709848,
+                0.04158066243,
+                -0.1274149324,
+                -0.2353908891,
+                -0.3040581395,
+                -0.02826136653,
+                0.3115413635,
+                0.6629692301,
+            ],
+        ),
+        (
+            &volume,
+            Size::To(&[1, 3, 2]),
+            Style::Linear { align_corners: false },
+            &[0.06147964161, 0.4473502222, 0.2215868336, 0.1882887169, 0.3816940256, -0.07077278838],
+        ),
+        (
+            &image,
+            Size::To(&[2, 5]),
+            Style::Cubic { align_corners: false },
+            &[
+                0.4796457655,
+                0.5056184029,
+                0.4013682515,
+                0.135268489,
+                -0.1099827395,
+                0.0320541667,
+                0.2631589567,
+                0.4773329511,
+                0.4990249735,
+                0.40757289,
+            ],
+        ),
+        (&image, Size::By(&[0.7]), Style::Area, &[0.06093694666, -0.1350718694, -0.1068525061, 0.09874903904]),
+    ];
+    for (input, size, style, expected) in cases {
+        assert_near(&interpolate(input, size, style).unwrap(), expected);
+    }
+}
+
+#[test]
+fn cubic_lines_and_factors_without_a_dimension_are_refused() {
+    let line = wave(&[1, 2, 4], 1.0);
+    assert!(interpolate(&line, Size::To(&[6]), Style::Cubic { align_corners: false }).is_err());
+    assert!(interpolate(&line, Size::By(&[2.0, 2.0]), Style::Nearest).is_err());
+    assert!(interpolate(&wave(&[2, 4], 1.0), Size::To(&[6]), Style::Nearest).is_err());
+}
+
+#[test]
+fn norms_and_neighbours_divide_as_in_pytorch() {
+    assert_near(
+        &functional::normalize(&wave(&[2, 3], 1.0), 3.0, 0, 1e-12).unwrap(),
+        &[0.9999597838, 0.9320897241, 0.6283416798, 0.04941226848, -0.5751000204, -0.9093358955],
+    );
+    let few = functional::local_response_norm(&wave(&[1, 3, 2], 1.0), 2, 0.5, 0.75, 1.0).unwrap();
+    assert_near(&few, &[0.7446491857, 0.8409412268, 0.5576819237, 0.03525162641, -0.531120865, -0.8322266671]);
+    let more = functional::local_response_norm(&wave(&[1, 3, 1, 2], 1.0), 3, 0.5, 0.5, 2.0).unwrap();
+    assert_near(&more, &[0.5680878365, 0.6740892624, 0.4496648284, 0.0272787738, -0.4184102925, -0.6651944456]);
+}
+
+#[test]
+fn losses_are_those_of_pytorch() {
+    let (input, target) = (wave(&[2, 3], 1.0), wave(&[2, 3], 2.0));
+    let rows = wave(&[2], 3.0).abs().unwrap();
+    let each = functional::gaussian_nll_loss(&input, &target, &rows, true, 1e-6, Reduction::None).unwrap();
+    assert_near(&each, &[-0.0438340864, 5.451212942, 9.840444828, 0.8887919636, 2.228236331, 1.923329788]);
+    let column = rows.unsqueeze(1).unwrap();
+    let mean = functional::gaussian_nll_loss(&input, &target, &column, false, 1e-6, Reduction::Mean).unwrap();
+    assert_near(&mean, &[2.462425094]);
+    let negative = rows.neg().unwrap();
+    assert!(functional::gaussian_nll_loss(&input, &target, &negative, false, 1e-6, Reduction::Mean).is_err());
+    let taxi = |x: &Tensor, y: &Tensor| (x - y)?.abs()?.sum_dim_intlist(Some(&[-1]), false);
+    let far = wave(&[2, 3], 3.0);
+    let triplet =
+        functional::triplet_margin_with_distance_loss(&input, &target, &far, taxi, 2.0, true, Reduction::None);
+    assert_near(&triplet.unwrap(), &[2.250624991, 2.922437291]);
+}
+
+#[test]
+fn norms_under_a_window_are_those_of_pytorch() {
+    let steps = functional::lp_pool1d(&wave(&[1, 1, 5], 1.0).abs().unwrap(), 3.0, &[2], &[1], false);
+    assert_near(&steps.unwrap(), &[1.162503885, 1.086722669, 0.6755156995, 0.6119218948]);
+    assert_near(
+        &functional::lp_pool2d(&wave(&[1, 3, 4], 1.0), 2.0, &[2, 3], &[], true).unwrap(),
+        &[2.063528619, 0.6515659107, 1.89690812, 1.623936329],
+    );
+    let line = wave(&[1, 1, 4], 1.0);
+    assert_near(&functional::lp_pool1d(&line, f64::INFINITY, &[2], &[], false).unwrap(), &[0.9916648105, 0.6754631806]);
+    assert_near(
+        &functional::lp_pool1d(&line, f64::NEG_INFINITY, &[2], &[], false).unwrap(),
+        &[0.8414709848, 0.04158066243],
+    );
+    assert!(functional::lp_pool1d(&line, 0.0, &[2], &[], false).is_err());
+}
+
+#[test]
+fn activations_are_those_of_pytorch() {
+    let x = wave(&[3], 1.0);
+    assert_near(&functional::softmin(&x, 0, None).unwrap(), &[0.3288258456, 0.2829681763, 0.3882059781]);
+    assert_near(&functional::softsign(&x).unwrap(), &[0.4569558748, 0.4979074818, 0.403150119]);
+    assert_near(&functional::tanhshrink(&x).unwrap(), &[0.1548835778, 0.2335935018, 0.08690110928]);
+}
+
+#[test]
+fn windows_become_columns_and_add_up_again() {
+    let columns = functional::unfold(&wave(&[1, 1, 2, 3], 1.0), &[2], &[1], &[0], &[1]).unwrap();
+    assert_near(
+        &columns,
+        &[
+            0.8414709848,
+            0.9916648105,
+            0.9916648105,
+            0.6754631806,
+            0.04158066243,
+            -0.6118578909,
+            -0.6118578909,
+            -0.9775301177,
+        ],
+    );
+    let image = functional::fold(&wave(&[1, 4, 2], 1.0), &[2, 3], &[2], &[1], &[0], &[1]).unwrap();
+    assert_near(&image, &[0.8414709848, 1.667127991, 0.04158066243, -0.6118578909, -1.860984773, -0.3738766648]);
+}
+
+#[test]
+fn samples_of_gumbel_are_shares_and_hard_ones_choices() {
+    dispatch_runtime::manual_seed(3);
+    let logits = wave(&[64, 5], 1.0);
+    let soft = functional::gumbel_softmax(&logits, 0.5, false, -1).unwrap();
+    assert_near(&soft.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
+    let hard = functional::gumbel_softmax(&logits, 0.5, true, -1).unwrap();
+    assert_near(&hard.amax(&[-1], false).unwrap(), &[1.0; 64]);
+    assert_near(&hard.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
+    let counts = hard.sum_dim_intlist(Some(&[0]), false).unwrap();
+    assert!(counts.amin(&[], false).unwrap().item::<f64>().unwrap() > 0.0, "each is chosen at times");
+}
+
+#[test]
+fn whole_channels_are_left_out() {
+    dispatch_runtime::manual_seed(3);
+    let kept = functional::dropout1d(&Tensor::ones(&[50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
+    let rows = kept.sum_dim_intlist(Some(&[1]), false).unwrap().to_vec::<f64>().unwrap();
+    assert!(rows.iter().all(|&row| row == 0.0 || row == 8.0) && rows.contains(&0.0) && rows.contains(&8.0));
+    assert!(functional::dropout3d(&Tensor::ones(&[2, 2], ()).unwrap(), 0.5, true).is_err());
+}
+
+/// The weights of an attention of four features.
+struct Learnt {
+    packed: Tensor,
+    in_bias: Tensor,
+    out_weight: Tensor,
+    out_bias: Tensor,
+}
+
+impl Learnt {
+    fn new() -> Self {
+        Self {
+            packed: wave(&[12, 4], 0.9),
+            in_bias: wave(&[12], 0.4),
+            out_weight: wave(&[4, 4], 1.1),
+            out_bias: wave(&[4], 0.2),
+        }
+    }
+
+    fn layer(&self) -> MultiHead<'_> {
+        MultiHead {
+            heads: 2,
+            in_projection: InProjection::Packed(&self.packed),
+            in_bias: Some(&self.in_bias),
+            extra: None,
+            extra_zero: false,
+            dropout: 0.0,
+            out_weight: &self.out_weight,
+            out_bias: Some(&self.out_bias),
+        }
+    }
+}
+
+const MASKED: [f64; 16] = [
+    1.352170243,
+    -0.7573416411,
+    1.48579881,
+    -0.3722918269,
+    0.4671405781,
+    0.1804101068,
+    0.4988813613,
+    0.6600484827,
+    1.151224027,
+    -0.5860748223,
+    1.344860911,
+    -0.2622173468,
+    0.6818559094,
+    -0.09345457275,
+    0.8308567693,
+    0.2712213484,
+];
+
+#[test]
+fn attention_of_several_heads_looks_past_what_is_masked_with_weights_and_without() {
+    let learnt = Learnt::new();
+    let (query, key) = (wave(&[2, 2, 4], 1.0), wave(&[3, 2, 4], 1.3));
+    let (pairs, padding) =
+        (Tensor::from([[false, true, false], [false, false, true]]), Tensor::from([[false, false, true], [false; 3]]));
+    let viewed = Viewed { key_padding_mask: Some(&padding), attn_mask: Some(&pairs), weights: Weights::Averaged };
+    let attend =
+        |viewed| functional::multi_head_attention_forward(&query, &key, &key, &learnt.layer(), viewed).unwrap();
+    let (result, weights) = attend(viewed);
+    assert_near(&result, &MASKED);
+    assert_near(
+        &weights.unwrap(),
+        &[
+            1.0,
+            0.0,
+            0.0,
+            0.04622539702,
+            0.953774603,
+            0.0,
+            0.2933323969,
+            0.0,
+            0.7066676031,
+            0.1169945098,
+            0.8830054902,
+            0.0,
+        ],
+    );
+    let (result, weights) = attend(Viewed { weights: Weights::None, ..viewed });
+    assert_near(&result, &MASKED);
+    assert!(weights.is_none());
+}
+
+#[test]
+fn attention_to_one_more_key_and_to_zeros_is_that_of_pytorch() {
+    let learnt = Learnt::new();
+    let x = wave(&[3, 2, 4], 1.3);
+    let extra = [wave(&[1, 1, 4], 0.3), wave(&[1, 1, 4], 0.6)];
+    let layer = MultiHead { extra: Some([&extra[0], &extra[1]]), extra_zero: true, ..learnt.layer() };
+    let shifted = Tensor::full(&[2, 3], 0.5, DType::F64).unwrap();
+    let viewed = Viewed { key_padding_mask: Some(&shifted), weights: Weights::PerHead, ..Viewed::default() };
+    let (result, weights) = functional::multi_head_attention_forward(&x, &x, &x, &layer, viewed).unwrap();
+    assert_near(
+        &result,
+        &[
+            1.88527794,
+            -1.411504801,
+            2.258536548,
+            -1.260673568,
+            0.5667045881,
+            -0.07504801926,
+            0.9092647897,
+            0.09629611301,
+            0.8780831137,
+            -0.3291166776,
+            1.105060036,
+            -0.04048317743,
+            0.8272933276,
+            -0.3709957179,
+            1.239449079,
+            -0.2668725575,
+            0.646448456,
+            -0.07043091562,
+            0.8203042246,
+            0.2692627606,
+            0.9913965569,
+            -0.4649748054,
+            1.262947613,
+            -0.2198014211,
+        ],
+    );
+    let weights = weights.unwrap();
+    assert_eq!(weights.sizes(), [2, 2, 3, 5]);
+    assert_near(
+        &weights.i((0, 0, 0)).unwrap(),
+        &[0.04644560545, 0.1177355168, 0.7201076546, 0.07136473251, 0.04434649065],
+    );
+}
+
+#[test]
+fn attention_with_weights_of_their_own_and_without_items_is_that_of_pytorch() {
+    let learnt = Learnt::new();
+    let (query, key) = (wave(&[2, 2, 4], 1.0), wave(&[3, 2, 4], 1.3));
+    let narrow = key.narrow(2, 0, 3).unwrap();
+    let part = |at| learnt.packed.narrow(0, at, 4).unwrap();
+    let (of_query, of_key, of_value) = (part(0), part(4), part(8).narrow(1, 0, 3).unwrap());
+    let each = InProjection::Each { query: &of_query, key: &of_key, value: &of_value };
+    let layer = MultiHead { in_projection: each, ..learnt.layer() };
+    let (result, _) =
+        functional::multi_head_attention_forward(&query, &key, &narrow, &layer, Viewed::default()).unwrap();
+    assert_near(
+        &result,
+        &[
+            1.10616985,
+            -0.5764668941,
+            1.370735669,
+            -0.3234766625,
+            0.4726677507,
+            0.1541176981,
+            0.5458392933,
+            0.5926031134,
+            0.9126500755,
+            -0.3827040495,
+            1.177464591,
+            -0.1314303233,
+            0.5491648739,
+            0.07911659373,
+            0.6190599404,
+            0.5214406097,
+        ],
+    );
+    let one = key.select_int(1, 0).unwrap();
+    let viewed = Viewed { weights: Weights::Averaged, ..Viewed::default() };
+    let (result, weights) =
+        functional::multi_head_attention_forward(&one, &one, &one, &learnt.layer(), viewed).unwrap();
+    assert_near(
+        &result,
+        &[
+            1.950291975,
+            -1.425267485,
+            2.220995686,
+            -1.171971533,
+            1.214124781,
+            -0.6190273469,
+            1.347740234,
+            -0.2350125498,
+            0.6178653576,
+            -0.01776041546,
+            0.7437460733,
+            0.3694182197,
+        ],
+    );
+    assert_near(
+        &weights.unwrap(),
+        &[
+            0.3481814099,
+            0.1088098902,
+            0.5430087,
+            0.910065602,
+            0.04794028625,
+            0.04199411179,
+            0.7857755535,
+            0.09307936948,
+            0.121145077,
+        ],
+    );
+}
+
+#[test]
+fn attention_refuses_heads_that_do_not_divide_the_features() {
+    let learnt = Learnt::new();
+    let x = wave(&[3, 2, 4], 1.0);
+    let layer = MultiHead { heads: 3, ..learnt.layer() };
+    let error = functional::multi_head_attention_forward(&x, &x, &x, &layer, Viewed::default()).unwrap_err();
+    assert!(error.to_string().contains("heads"), "{error}");
+}

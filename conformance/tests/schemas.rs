@@ -1,0 +1,42 @@
+//! Operators have the schemas that PyTorch gives them.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use aten as _;
+use dispatch_runtime::Operator;
+use dispatch_runtime::schema::Schema;
+
+/// PyTorch names the results of their functional operators, and not those of these.
+const WITHOUT_NAMES: [&str; 3] =
+    ["aten::log_sigmoid_forward.output", "aten::nll_loss_forward.output", "aten::nll_loss2d_forward.output"];
+
+fn recorded() -> HashMap<String, String> {
+    let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let schemas = text.lines().filter_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let schema = Schema::parse(line.get("canonical")?.as_str()?).ok()?;
+        Some((schema.name.to_string(), schema.to_string()))
+    });
+    schemas.collect()
+}
+
+#[test]
+fn every_recorded_schema_of_an_operator_is_its_own() {
+    let recorded = recorded();
+    let mut found = 0;
+    let mut others = Vec::new();
+    for operator in Operator::all() {
+        let name = operator.name().to_string();
+        let Some(expected) = recorded.get(&name).filter(|_| !WITHOUT_NAMES.contains(&&*name)) else { continue };
+        found += 1;
+        let own = operator.schema().to_string();
+        if own != *expected {
+            others.push(format!("{own}\n  instead of {expected}"));
+        }
+    }
+    assert!(found > 800, "only {found} operators were recorded");
+    assert!(others.is_empty(), "{}", others.join("\n"));
+}
