@@ -35,15 +35,6 @@ pub trait Methods {
     /// `abs`, into a tensor of the caller's.
     fn abs_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `abs`
-    fn absolute(&self) -> Result<Tensor>;
-
-    /// `absolute`, in place.
-    fn absolute_(&mut self) -> Result<()>;
-
-    /// `absolute`, into a tensor of the caller's.
-    fn absolute_out(&self, out: &mut Tensor) -> Result<()>;
-
     /// The inverse of the cosine
     fn acos(&self) -> Result<Tensor>;
 
@@ -71,8 +62,14 @@ pub trait Methods {
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
 
+    /// `adaptive_avg_pool2d`, into a tensor of the caller's.
+    fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `adaptive_avg_pool3d`, into a tensor of the caller's.
+    fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// `adaptive_max_pool2d` along a line.
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
@@ -80,8 +77,14 @@ pub trait Methods {
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
+    /// `adaptive_max_pool2d`, into a tensor of the caller's.
+    fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
+
+    /// `adaptive_max_pool3d`, into a tensor of the caller's.
+    fn adaptive_max_pool3d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `self + alpha * other`
     fn add(&self, other: &Tensor) -> Result<Tensor>;
@@ -89,7 +92,7 @@ pub trait Methods {
     /// `add`, in place.
     fn add_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `add_scalar`, in place.
+    /// `self + alpha * other`, of a number, in place
     fn add__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
 
     /// `add`, into a tensor of the caller's.
@@ -155,6 +158,9 @@ pub trait Methods {
     /// `addr`, into a tensor of the caller's.
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The matrices transposed and conjugated.
+    fn adjoint(&self) -> Result<Tensor>;
+
     /// The same elements in another tensor.
     fn alias(&self) -> Result<Tensor>;
 
@@ -185,6 +191,9 @@ pub trait Methods {
     /// Whether all elements of two tensors are close: see `isclose`.
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
+    /// `alpha_dropout`, in place
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// The largest elements over these dimensions; NaN is larger than any number.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
@@ -200,11 +209,8 @@ pub trait Methods {
     /// The smallest and the largest elements.
     fn aminmax(&self) -> Result<(Tensor, Tensor)>;
 
-    /// The angle of a number in the complex plane: for real ones, 0 or half a turn
-    fn angle(&self) -> Result<Tensor>;
-
-    /// `angle`, into a tensor of the caller's.
-    fn angle_out(&self, out: &mut Tensor) -> Result<()>;
+    /// `aminmax`, into a tensor of the caller's.
+    fn aminmax_out(&self, min: &mut Tensor, max: &mut Tensor) -> Result<()>;
 
     /// Whether any element is true, that is, not zero.
     fn any(&self) -> Result<Tensor>;
@@ -224,69 +230,6 @@ pub trait Methods {
     /// `any_dim`, into a tensor of the caller's.
     fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `acos`
-    fn arccos(&self) -> Result<Tensor>;
-
-    /// `arccos`, in place.
-    fn arccos_(&mut self) -> Result<()>;
-
-    /// `arccos`, into a tensor of the caller's.
-    fn arccos_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `acosh`
-    fn arccosh(&self) -> Result<Tensor>;
-
-    /// `arccosh`, in place.
-    fn arccosh_(&mut self) -> Result<()>;
-
-    /// `arccosh`, into a tensor of the caller's.
-    fn arccosh_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `asin`
-    fn arcsin(&self) -> Result<Tensor>;
-
-    /// `arcsin`, in place.
-    fn arcsin_(&mut self) -> Result<()>;
-
-    /// `arcsin`, into a tensor of the caller's.
-    fn arcsin_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `asinh`
-    fn arcsinh(&self) -> Result<Tensor>;
-
-    /// `arcsinh`, in place.
-    fn arcsinh_(&mut self) -> Result<()>;
-
-    /// `arcsinh`, into a tensor of the caller's.
-    fn arcsinh_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `atan`
-    fn arctan(&self) -> Result<Tensor>;
-
-    /// Another name of `atan2`
-    fn arctan2(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `arctan2`, in place.
-    fn arctan2_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `arctan2`, into a tensor of the caller's.
-    fn arctan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// `arctan`, in place.
-    fn arctan_(&mut self) -> Result<()>;
-
-    /// `arctan`, into a tensor of the caller's.
-    fn arctan_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `atanh`
-    fn arctanh(&self) -> Result<Tensor>;
-
-    /// `arctanh`, in place.
-    fn arctanh_(&mut self) -> Result<()>;
-
-    /// `arctanh`, into a tensor of the caller's.
-    fn arctanh_out(&self, out: &mut Tensor) -> Result<()>;
-
     /// Where the largest element is, along a dimension or among all.
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
@@ -304,6 +247,9 @@ pub trait Methods {
 
     /// The same, where equal elements may have to stay in their order.
     fn argsort_stable(&self, stable: bool) -> Result<Tensor>;
+
+    /// `argsort_stable`, into a tensor of the caller's.
+    fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()>;
 
     /// `nonzero`, as it is called elsewhere.
     fn argwhere(&self) -> Result<Tensor>;
@@ -443,19 +389,22 @@ pub trait Methods {
     /// How often each number below the largest occurs, or the sums of its weights.
     fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
+    /// `bincount`, into a tensor of the caller's.
+    fn bincount_out(&self, weights: Option<&Tensor>, minlength: i64, out: &mut Tensor) -> Result<()>;
+
     /// `self & other`, bit by bit
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `bitwise_and`, in place.
     fn bitwise_and_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_and_scalar`, in place.
+    /// `self & other`, of a number, in place
     fn bitwise_and__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self & other`, of a number
     fn bitwise_and_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_and_scalar`, into a tensor of the caller's.
+    /// `self & other`, of a number, into a tensor of the caller's
     fn bitwise_and_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_and`, into a tensor of the caller's.
@@ -467,7 +416,7 @@ pub trait Methods {
     /// `bitwise_left_shift`, in place.
     fn bitwise_left_shift_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_left_shift_tensor_scalar`, in place.
+    /// `self << other`, of a number, in place
     fn bitwise_left_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `bitwise_left_shift`, into a tensor of the caller's.
@@ -476,7 +425,7 @@ pub trait Methods {
     /// `self << other`, of a number
     fn bitwise_left_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_left_shift_tensor_scalar`, into a tensor of the caller's.
+    /// `self << other`, of a number, into a tensor of the caller's
     fn bitwise_left_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `!self`, bit by bit
@@ -494,13 +443,13 @@ pub trait Methods {
     /// `bitwise_or`, in place.
     fn bitwise_or_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_or_scalar`, in place.
+    /// `self | other`, of a number, in place
     fn bitwise_or__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self | other`, of a number
     fn bitwise_or_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_or_scalar`, into a tensor of the caller's.
+    /// `self | other`, of a number, into a tensor of the caller's
     fn bitwise_or_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_or`, into a tensor of the caller's.
@@ -512,7 +461,7 @@ pub trait Methods {
     /// `bitwise_right_shift`, in place.
     fn bitwise_right_shift_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_right_shift_tensor_scalar`, in place.
+    /// `self >> other`, of a number, in place
     fn bitwise_right_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `bitwise_right_shift`, into a tensor of the caller's.
@@ -521,7 +470,7 @@ pub trait Methods {
     /// `self >> other`, of a number
     fn bitwise_right_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_right_shift_tensor_scalar`, into a tensor of the caller's.
+    /// `self >> other`, of a number, into a tensor of the caller's
     fn bitwise_right_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self ^ other`, bit by bit
@@ -530,13 +479,13 @@ pub trait Methods {
     /// `bitwise_xor`, in place.
     fn bitwise_xor_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `bitwise_xor_scalar`, in place.
+    /// `self ^ other`, of a number, in place
     fn bitwise_xor__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self ^ other`, of a number
     fn bitwise_xor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `bitwise_xor_scalar`, into a tensor of the caller's.
+    /// `self ^ other`, of a number, into a tensor of the caller's
     fn bitwise_xor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_xor`, into a tensor of the caller's.
@@ -581,6 +530,9 @@ pub trait Methods {
     /// `celu`, in place
     fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()>;
 
+    /// `celu`, into a tensor of the caller's.
+    fn celu_out(&self, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// Channels in groups, taken from each group in turn.
     fn channel_shuffle(&self, groups: i64) -> Result<Tensor>;
 
@@ -593,22 +545,22 @@ pub trait Methods {
     /// `self` kept between two numbers, either of which may be left out
     fn clamp(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
 
-    /// `clamp`, in place.
+    /// `self` kept between two numbers, in place
     fn clamp_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
 
     /// `clamp_tensor`, in place.
     fn clamp__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
 
-    /// `self`, or the number where that is smaller
+    /// `self` kept on one side of a number
     fn clamp_max(&self, max: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `clamp_max`, in place.
+    /// `self` kept on one side of a number, in place
     fn clamp_max_(&mut self, max: impl Into<Scalar>) -> Result<()>;
 
     /// `clamp_max_tensor`, in place.
     fn clamp_max__tensor(&mut self, max: &Tensor) -> Result<()>;
 
-    /// `clamp_max`, into a tensor of the caller's.
+    /// `self` kept on one side of a number, into a tensor of the caller's
     fn clamp_max_out(&self, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or the bound where it is smaller
@@ -617,16 +569,16 @@ pub trait Methods {
     /// `clamp_max_tensor`, into a tensor of the caller's.
     fn clamp_max_tensor_out(&self, max: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or the number where that is larger
+    /// `self` kept on one side of a number
     fn clamp_min(&self, min: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `clamp_min`, in place.
+    /// `self` kept on one side of a number, in place
     fn clamp_min_(&mut self, min: impl Into<Scalar>) -> Result<()>;
 
     /// `clamp_min_tensor`, in place.
     fn clamp_min__tensor(&mut self, min: &Tensor) -> Result<()>;
 
-    /// `clamp_min`, into a tensor of the caller's.
+    /// `self` kept on one side of a number, into a tensor of the caller's
     fn clamp_min_out(&self, min: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or the bound where it is larger
@@ -635,7 +587,7 @@ pub trait Methods {
     /// `clamp_min_tensor`, into a tensor of the caller's.
     fn clamp_min_tensor_out(&self, min: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `clamp`, into a tensor of the caller's.
+    /// `self` kept between two numbers, into a tensor of the caller's
     fn clamp_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self` kept between two bounds, either of which may be left out
@@ -644,29 +596,17 @@ pub trait Methods {
     /// `clamp_tensor`, into a tensor of the caller's.
     fn clamp_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `clamp`
-    fn clip(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
-
-    /// `clip`, in place.
-    fn clip_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
-
-    /// `clip_tensor`, in place.
-    fn clip__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
-
-    /// `clip`, into a tensor of the caller's.
-    fn clip_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `clamp_tensor`
-    fn clip_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
-
-    /// `clip_tensor`, into a tensor of the caller's.
-    fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
+    /// `clone`, into a tensor of the caller's.
+    fn clone_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The image whose every element is the sum of those that `im2col` would have put into columns.
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
 
     /// `col2im`, into a tensor of the caller's.
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// Every choice of `r` elements of a vector, in their order, a row for each.
+    fn combinations(&self, r: i64, with_replacement: bool) -> Result<Tensor>;
 
     /// The complex conjugate; a real tensor is its own.
     fn conj(&self) -> Result<Tensor>;
@@ -695,13 +635,16 @@ pub trait Methods {
     /// Copies the elements of `src`, converted and broadcast.
     fn copy_(&mut self, src: &Tensor, non_blocking: bool) -> Result<()>;
 
+    /// `copy`, into a tensor of the caller's.
+    fn copy_out(&self, src: &Tensor, non_blocking: bool, out: &mut Tensor) -> Result<()>;
+
     /// The magnitude of `self` with the sign of `other`
     fn copysign(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `copysign`, in place.
     fn copysign_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `copysign_scalar`, in place.
+    /// The magnitude of `self` with the sign of a number, in place
     fn copysign__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `copysign`, into a tensor of the caller's.
@@ -710,8 +653,11 @@ pub trait Methods {
     /// The magnitude of `self` with the sign of a number
     fn copysign_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `copysign_scalar`, into a tensor of the caller's.
+    /// The magnitude of `self` with the sign of a number, into a tensor of the caller's
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// How variables vary together, from -1 to 1.
+    fn corrcoef(&self) -> Result<Tensor>;
 
     /// The cosine
     fn cos(&self) -> Result<Tensor>;
@@ -743,14 +689,29 @@ pub trait Methods {
     /// `count_nonzero`, into a tensor of the caller's.
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
+    /// How variables, which are rows, vary together over observations, which are columns.
+    fn cov(&self) -> Result<Tensor>;
+
+    /// `linalg_cross` along the first dimension of three elements, unless another is named.
+    fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
     /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
+
+    /// `cross`, into a tensor of the caller's.
+    fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// The largest element up to each, and where it last was.
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)>;
 
+    /// `cummax`, into a tensor of the caller's.
+    fn cummax_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// The smallest element up to each, and where it last was.
     fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `cummin`, into a tensor of the caller's.
+    fn cummin_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The products of all elements up to each.
     fn cumprod(&self, dim: i64) -> Result<Tensor>;
@@ -800,6 +761,9 @@ pub trait Methods {
     /// `diag`, into a tensor of the caller's.
     fn diag_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
 
+    /// The matrix with these elements on its diagonal.
+    fn diagflat(&self, offset: i64) -> Result<Tensor>;
+
     /// The elements whose positions in two dimensions are `offset` apart; the dimension along them is the last.
     fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
@@ -815,6 +779,12 @@ pub trait Methods {
     /// `diagonal_scatter`, into a tensor of the caller's.
     fn diagonal_scatter_out(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
 
+    /// The differences of neighbours along a dimension, taken `n` times.
+    fn diff(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor>;
+
+    /// `diff`, into a tensor of the caller's.
+    fn diff_out(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
+
     /// The derivative of `lgamma`
     fn digamma(&self) -> Result<Tensor>;
 
@@ -823,6 +793,9 @@ pub trait Methods {
 
     /// `digamma`, into a tensor of the caller's.
     fn digamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// How many dimensions there are.
+    fn dim(&self) -> Result<i64>;
 
     /// The norm of the difference.
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
@@ -836,19 +809,19 @@ pub trait Methods {
     /// `div`, in place.
     fn div_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `div_scalar`, in place.
+    /// `self / other`, by a number, in place
     fn div__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `div_scalar_mode`, in place.
+    /// `self / other`, by a number, rounded, in place
     fn div__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
 
-    /// `div_tensor_mode`, in place.
+    /// `div_tensor_mode`, in place
     fn div__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
 
     /// `div`, into a tensor of the caller's.
     fn div_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `div_tensor_mode`, into a tensor of the caller's.
+    /// `div_tensor_mode`, into a tensor of the caller's
     fn div_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
 
     /// `self / other`, by a number
@@ -866,36 +839,6 @@ pub trait Methods {
     /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
     fn div_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
-    /// Another name of `div`
-    fn divide(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `divide`, in place.
-    fn divide_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `divide_scalar`, in place.
-    fn divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `divide_scalar_mode`, in place.
-    fn divide__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
-
-    /// `divide_tensor_mode`, in place.
-    fn divide__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
-
-    /// `divide`, into a tensor of the caller's.
-    fn divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// `divide_tensor_mode`, into a tensor of the caller's.
-    fn divide_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `div_scalar`
-    fn divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// Another name of `div_scalar_mode`
-    fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor>;
-
-    /// Another name of `div_tensor_mode`
-    fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
-
     /// The sum of the products of the elements of two vectors.
     fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
 
@@ -904,6 +847,15 @@ pub trait Methods {
 
     /// Leaves elements out, each with the chance `p`, while training.
     fn dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
+    /// The parts between these positions of the third dimension.
+    fn dsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// This many parts of equal depth, along the third dimension.
+    fn dsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
+
+    /// How many bytes an element has.
+    fn element_size(&self) -> Result<i64>;
 
     /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor>;
@@ -926,19 +878,22 @@ pub trait Methods {
     /// A tensor as this one is, whose elements are whatever its memory holds.
     fn empty_like(&self) -> Result<Tensor>;
 
+    /// `empty_like`, into a tensor of the caller's.
+    fn empty_like_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// `self == other`
     fn eq(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `eq`, in place.
     fn eq_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `eq_scalar`, in place.
+    /// `self == other`, of a number, in place
     fn eq__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self == other`, of a number
     fn eq_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `eq_scalar`, into a tensor of the caller's.
+    /// `self == other`, of a number, into a tensor of the caller's
     fn eq_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `eq`, into a tensor of the caller's.
@@ -1022,6 +977,9 @@ pub trait Methods {
     /// `exponential`, into a tensor of the caller's.
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
+    /// `feature_alpha_dropout`, in place
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// Leaves whole channels out, each with the chance `p`, while training.
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
@@ -1040,14 +998,11 @@ pub trait Methods {
     /// `value` in every place.
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// Another name of `trunc`
-    fn fix(&self) -> Result<Tensor>;
+    /// `fill_scalar`, into a tensor of the caller's.
+    fn fill_scalar_out(&self, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `fix`, in place.
-    fn fix_(&mut self) -> Result<()>;
-
-    /// `fix`, into a tensor of the caller's.
-    fn fix_out(&self, out: &mut Tensor) -> Result<()>;
+    /// `fill`, into a tensor of the caller's.
+    fn fill_tensor_out(&self, value: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// These dimensions and those between them as one.
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor>;
@@ -1055,29 +1010,14 @@ pub trait Methods {
     /// The elements in reverse along these dimensions.
     fn flip(&self, dims: &[i64]) -> Result<Tensor>;
 
+    /// `flip`, into a tensor of the caller's.
+    fn flip_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The columns in reverse.
     fn fliplr(&self) -> Result<Tensor>;
 
     /// The rows in reverse.
     fn flipud(&self) -> Result<Tensor>;
-
-    /// `self ^ exponent`, in double precision, in place
-    fn float_power_(&mut self, exponent: &Tensor) -> Result<()>;
-
-    /// `self ^ exponent`, of a number, in double precision, in place
-    fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()>;
-
-    /// `self ^ exponent`, of a number, in double precision
-    fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `float_power_tensor_scalar`, into a tensor of the caller's.
-    fn float_power_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `self ^ exponent`, in double precision
-    fn float_power_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor>;
-
-    /// `float_power_tensor_tensor`, into a tensor of the caller's.
-    fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The largest integer that is not above
     fn floor(&self) -> Result<Tensor>;
@@ -1124,13 +1064,13 @@ pub trait Methods {
     /// `fmod`, in place.
     fn fmod_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `fmod_scalar`, in place.
+    /// The remainder of division by a number, with the sign of `self`, in place
     fn fmod__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// The remainder of division by a number, with the sign of `self`
     fn fmod_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `fmod_scalar`, into a tensor of the caller's.
+    /// The remainder of division by a number, with the sign of `self`, into a tensor of the caller's
     fn fmod_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `fmod`, into a tensor of the caller's.
@@ -1145,11 +1085,23 @@ pub trait Methods {
     /// `frac`, into a tensor of the caller's.
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// A fraction from a half to one, and the power of two that it is to be multiplied with
-    fn frexp(&self) -> Result<(Tensor, Tensor)>;
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
-    /// `frexp`, into a tensor of the caller's.
-    fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()>;
+    /// `fractional_max_pool2d`, into a tensor of the caller's.
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool3d`, into a tensor of the caller's.
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The roots of the sums of squares over at most two dimensions; over all without any.
+    fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `frobenius_norm_dim`, into a tensor of the caller's.
+    fn frobenius_norm_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// A tensor as this one is, of one number.
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor>;
@@ -1178,13 +1130,13 @@ pub trait Methods {
     /// `ge`, in place.
     fn ge_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `ge_scalar`, in place.
+    /// `self >= other`, of a number, in place
     fn ge__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self >= other`, of a number
     fn ge_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `ge_scalar`, into a tensor of the caller's.
+    /// `self >= other`, of a number, into a tensor of the caller's
     fn ge_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `ge`, into a tensor of the caller's.
@@ -1214,41 +1166,32 @@ pub trait Methods {
     /// `ger`, into a tensor of the caller's.
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `gt`
-    fn greater(&self, other: &Tensor) -> Result<Tensor>;
+    /// One half of a dimension, times the sigmoid of the other.
+    fn glu(&self, dim: i64) -> Result<Tensor>;
 
-    /// `greater`, in place.
-    fn greater_(&mut self, other: &Tensor) -> Result<()>;
+    /// `glu`, into a tensor of the caller's.
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `greater_scalar`, in place.
-    fn greater__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+    /// The slopes along dimensions, of points that are one apart.
+    fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// Another name of `ge`
-    fn greater_equal(&self, other: &Tensor) -> Result<Tensor>;
+    /// The slopes along dimensions, of points that are `spacing` apart.
+    fn gradient_scalararray(&self, spacing: impl Into<Scalar>, dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// `greater_equal`, in place.
-    fn greater_equal_(&mut self, other: &Tensor) -> Result<()>;
+    /// The slopes along a dimension or each, of points that are `spacing` apart.
+    fn gradient_scalarint(&self) -> Result<Vec<Tensor>>;
 
-    /// `greater_equal_scalar`, in place.
-    fn greater_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+    /// The slopes along dimensions, with a spacing for each.
+    fn gradient_scalarrayarray(&self, spacing: &[Scalar], dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// Another name of `ge_scalar`
-    fn greater_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+    /// The slopes along a dimension or each, with a spacing for each.
+    fn gradient_scalarrayint(&self, spacing: &[Scalar]) -> Result<Vec<Tensor>>;
 
-    /// `greater_equal_scalar`, into a tensor of the caller's.
-    fn greater_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+    /// The slopes along dimensions, with the places of the points for each.
+    fn gradient_tensorarray(&self, spacing: &[Tensor], dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// `greater_equal`, into a tensor of the caller's.
-    fn greater_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `gt_scalar`
-    fn greater_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `greater_scalar`, into a tensor of the caller's.
-    fn greater_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `greater`, into a tensor of the caller's.
-    fn greater_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+    /// The slopes along a dimension or each, with the places of the points for each.
+    fn gradient_tensorarrayint(&self, spacing: &[Tensor]) -> Result<Vec<Tensor>>;
 
     /// `self > other`
     fn gt(&self, other: &Tensor) -> Result<Tensor>;
@@ -1256,13 +1199,13 @@ pub trait Methods {
     /// `gt`, in place.
     fn gt_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `gt_scalar`, in place.
+    /// `self > other`, of a number, in place
     fn gt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self > other`, of a number
     fn gt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `gt_scalar`, into a tensor of the caller's.
+    /// `self > other`, of a number, into a tensor of the caller's
     fn gt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `gt`, into a tensor of the caller's.
@@ -1310,32 +1253,20 @@ pub trait Methods {
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `self` where the target is 1, and what it is below `margin` where it is -1.
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor>;
+
     /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `histc`, into a tensor of the caller's.
     fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
-    fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)>;
+    /// The columns between these positions; of a vector, runs.
+    fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// `histogram_bin_ct`, into a tensor of the caller's.
-    fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
-
-    /// How many elements there are in each bin between these edges; and the edges
-    fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)>;
-
-    /// `histogram_bins_tensor`, into a tensor of the caller's.
-    fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
-
-    /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
-    fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
-
-    /// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
-    fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
-
-    /// How many points there are in each bin between these edges for each coordinate; and the edges
-    fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
+    /// This many groups of columns, of equal width; of a vector, runs.
+    fn hsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
     /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
@@ -1351,33 +1282,6 @@ pub trait Methods {
 
     /// `hypot`, into a tensor of the caller's.
     fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 0
-    fn i0(&self) -> Result<Tensor>;
-
-    /// `i0`, in place.
-    fn i0_(&mut self) -> Result<()>;
-
-    /// `i0`, into a tensor of the caller's.
-    fn i0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The share of a gamma distribution of shape `self` that is below `other`
-    fn igamma(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `igamma`, in place.
-    fn igamma_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `igamma`, into a tensor of the caller's.
-    fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The share of a gamma distribution of shape `self` that is above `other`
-    fn igammac(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `igammac`, in place.
-    fn igammac_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `igammac`, into a tensor of the caller's.
-    fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Every patch of an image that a kernel would cover, as a column.
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
@@ -1460,8 +1364,29 @@ pub trait Methods {
     /// `inner`, into a tensor of the caller's.
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Whether the elements are complex numbers.
+    fn is_complex(&self) -> Result<bool>;
+
+    /// Whether the elements lie side by side, in rows.
+    fn is_contiguous(&self) -> Result<bool>;
+
+    /// Whether the elements lie side by side, in this order.
+    fn is_contiguous_memory_format(&self, memory_format: MemoryFormat) -> Result<bool>;
+
+    /// Whether the elements are real numbers with fractions.
+    fn is_floating_point(&self) -> Result<bool>;
+
     /// Whether the only element is anything but zero.
     fn is_nonzero(&self) -> Result<bool>;
+
+    /// Whether two tensors have the same sizes.
+    fn is_same_size(&self, other: &Tensor) -> Result<bool>;
+
+    /// Whether two tensors are the same elements, in the same order.
+    fn is_set_to(&self, tensor: &Tensor) -> Result<bool>;
+
+    /// Whether an element can be less than zero, or a complex number.
+    fn is_signed(&self) -> Result<bool>;
 
     /// `|self - other| <= atol + rtol * |other|`
     fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor>;
@@ -1493,14 +1418,23 @@ pub trait Methods {
     /// `isposinf`, into a tensor of the caller's.
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether the imaginary part is zero
+    /// Where a number has no imaginary part.
     fn isreal(&self) -> Result<Tensor>;
 
     /// `target * (log(target) - self)`, or of the target's logarithm
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
+    /// Each element of one tensor times the whole other.
+    fn kron(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `kron`, into a tensor of the caller's.
+    fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// The `k`-th smallest elements along a dimension, and where they are.
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `kthvalue`, into a tensor of the caller's.
+    fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `|self - target|`
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
@@ -1514,28 +1448,19 @@ pub trait Methods {
     /// `lcm`, into a tensor of the caller's.
     fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self * 2^other`
-    fn ldexp(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `self * 2^other`, in place
-    fn ldexp_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `ldexp`, into a tensor of the caller's.
-    fn ldexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
     /// `self <= other`
     fn le(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `le`, in place.
     fn le_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `le_scalar`, in place.
+    /// `self <= other`, of a number, in place
     fn le__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self <= other`, of a number
     fn le_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `le_scalar`, into a tensor of the caller's.
+    /// `self <= other`, of a number, into a tensor of the caller's
     fn le_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `le`, into a tensor of the caller's.
@@ -1556,7 +1481,7 @@ pub trait Methods {
     /// `lerp`, in place.
     fn lerp_(&mut self, end: &Tensor, weight: &Tensor) -> Result<()>;
 
-    /// `lerp_scalar`, in place.
+    /// `self + weight * (end - self)`, of a number, in place
     fn lerp__scalar(&mut self, end: &Tensor, weight: impl Into<Scalar>) -> Result<()>;
 
     /// `self + weight * (end - self)`, of a number
@@ -1567,42 +1492,6 @@ pub trait Methods {
 
     /// `lerp`, into a tensor of the caller's.
     fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `lt`
-    fn less(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `less`, in place.
-    fn less_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `less_scalar`, in place.
-    fn less__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `le`
-    fn less_equal(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `less_equal`, in place.
-    fn less_equal_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `less_equal_scalar`, in place.
-    fn less_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `le_scalar`
-    fn less_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `less_equal_scalar`, into a tensor of the caller's.
-    fn less_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `less_equal`, into a tensor of the caller's.
-    fn less_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `lt_scalar`
-    fn less_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `less_scalar`, into a tensor of the caller's.
-    fn less_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `less`, into a tensor of the caller's.
-    fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The logarithm of the magnitude of the gamma function
     fn lgamma(&self) -> Result<Tensor>;
@@ -1616,11 +1505,29 @@ pub trait Methods {
     /// The same elements: a tensor that was just made enters the layers of the call.
     fn lift_fresh(&self) -> Result<Tensor>;
 
+    /// `lift_fresh` in memory of its own.
+    fn lift_fresh_copy(&self) -> Result<Tensor>;
+
+    /// `lift_fresh_copy`, into a tensor of the caller's.
+    fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The vectors that are at right angles to two others, of three elements along a dimension.
+    fn linalg_cross(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `linalg_cross`, into a tensor of the caller's.
+    fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `matmul`, as it is called elsewhere.
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `linalg_matmul`, into a tensor of the caller's.
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The product of a square matrix with itself, `n` times.
+    fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
+
+    /// `linalg_matrix_power`, into a tensor of the caller's.
+    fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
     /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
@@ -1679,8 +1586,17 @@ pub trait Methods {
     /// `log(sigmoid(self))`, and what its derivative needs
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)>;
 
+    /// `log_sigmoid_forward`, into a tensor of the caller's.
+    fn log_sigmoid_forward_output(&self, output: &mut Tensor, buffer: &mut Tensor) -> Result<()>;
+
+    /// `log_sigmoid`, into a tensor of the caller's.
+    fn log_sigmoid_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
+
+    /// `log_softmax_int`, into a tensor of the caller's.
+    fn log_softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
 
     /// `log(e^self + e^other)`
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor>;
@@ -1757,17 +1673,20 @@ pub trait Methods {
     /// `lt`, in place.
     fn lt_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `lt_scalar`, in place.
+    /// `self < other`, of a number, in place
     fn lt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self < other`, of a number
     fn lt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `lt_scalar`, into a tensor of the caller's.
+    /// `self < other`, of a number, into a tensor of the caller's
     fn lt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `lt`, into a tensor of the caller's.
     fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `adjoint`, as it is called elsewhere.
+    fn mH(&self) -> Result<Tensor>;
 
     /// The matrices transposed.
     fn mT(&self) -> Result<Tensor>;
@@ -1783,6 +1702,9 @@ pub trait Methods {
 
     /// A number where the mask holds, `self` elsewhere
     fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `masked_fill_scalar`, into a tensor of the caller's.
+    fn masked_fill_scalar_out(&self, mask: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `masked_fill`, into a tensor of the caller's.
     fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()>;
@@ -1808,11 +1730,29 @@ pub trait Methods {
     /// `matmul`, into a tensor of the caller's.
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `adjoint` of one matrix.
+    fn matrix_H(&self) -> Result<Tensor>;
+
+    /// `linalg_matrix_power`, as it is called elsewhere.
+    fn matrix_power(&self, n: i64) -> Result<Tensor>;
+
+    /// `matrix_power`, into a tensor of the caller's.
+    fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
+
     /// The largest element.
     fn max(&self) -> Result<Tensor>;
 
     /// The largest elements over a dimension, and where they are.
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `max_dim`, into a tensor of the caller's.
+    fn max_dim_max(&self, dim: i64, keepdim: bool, max: &mut Tensor, max_values: &mut Tensor) -> Result<()>;
+
+    /// `maximum`, as it is called elsewhere.
+    fn max_other(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `max_other`, into a tensor of the caller's.
+    fn max_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `max_pool2d` along a line.
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
@@ -1826,14 +1766,32 @@ pub trait Methods {
     /// The largest element under the window at each of its places, and where it is.
     fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `max_pool2d_with_indices`, into a tensor of the caller's.
+    fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// The largest element under the window at each of its places.
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
     /// The largest element under the window at each of its places, and where it is.
     fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `max_pool3d_with_indices`, into a tensor of the caller's.
+    fn max_pool3d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool2d`, into a tensor of the caller's.
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool3d`, into a tensor of the caller's.
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The larger; NaN where one is
     fn maximum(&self, other: &Tensor) -> Result<Tensor>;
@@ -1859,6 +1817,9 @@ pub trait Methods {
     /// The medians along a dimension, and where they are.
     fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `median_dim`, into a tensor of the caller's.
+    fn median_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `median`, into a tensor of the caller's.
     fn median_out(&self, out: &mut Tensor) -> Result<()>;
 
@@ -1867,6 +1828,15 @@ pub trait Methods {
 
     /// The smallest elements over a dimension, and where they are.
     fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `min_dim`, into a tensor of the caller's.
+    fn min_dim_min(&self, dim: i64, keepdim: bool, min: &mut Tensor, min_indices: &mut Tensor) -> Result<()>;
+
+    /// `minimum`, as it is called elsewhere.
+    fn min_other(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `min_other`, into a tensor of the caller's.
+    fn min_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `min`, into a tensor of the caller's.
     fn min_unary_out(&self, out: &mut Tensor) -> Result<()>;
@@ -1895,6 +1865,9 @@ pub trait Methods {
     /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
     fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `mode`, into a tensor of the caller's.
+    fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `movedim_int`, as it is called elsewhere.
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor>;
 
@@ -1913,13 +1886,19 @@ pub trait Methods {
     /// `mse_loss`, into a tensor of the caller's.
     fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
+    /// The elements along the first dimension in order.
+    fn msort(&self) -> Result<Tensor>;
+
+    /// `msort`, into a tensor of the caller's.
+    fn msort_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// `self * other`
     fn mul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `mul`, in place.
     fn mul_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `mul_scalar`, in place.
+    /// `self * other`, of a number, in place
     fn mul__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `mul`, into a tensor of the caller's.
@@ -1931,41 +1910,35 @@ pub trait Methods {
     /// `mul_scalar`, into a tensor of the caller's.
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
+    /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `multi_margin_loss`, into a tensor of the caller's.
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `multilabel_margin_loss`, and which classes are true.
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `multilabel_margin_loss_forward`, into a tensor of the caller's.
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()>;
+
+    /// `multilabel_margin_loss`, into a tensor of the caller's.
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
+
     /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
 
     /// `multinomial`, into a tensor of the caller's.
     fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `mul`
-    fn multiply(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `multiply`, in place.
-    fn multiply_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `multiply_scalar`, in place.
-    fn multiply__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `multiply`, into a tensor of the caller's.
-    fn multiply_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `mul_scalar`
-    fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
     /// A matrix times a vector.
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
     /// `mv`, into a tensor of the caller's.
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The logarithm of the gamma function of so many variables
-    fn mvlgamma(&self, p: i64) -> Result<Tensor>;
-
-    /// `mvlgamma`, in place.
-    fn mvlgamma_(&mut self, p: i64) -> Result<()>;
-
-    /// `mvlgamma`, into a tensor of the caller's.
-    fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
 
     /// The same, with numbers in place of NaN and of infinities
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
@@ -1976,14 +1949,35 @@ pub trait Methods {
     /// `nan_to_num`, into a tensor of the caller's.
     fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()>;
 
+    /// The means over these dimensions of what is a number.
+    fn nanmean(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nanmean`, into a tensor of the caller's.
+    fn nanmean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
     /// The median of what is a number.
     fn nanmedian(&self) -> Result<Tensor>;
 
     /// The medians along a dimension of what is a number, and where they are.
     fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `nanmedian_dim`, into a tensor of the caller's.
+    fn nanmedian_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `nanmedian`, into a tensor of the caller's.
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `quantile` of what is a number.
+    fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nanquantile`, into a tensor of the caller's.
+    fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `quantile_scalar` of what is a number.
+    fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nanquantile_scalar`, into a tensor of the caller's.
+    fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The sums over these dimensions of what is a number.
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
@@ -2000,6 +1994,9 @@ pub trait Methods {
     /// `narrow_copy`, into a tensor of the caller's.
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()>;
 
+    /// `narrow` from a position that is a tensor of one number.
+    fn narrow_tensor(&self, dim: i64, start: &Tensor, length: i64) -> Result<Tensor>;
+
     /// `channel_shuffle`, as backends have it that are good at it.
     fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor>;
 
@@ -2009,13 +2006,13 @@ pub trait Methods {
     /// `ne`, in place.
     fn ne_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `ne_scalar`, in place.
+    /// `self != other`, of a number, in place
     fn ne__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self != other`, of a number
     fn ne_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `ne_scalar`, into a tensor of the caller's.
+    /// `self != other`, of a number, into a tensor of the caller's
     fn ne_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `ne`, into a tensor of the caller's.
@@ -2030,29 +2027,35 @@ pub trait Methods {
     /// `neg`, into a tensor of the caller's.
     fn neg_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `neg`
-    fn negative(&self) -> Result<Tensor>;
-
-    /// `negative`, in place.
-    fn negative_(&mut self) -> Result<()>;
-
-    /// `negative`, into a tensor of the caller's.
-    fn negative_out(&self, out: &mut Tensor) -> Result<()>;
-
     /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
     fn new_empty(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `new_empty`, into a tensor of the caller's.
+    fn new_empty_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The same with these strides.
     fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor>;
 
+    /// `new_empty_strided`, into a tensor of the caller's.
+    fn new_empty_strided_out(&self, size: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// A tensor of this one's dtype and device, of one number.
     fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `new_full`, into a tensor of the caller's.
+    fn new_full_out(&self, size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// A tensor of this one's dtype and device, of ones.
     fn new_ones(&self, size: &[i64]) -> Result<Tensor>;
 
+    /// `new_ones`, into a tensor of the caller's.
+    fn new_ones_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// A tensor of this one's dtype and device, of zeros.
     fn new_zeros(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `new_zeros`, into a tensor of the caller's.
+    fn new_zeros_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The number after `self` on the way to `other`
     fn nextafter(&self, other: &Tensor) -> Result<Tensor>;
@@ -2072,14 +2075,29 @@ pub trait Methods {
     /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
     fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
 
+    /// `nll_loss2d_forward`, into a tensor of the caller's.
+    fn nll_loss2d_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
+
+    /// `nll_loss2d`, into a tensor of the caller's.
+    fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
+
     /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `nll_loss_forward`, into a tensor of the caller's.
+    fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
 
     /// `nll_loss` over any dimensions beside the classes.
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
+    /// `nll_loss`, into a tensor of the caller's.
+    fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
+
     /// The positions of the elements that are not zero, one in each row.
     fn nonzero(&self) -> Result<Tensor>;
+
+    /// The positions of the elements that are not zero, a tensor for each dimension.
+    fn nonzero_numpy(&self) -> Result<Vec<Tensor>>;
 
     /// `nonzero`, into a tensor of the caller's.
     fn nonzero_out(&self, out: &mut Tensor) -> Result<()>;
@@ -2123,24 +2141,6 @@ pub trait Methods {
     /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
     fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `ne`
-    fn not_equal(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `not_equal`, in place.
-    fn not_equal_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `not_equal_scalar`, in place.
-    fn not_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// Another name of `ne_scalar`
-    fn not_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `not_equal_scalar`, into a tensor of the caller's.
-    fn not_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `not_equal`, into a tensor of the caller's.
-    fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
     /// How many elements there are.
     fn numel(&self) -> Result<i64>;
 
@@ -2165,6 +2165,9 @@ pub trait Methods {
     /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
+    /// The distance of every row from those behind it, one after the other.
+    fn pdist(&self, p: f64) -> Result<Tensor>;
+
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
@@ -2186,18 +2189,6 @@ pub trait Methods {
     /// `pixel_unshuffle`, into a tensor of the caller's.
     fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
-    /// How often what happens at a rate of `self` happens
-    fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor>;
-
-    /// `poisson`, into a tensor of the caller's.
-    fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
-
-    /// `polygamma`, in place
-    fn polygamma_(&mut self, n: i64) -> Result<()>;
-
-    /// `self`, which must be a number
-    fn positive(&self) -> Result<Tensor>;
-
     /// `self ^ exponent`, in place
     fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
 
@@ -2216,6 +2207,9 @@ pub trait Methods {
     /// `pow_tensor_tensor`, into a tensor of the caller's.
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `self`, times `weight` below zero; there is one weight, or one for each channel.
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor>;
+
     /// The product of all elements.
     fn prod(&self) -> Result<Tensor>;
 
@@ -2230,6 +2224,24 @@ pub trait Methods {
 
     /// The tensor with `source` at these positions, as if there were one dimension.
     fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
+
+    /// `put`, in place.
+    fn put_(&mut self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()>;
+
+    /// `put`, into a tensor of the caller's.
+    fn put_out(&self, index: &Tensor, source: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The values below which the shares `q` of a dimension lie.
+    fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `quantile`, into a tensor of the caller's.
+    fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The value below which the share `q` of a dimension lies.
+    fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `quantile_scalar`, into a tensor of the caller's.
+    fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// Radians as degrees
     fn rad2deg(&self) -> Result<Tensor>;
@@ -2246,23 +2258,47 @@ pub trait Methods {
     /// The same with numbers of this generator.
     fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
+    /// `rand_like_generator`, into a tensor of the caller's.
+    fn rand_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `rand_like`, into a tensor of the caller's.
+    fn rand_like_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Whole numbers from zero up to below `high`, laid out as another tensor.
     fn randint_like(&self, high: i64) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
     fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
+    /// `randint_like_generator`, into a tensor of the caller's.
+    fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
     /// Whole numbers from `low` up to below `high`, laid out as another tensor.
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor>;
 
+    /// `randint_like_low_dtype`, into a tensor of the caller's.
+    fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()>;
+
     /// The same with numbers of this generator.
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `randint_like_low_generator_dtype`, into a tensor of the caller's.
+    fn randint_like_low_generator_dtype_out(&self, low: i64, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `randint_like`, into a tensor of the caller's.
+    fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the standard normal distribution, laid out as another tensor.
     fn randn_like(&self) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `randn_like_generator`, into a tensor of the caller's.
+    fn randn_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `randn_like`, into a tensor of the caller's.
+    fn randn_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
     fn random(&self) -> Result<Tensor>;
@@ -2330,6 +2366,9 @@ pub trait Methods {
     /// `min(max(self, 0), 6)`
     fn relu6(&self) -> Result<Tensor>;
 
+    /// `relu6`, in place
+    fn relu6_(&mut self) -> Result<()>;
+
     /// `relu`, in place.
     fn relu_(&mut self) -> Result<()>;
 
@@ -2342,13 +2381,13 @@ pub trait Methods {
     /// `remainder`, in place.
     fn remainder_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `remainder_scalar`, in place.
+    /// The remainder of division by a number, with its sign, in place
     fn remainder__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// The remainder of division by a number, with its sign
     fn remainder_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `remainder_scalar`, into a tensor of the caller's.
+    /// The remainder of division by a number, with its sign, into a tensor of the caller's
     fn remainder_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `remainder`, into a tensor of the caller's.
@@ -2371,6 +2410,9 @@ pub trait Methods {
 
     /// Every position of a dimension as often as `repeats` says.
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
+    /// `repeat`, into a tensor of the caller's.
+    fn repeat_out(&self, repeats: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The rows with a border of their outermost elements.
     fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
@@ -2395,6 +2437,12 @@ pub trait Methods {
 
     /// `reshape` to the sizes of another tensor.
     fn reshape_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// The numbers themselves, of which none waits to be conjugated.
+    fn resolve_conj(&self) -> Result<Tensor>;
+
+    /// The numbers themselves, of which none waits to be negated.
+    fn resolve_neg(&self) -> Result<Tensor>;
 
     /// The elements moved along these dimensions, those that leave at one end entering at the other.
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor>;
@@ -2425,6 +2473,21 @@ pub trait Methods {
 
     /// `round`, into a tensor of the caller's.
     fn round_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, times a random number between two below zero while training, and their mean otherwise.
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu`, in place
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu_with_noise_functional`, into a tensor of the caller's for what elements were multiplied with
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu_with_noise`, in place
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu`, and what each element was multiplied with while training.
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)>;
 
     /// `1 / sqrt(self)`
     fn rsqrt(&self) -> Result<Tensor>;
@@ -2518,6 +2581,9 @@ pub trait Methods {
 
     /// The self-normalising `elu`
     fn selu(&self) -> Result<Tensor>;
+
+    /// `selu`, in place
+    fn selu_(&mut self) -> Result<()>;
 
     /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
     fn sgn(&self) -> Result<Tensor>;
@@ -2624,6 +2690,9 @@ pub trait Methods {
     /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
     fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
+    /// `softmax_int`, into a tensor of the caller's.
+    fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
+
     /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -2642,251 +2711,20 @@ pub trait Methods {
     /// The elements along a dimension in order, and where they were.
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
 
-    /// The Bessel function of the first kind, of order 0
-    fn special_bessel_j0(&self) -> Result<Tensor>;
-
-    /// `special_bessel_j0`, into a tensor of the caller's.
-    fn special_bessel_j0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The Bessel function of the first kind, of order 1
-    fn special_bessel_j1(&self) -> Result<Tensor>;
-
-    /// `special_bessel_j1`, into a tensor of the caller's.
-    fn special_bessel_j1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The Bessel function of the second kind, of order 0
-    fn special_bessel_y0(&self) -> Result<Tensor>;
-
-    /// `special_bessel_y0`, into a tensor of the caller's.
-    fn special_bessel_y0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The Bessel function of the second kind, of order 1
-    fn special_bessel_y1(&self) -> Result<Tensor>;
-
-    /// `special_bessel_y1`, into a tensor of the caller's.
-    fn special_bessel_y1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `digamma`
-    fn special_digamma(&self) -> Result<Tensor>;
-
-    /// `special_digamma`, into a tensor of the caller's.
-    fn special_digamma_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `erf`
-    fn special_erf(&self) -> Result<Tensor>;
-
-    /// `special_erf`, into a tensor of the caller's.
-    fn special_erf_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `erfc`
-    fn special_erfc(&self) -> Result<Tensor>;
-
-    /// `special_erfc`, into a tensor of the caller's.
-    fn special_erfc_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// `e^(self^2) * erfc(self)`
-    fn special_erfcx(&self) -> Result<Tensor>;
-
-    /// `special_erfcx`, into a tensor of the caller's.
-    fn special_erfcx_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `erfinv`
-    fn special_erfinv(&self) -> Result<Tensor>;
-
-    /// `special_erfinv`, into a tensor of the caller's.
-    fn special_erfinv_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `exp2`
-    fn special_exp2(&self) -> Result<Tensor>;
-
-    /// `special_exp2`, into a tensor of the caller's.
-    fn special_exp2_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sigmoid`
-    fn special_expit(&self) -> Result<Tensor>;
-
-    /// `special_expit`, into a tensor of the caller's.
-    fn special_expit_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `expm1`
-    fn special_expm1(&self) -> Result<Tensor>;
-
-    /// `special_expm1`, into a tensor of the caller's.
-    fn special_expm1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `igamma`
-    fn special_gammainc(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `special_gammainc`, into a tensor of the caller's.
-    fn special_gammainc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `igammac`
-    fn special_gammaincc(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `special_gammaincc`, into a tensor of the caller's.
-    fn special_gammaincc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `lgamma`
-    fn special_gammaln(&self) -> Result<Tensor>;
-
-    /// `special_gammaln`, into a tensor of the caller's.
-    fn special_gammaln_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `i0`
-    fn special_i0(&self) -> Result<Tensor>;
-
-    /// `special_i0`, into a tensor of the caller's.
-    fn special_i0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// `e^-|self| * i0(self)`
-    fn special_i0e(&self) -> Result<Tensor>;
-
-    /// `special_i0e`, into a tensor of the caller's.
-    fn special_i0e_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 1
-    fn special_i1(&self) -> Result<Tensor>;
-
-    /// `special_i1`, into a tensor of the caller's.
-    fn special_i1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// `e^-|self| * i1(self)`
-    fn special_i1e(&self) -> Result<Tensor>;
-
-    /// `special_i1e`, into a tensor of the caller's.
-    fn special_i1e_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `log1p`
-    fn special_log1p(&self) -> Result<Tensor>;
-
-    /// `special_log1p`, into a tensor of the caller's.
-    fn special_log1p_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The logarithm of the share of a normal distribution that is below
-    fn special_log_ndtr(&self) -> Result<Tensor>;
-
-    /// `special_log_ndtr`, into a tensor of the caller's.
-    fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `log_softmax_int`
-    fn special_log_softmax(&self, dim: i64) -> Result<Tensor>;
-
-    /// Another name of `logit`
-    fn special_logit(&self, eps: Option<f64>) -> Result<Tensor>;
-
-    /// `special_logit`, into a tensor of the caller's.
-    fn special_logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `logsumexp`
-    fn special_logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
-
-    /// `special_logsumexp`, into a tensor of the caller's.
-    fn special_logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 0
-    fn special_modified_bessel_i0(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_i0`, into a tensor of the caller's.
-    fn special_modified_bessel_i0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the first kind, of order 1
-    fn special_modified_bessel_i1(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_i1`, into a tensor of the caller's.
-    fn special_modified_bessel_i1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the second kind, of order 0
-    fn special_modified_bessel_k0(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_k0`, into a tensor of the caller's.
-    fn special_modified_bessel_k0_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// The modified Bessel function of the second kind, of order 1
-    fn special_modified_bessel_k1(&self) -> Result<Tensor>;
-
-    /// `special_modified_bessel_k1`, into a tensor of the caller's.
-    fn special_modified_bessel_k1_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `mvlgamma`
-    fn special_multigammaln(&self, p: i64) -> Result<Tensor>;
-
-    /// `special_multigammaln`, into a tensor of the caller's.
-    fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
-
-    /// The share of a normal distribution that is below
-    fn special_ndtr(&self) -> Result<Tensor>;
-
-    /// `special_ndtr`, into a tensor of the caller's.
-    fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Where so large a share of a normal distribution is below
-    fn special_ndtri(&self) -> Result<Tensor>;
-
-    /// `special_ndtri`, into a tensor of the caller's.
-    fn special_ndtri_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `digamma`
-    fn special_psi(&self) -> Result<Tensor>;
-
-    /// `special_psi`, into a tensor of the caller's.
-    fn special_psi_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `round_decimals`
-    fn special_round(&self) -> Result<Tensor>;
-
-    /// `special_round`, into a tensor of the caller's.
-    fn special_round_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sinc`
-    fn special_sinc(&self) -> Result<Tensor>;
-
-    /// `special_sinc`, into a tensor of the caller's.
-    fn special_sinc_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `softmax_int`
-    fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
-
-    /// `self * log(1 + other)`, and 0 where `self` is 0
-    fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `self * log(1 + other)`, of a number
-    fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `special_xlog1py_other_scalar`, into a tensor of the caller's.
-    fn special_xlog1py_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `special_xlog1py`, into a tensor of the caller's.
-    fn special_xlog1py_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `xlogy`
-    fn special_xlogy(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// Another name of `xlogy_scalar_other`
-    fn special_xlogy_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `special_xlogy_other_scalar`, into a tensor of the caller's.
-    fn special_xlogy_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `special_xlogy`, into a tensor of the caller's.
-    fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// The zeta function of Hurwitz: the sum of `(other + k)^-self` over all `k` from zero
-    fn special_zeta(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// The zeta function of Hurwitz, of a number
-    fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
-    /// `special_zeta_other_scalar`, into a tensor of the caller's.
-    fn special_zeta_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// `special_zeta`, into a tensor of the caller's.
-    fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+    /// `sort`, into a tensor of the caller's.
+    fn sort_values(&self, dim: i64, descending: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
+    /// `sort_stable`, into a tensor of the caller's.
+    fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// Runs of `split_size` positions of a dimension; the last may be shorter.
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
     /// `split` in memory of their own.
     fn split_copy(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split_copy`, into a tensor of the caller's.
+    fn split_copy_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()>;
 
     /// `split_with_sizes`, as it is also called.
     fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>>;
@@ -2896,6 +2734,9 @@ pub trait Methods {
 
     /// `split_with_sizes` in memory of their own.
     fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split_with_sizes_copy`, into a tensor of the caller's.
+    fn split_with_sizes_copy_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()>;
 
     /// `sqrt(self)`
     fn sqrt(&self) -> Result<Tensor>;
@@ -2911,6 +2752,9 @@ pub trait Methods {
 
     /// `self ^ 2`, in place
     fn square_(&mut self) -> Result<()>;
+
+    /// `square`, into a tensor of the caller's.
+    fn square_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The same elements without the dimensions of size 1.
     fn squeeze(&self) -> Result<Tensor>;
@@ -2948,14 +2792,35 @@ pub trait Methods {
     /// The same elements without those of these dimensions that are of size 1.
     fn squeeze_dims(&self, dim: &[i64]) -> Result<Tensor>;
 
+    /// The standard deviation of all elements, with Bessel's correction or without.
+    fn std(&self, unbiased: bool) -> Result<Tensor>;
+
     /// The standard deviations over these dimensions.
     fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
 
     /// `std_correction`, into a tensor of the caller's.
     fn std_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
 
+    /// The standard deviation over dimensions, with Bessel's correction or without.
+    fn std_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
+
+    /// The standard deviation and the mean of all elements, with Bessel's correction or without.
+    fn std_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)>;
+
     /// The standard deviations over these dimensions, and the means.
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
+
+    /// `std_mean_correction`, into a tensor of the caller's.
+    fn std_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The standard deviations and the means over dimensions, with Bessel's correction or without.
+    fn std_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `std_dim`, into a tensor of the caller's.
+    fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Where in its storage the tensor begins.
+    fn storage_offset(&self) -> Result<i64>;
 
     /// How far apart neighbours are in each dimension.
     fn stride(&self) -> Result<Vec<i64>>;
@@ -2969,7 +2834,7 @@ pub trait Methods {
     /// `sub`, in place.
     fn sub_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `sub_scalar`, in place.
+    /// `self - alpha * other`, of a number, in place
     fn sub__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
 
     /// `sub`, into a tensor of the caller's.
@@ -2980,21 +2845,6 @@ pub trait Methods {
 
     /// `sub_scalar`, into a tensor of the caller's.
     fn sub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sub`
-    fn subtract(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `subtract`, in place.
-    fn subtract_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `subtract_scalar`, in place.
-    fn subtract__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
-
-    /// `subtract`, into a tensor of the caller's.
-    fn subtract_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `sub_scalar`
-    fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
     /// The sum of all elements.
     fn sum(&self) -> Result<Tensor>;
@@ -3007,6 +2857,9 @@ pub trait Methods {
 
     /// `sum`, into a tensor of the caller's.
     fn sum_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The sums to which a tensor of these sizes would stretch to this one.
+    fn sum_to_size(&self, size: &[i64]) -> Result<Tensor>;
 
     /// `transpose_int`, as it is called elsewhere.
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor>;
@@ -3086,6 +2939,9 @@ pub trait Methods {
     /// This many runs of a dimension, of lengths that differ by one at most.
     fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// `tensor_split_sections` where the tensor is one number, or else `tensor_split_indices`.
+    fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
+
     /// The sums of products along these dimensions of both; the others stay, those of `self` first.
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
 
@@ -3118,6 +2974,9 @@ pub trait Methods {
 
     /// The `k` largest or smallest elements along a dimension, and where they are.
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `topk`, into a tensor of the caller's.
+    fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The sum of the diagonal.
     fn trace(&self) -> Result<Tensor>;
@@ -3155,21 +3014,6 @@ pub trait Methods {
     /// `triu`, into a tensor of the caller's.
     fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `div`
-    fn true_divide(&self, other: &Tensor) -> Result<Tensor>;
-
-    /// `true_divide`, in place.
-    fn true_divide_(&mut self, other: &Tensor) -> Result<()>;
-
-    /// `true_divide_scalar`, in place.
-    fn true_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
-
-    /// `true_divide`, into a tensor of the caller's.
-    fn true_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
-
-    /// Another name of `div_scalar`
-    fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
-
     /// The integer part
     fn trunc(&self) -> Result<Tensor>;
 
@@ -3184,6 +3028,9 @@ pub trait Methods {
 
     /// `unbind_int` in memory of their own.
     fn unbind_copy_int(&self, dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `unbind_copy_int`, into a tensor of the caller's.
+    fn unbind_copy_int_out(&self, dim: i64, out: &mut [Tensor]) -> Result<()>;
 
     /// Every position of a dimension.
     fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>>;
@@ -3212,11 +3059,20 @@ pub trait Methods {
     /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
     fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)>;
 
+    /// `unique_consecutive`, into a tensor of the caller's.
+    fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
+
     /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
     /// `unique_consecutive` of the slices along a dimension.
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `unique_dim_consecutive`, into a tensor of the caller's.
+    fn unique_dim_consecutive_out(&self, dim: i64, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
+
+    /// `unique_dim`, into a tensor of the caller's.
+    fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
     /// `chunk`, of which the parts are not known to be views.
     fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -3224,8 +3080,14 @@ pub trait Methods {
     /// `split` whose parts their users promise to write one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// `unsafe_split`, into a tensor of the caller's.
+    fn unsafe_split_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()>;
+
     /// `split_with_sizes` whose parts their users promise to write one at a time.
     fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `unsafe_split_with_sizes`, into a tensor of the caller's.
+    fn unsafe_split_with_sizes_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()>;
 
     /// The same elements with one more dimension of size 1.
     fn unsqueeze(&self, dim: i64) -> Result<Tensor>;
@@ -3293,8 +3155,20 @@ pub trait Methods {
     /// The variance over dimensions, with Bessel's correction or without.
     fn var_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
 
+    /// The variance and the mean of all elements, with Bessel's correction or without.
+    fn var_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)>;
+
     /// The variances over these dimensions, and the means.
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
+
+    /// `var_mean_correction`, into a tensor of the caller's.
+    fn var_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The variances and the means over dimensions, with Bessel's correction or without.
+    fn var_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `var_dim`, into a tensor of the caller's.
+    fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The same with the conjugate of the first vector.
     fn vdot(&self, other: &Tensor) -> Result<Tensor>;
@@ -3311,8 +3185,20 @@ pub trait Methods {
     /// Pairs of real numbers, in the last dimension, as complex ones.
     fn view_as_complex(&self) -> Result<Tensor>;
 
+    /// `view_as_complex` in memory of its own.
+    fn view_as_complex_copy(&self) -> Result<Tensor>;
+
+    /// `view_as_complex_copy`, into a tensor of the caller's.
+    fn view_as_complex_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Complex numbers as pairs of real ones: a last dimension more, of two elements.
     fn view_as_real(&self) -> Result<Tensor>;
+
+    /// `view_as_real` in memory of its own.
+    fn view_as_real_copy(&self) -> Result<Tensor>;
+
+    /// `view_as_real_copy`, into a tensor of the caller's.
+    fn view_as_real_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `view` in memory of its own.
     fn view_copy(&self, size: &[i64]) -> Result<Tensor>;
@@ -3329,13 +3215,19 @@ pub trait Methods {
     /// The same bytes as elements of another type.
     fn view_dtype(&self, dtype: DType) -> Result<Tensor>;
 
+    /// The rows between these positions.
+    fn vsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// This many groups of rows, of equal height.
+    fn vsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
+
     /// `self * log(other)`, and 0 where `self` is 0
     fn xlogy(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `xlogy`, in place.
     fn xlogy_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `xlogy_scalar_other`, in place.
+    /// `self * log(other)`, of a number, in place
     fn xlogy__scalar_other(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `xlogy_scalar_other`, into a tensor of the caller's.
@@ -3352,6 +3244,9 @@ pub trait Methods {
 
     /// `zero`, in place.
     fn zero_(&mut self) -> Result<()>;
+
+    /// `zero`, into a tensor of the caller's.
+    fn zero_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// A tensor as this one is, of zeros.
     fn zeros_like(&self) -> Result<Tensor>;
@@ -3371,18 +3266,6 @@ impl Methods for Tensor {
 
     fn abs_out(&self, out: &mut Tensor) -> Result<()> {
         crate::abs_out(self, out)
-    }
-
-    fn absolute(&self) -> Result<Tensor> {
-        crate::absolute(self)
-    }
-
-    fn absolute_(&mut self) -> Result<()> {
-        crate::absolute_(self)
-    }
-
-    fn absolute_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::absolute_out(self, out)
     }
 
     fn acos(&self) -> Result<Tensor> {
@@ -3421,8 +3304,16 @@ impl Methods for Tensor {
         crate::adaptive_avg_pool2d(self, output_size)
     }
 
+    fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::adaptive_avg_pool2d_out(self, output_size, out)
+    }
+
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool3d(self, output_size)
+    }
+
+    fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::adaptive_avg_pool3d_out(self, output_size, out)
     }
 
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
@@ -3433,8 +3324,16 @@ impl Methods for Tensor {
         crate::adaptive_max_pool2d(self, output_size)
     }
 
+    fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::adaptive_max_pool2d_out(self, output_size, out, indices)
+    }
+
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
         crate::adaptive_max_pool3d(self, output_size)
+    }
+
+    fn adaptive_max_pool3d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::adaptive_max_pool3d_out(self, output_size, out, indices)
     }
 
     fn add(&self, other: &Tensor) -> Result<Tensor> {
@@ -3533,6 +3432,10 @@ impl Methods for Tensor {
         crate::addr_out!(self, vec1, vec2, out = out)
     }
 
+    fn adjoint(&self) -> Result<Tensor> {
+        crate::adjoint(self)
+    }
+
     fn alias(&self) -> Result<Tensor> {
         crate::alias(self)
     }
@@ -3573,6 +3476,10 @@ impl Methods for Tensor {
         crate::allclose(self, other, rtol, atol, equal_nan)
     }
 
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::alpha_dropout_(self, p, train)
+    }
+
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::amax(self, dim, keepdim)
     }
@@ -3593,12 +3500,8 @@ impl Methods for Tensor {
         crate::aminmax!(self)
     }
 
-    fn angle(&self) -> Result<Tensor> {
-        crate::angle(self)
-    }
-
-    fn angle_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::angle_out(self, out)
+    fn aminmax_out(&self, min: &mut Tensor, max: &mut Tensor) -> Result<()> {
+        crate::aminmax_out!(self, min = min, max = max)
     }
 
     fn any(&self) -> Result<Tensor> {
@@ -3625,90 +3528,6 @@ impl Methods for Tensor {
         crate::any_out(self, dim, keepdim, out)
     }
 
-    fn arccos(&self) -> Result<Tensor> {
-        crate::arccos(self)
-    }
-
-    fn arccos_(&mut self) -> Result<()> {
-        crate::arccos_(self)
-    }
-
-    fn arccos_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arccos_out(self, out)
-    }
-
-    fn arccosh(&self) -> Result<Tensor> {
-        crate::arccosh(self)
-    }
-
-    fn arccosh_(&mut self) -> Result<()> {
-        crate::arccosh_(self)
-    }
-
-    fn arccosh_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arccosh_out(self, out)
-    }
-
-    fn arcsin(&self) -> Result<Tensor> {
-        crate::arcsin(self)
-    }
-
-    fn arcsin_(&mut self) -> Result<()> {
-        crate::arcsin_(self)
-    }
-
-    fn arcsin_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arcsin_out(self, out)
-    }
-
-    fn arcsinh(&self) -> Result<Tensor> {
-        crate::arcsinh(self)
-    }
-
-    fn arcsinh_(&mut self) -> Result<()> {
-        crate::arcsinh_(self)
-    }
-
-    fn arcsinh_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arcsinh_out(self, out)
-    }
-
-    fn arctan(&self) -> Result<Tensor> {
-        crate::arctan(self)
-    }
-
-    fn arctan2(&self, other: &Tensor) -> Result<Tensor> {
-        crate::arctan2(self, other)
-    }
-
-    fn arctan2_(&mut self, other: &Tensor) -> Result<()> {
-        crate::arctan2_(self, other)
-    }
-
-    fn arctan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::arctan2_out(self, other, out)
-    }
-
-    fn arctan_(&mut self) -> Result<()> {
-        crate::arctan_(self)
-    }
-
-    fn arctan_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arctan_out(self, out)
-    }
-
-    fn arctanh(&self) -> Result<Tensor> {
-        crate::arctanh(self)
-    }
-
-    fn arctanh_(&mut self) -> Result<()> {
-        crate::arctanh_(self)
-    }
-
-    fn arctanh_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::arctanh_out(self, out)
-    }
-
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
         crate::argmax(self, dim, keepdim)
     }
@@ -3731,6 +3550,10 @@ impl Methods for Tensor {
 
     fn argsort_stable(&self, stable: bool) -> Result<Tensor> {
         crate::argsort_stable!(self, stable = stable)
+    }
+
+    fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()> {
+        crate::argsort_stable_out!(self, stable = stable, out = out)
     }
 
     fn argwhere(&self) -> Result<Tensor> {
@@ -3917,6 +3740,10 @@ impl Methods for Tensor {
         crate::bincount(self, weights, minlength)
     }
 
+    fn bincount_out(&self, weights: Option<&Tensor>, minlength: i64, out: &mut Tensor) -> Result<()> {
+        crate::bincount_out(self, weights, minlength, out)
+    }
+
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor> {
         crate::bitwise_and(self, other)
     }
@@ -4101,6 +3928,10 @@ impl Methods for Tensor {
         crate::celu_(self, alpha.into())
     }
 
+    fn celu_out(&self, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::celu_out(self, alpha.into(), out)
+    }
+
     fn channel_shuffle(&self, groups: i64) -> Result<Tensor> {
         crate::channel_shuffle(self, groups)
     }
@@ -4185,28 +4016,8 @@ impl Methods for Tensor {
         crate::clamp_tensor_out(self, min, max, out)
     }
 
-    fn clip(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-        crate::clip(self, min, max)
-    }
-
-    fn clip_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-        crate::clip_(self, min, max)
-    }
-
-    fn clip__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
-        crate::clip__tensor(self, min, max)
-    }
-
-    fn clip_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::clip_out(self, min, max, out)
-    }
-
-    fn clip_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
-        crate::clip_tensor(self, min, max)
-    }
-
-    fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
-        crate::clip_tensor_out(self, min, max, out)
+    fn clone_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::clone_out!(self, out = out)
     }
 
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
@@ -4215,6 +4026,10 @@ impl Methods for Tensor {
 
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn combinations(&self, r: i64, with_replacement: bool) -> Result<Tensor> {
+        crate::combinations(self, r, with_replacement)
     }
 
     fn conj(&self) -> Result<Tensor> {
@@ -4253,6 +4068,10 @@ impl Methods for Tensor {
         crate::copy_(self, src, non_blocking)
     }
 
+    fn copy_out(&self, src: &Tensor, non_blocking: bool, out: &mut Tensor) -> Result<()> {
+        crate::copy_out(self, src, non_blocking, out)
+    }
+
     fn copysign(&self, other: &Tensor) -> Result<Tensor> {
         crate::copysign(self, other)
     }
@@ -4275,6 +4094,10 @@ impl Methods for Tensor {
 
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::copysign_scalar_out(self, other.into(), out)
+    }
+
+    fn corrcoef(&self) -> Result<Tensor> {
+        crate::corrcoef(self)
     }
 
     fn cos(&self) -> Result<Tensor> {
@@ -4317,16 +4140,36 @@ impl Methods for Tensor {
         crate::count_nonzero_out(self, dim, out)
     }
 
+    fn cov(&self) -> Result<Tensor> {
+        crate::cov!(self)
+    }
+
+    fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+        crate::cross(self, other, dim)
+    }
+
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor> {
         crate::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
+    }
+
+    fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::cross_out(self, other, dim, out)
     }
 
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)> {
         crate::cummax(self, dim)
     }
 
+    fn cummax_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::cummax_out(self, dim, values, indices)
+    }
+
     fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)> {
         crate::cummin(self, dim)
+    }
+
+    fn cummin_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::cummin_out(self, dim, values, indices)
     }
 
     fn cumprod(&self, dim: i64) -> Result<Tensor> {
@@ -4393,6 +4236,10 @@ impl Methods for Tensor {
         crate::diag_out(self, diagonal, out)
     }
 
+    fn diagflat(&self, offset: i64) -> Result<Tensor> {
+        crate::diagflat(self, offset)
+    }
+
     fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
         crate::diagonal(self, offset, dim1, dim2)
     }
@@ -4413,6 +4260,14 @@ impl Methods for Tensor {
         crate::diagonal_scatter_out(self, src, offset, dim1, dim2, out)
     }
 
+    fn diff(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
+        crate::diff(self, n, dim, prepend, append)
+    }
+
+    fn diff_out(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
+        crate::diff_out(self, n, dim, prepend, append, out)
+    }
+
     fn digamma(&self) -> Result<Tensor> {
         crate::digamma(self)
     }
@@ -4423,6 +4278,10 @@ impl Methods for Tensor {
 
     fn digamma_out(&self, out: &mut Tensor) -> Result<()> {
         crate::digamma_out(self, out)
+    }
+
+    fn dim(&self) -> Result<i64> {
+        crate::dim(self)
     }
 
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor> {
@@ -4481,46 +4340,6 @@ impl Methods for Tensor {
         crate::div_tensor_mode(self, other, rounding_mode)
     }
 
-    fn divide(&self, other: &Tensor) -> Result<Tensor> {
-        crate::divide(self, other)
-    }
-
-    fn divide_(&mut self, other: &Tensor) -> Result<()> {
-        crate::divide_(self, other)
-    }
-
-    fn divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::divide__scalar(self, other.into())
-    }
-
-    fn divide__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()> {
-        crate::divide__scalar_mode(self, other.into(), rounding_mode)
-    }
-
-    fn divide__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        crate::divide__tensor_mode(self, other, rounding_mode)
-    }
-
-    fn divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::divide_out(self, other, out)
-    }
-
-    fn divide_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::divide_out_mode(self, other, rounding_mode, out)
-    }
-
-    fn divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::divide_scalar(self, other.into())
-    }
-
-    fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor> {
-        crate::divide_scalar_mode(self, other.into(), rounding_mode)
-    }
-
-    fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        crate::divide_tensor_mode(self, other, rounding_mode)
-    }
-
     fn dot(&self, tensor: &Tensor) -> Result<Tensor> {
         crate::dot(self, tensor)
     }
@@ -4531,6 +4350,18 @@ impl Methods for Tensor {
 
     fn dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::dropout_(self, p, train)
+    }
+
+    fn dsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
+        crate::dsplit_array(self, indices)
+    }
+
+    fn dsplit_int(&self, sections: i64) -> Result<Vec<Tensor>> {
+        crate::dsplit_int(self, sections)
+    }
+
+    fn element_size(&self) -> Result<i64> {
+        crate::element_size(self)
     }
 
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor> {
@@ -4559,6 +4390,10 @@ impl Methods for Tensor {
 
     fn empty_like(&self) -> Result<Tensor> {
         crate::empty_like!(self)
+    }
+
+    fn empty_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::empty_like_out!(self, out = out)
     }
 
     fn eq(&self, other: &Tensor) -> Result<Tensor> {
@@ -4689,6 +4524,10 @@ impl Methods for Tensor {
         crate::exponential_out!(self, lambd, out = out)
     }
 
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::feature_alpha_dropout_(self, p, train)
+    }
+
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_dropout_(self, p, train)
     }
@@ -4713,16 +4552,12 @@ impl Methods for Tensor {
         crate::fill_scalar(self, value.into())
     }
 
-    fn fix(&self) -> Result<Tensor> {
-        crate::fix(self)
+    fn fill_scalar_out(&self, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::fill_scalar_out(self, value.into(), out)
     }
 
-    fn fix_(&mut self) -> Result<()> {
-        crate::fix_(self)
-    }
-
-    fn fix_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::fix_out(self, out)
+    fn fill_tensor_out(&self, value: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::fill_tensor_out(self, value, out)
     }
 
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor> {
@@ -4733,36 +4568,16 @@ impl Methods for Tensor {
         crate::flip(self, dims)
     }
 
+    fn flip_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::flip_out(self, dims, out)
+    }
+
     fn fliplr(&self) -> Result<Tensor> {
         crate::fliplr(self)
     }
 
     fn flipud(&self) -> Result<Tensor> {
         crate::flipud(self)
-    }
-
-    fn float_power_(&mut self, exponent: &Tensor) -> Result<()> {
-        crate::float_power_(self, exponent)
-    }
-
-    fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()> {
-        crate::float_power__scalar(self, exponent.into())
-    }
-
-    fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor> {
-        crate::float_power_tensor_scalar(self, exponent.into())
-    }
-
-    fn float_power_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::float_power_tensor_scalar_out(self, exponent.into(), out)
-    }
-
-    fn float_power_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor> {
-        crate::float_power_tensor_tensor(self, exponent)
-    }
-
-    fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::float_power_tensor_tensor_out(self, exponent, out)
     }
 
     fn floor(&self) -> Result<Tensor> {
@@ -4853,12 +4668,28 @@ impl Methods for Tensor {
         crate::frac_out(self, out)
     }
 
-    fn frexp(&self) -> Result<(Tensor, Tensor)> {
-        crate::frexp(self)
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
     }
 
-    fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()> {
-        crate::frexp_tensor_out(self, mantissa, exponent)
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::frobenius_norm_dim(self, dim, keepdim)
+    }
+
+    fn frobenius_norm_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::frobenius_norm_out(self, dim, keepdim, out)
     }
 
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor> {
@@ -4945,52 +4776,40 @@ impl Methods for Tensor {
         crate::ger_out(self, vec2, out)
     }
 
-    fn greater(&self, other: &Tensor) -> Result<Tensor> {
-        crate::greater(self, other)
+    fn glu(&self, dim: i64) -> Result<Tensor> {
+        crate::glu(self, dim)
     }
 
-    fn greater_(&mut self, other: &Tensor) -> Result<()> {
-        crate::greater_(self, other)
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::glu_out(self, dim, out)
     }
 
-    fn greater__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::greater__scalar(self, other.into())
+    fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_array!(self, dim = dim)
     }
 
-    fn greater_equal(&self, other: &Tensor) -> Result<Tensor> {
-        crate::greater_equal(self, other)
+    fn gradient_scalararray(&self, spacing: impl Into<Scalar>, dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_scalararray!(self, spacing = spacing.into(), dim = dim)
     }
 
-    fn greater_equal_(&mut self, other: &Tensor) -> Result<()> {
-        crate::greater_equal_(self, other)
+    fn gradient_scalarint(&self) -> Result<Vec<Tensor>> {
+        crate::gradient_scalarint!(self)
     }
 
-    fn greater_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::greater_equal__scalar(self, other.into())
+    fn gradient_scalarrayarray(&self, spacing: &[Scalar], dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_scalarrayarray!(self, spacing = spacing, dim = dim)
     }
 
-    fn greater_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::greater_equal_scalar(self, other.into())
+    fn gradient_scalarrayint(&self, spacing: &[Scalar]) -> Result<Vec<Tensor>> {
+        crate::gradient_scalarrayint!(self, spacing = spacing)
     }
 
-    fn greater_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::greater_equal_scalar_out(self, other.into(), out)
+    fn gradient_tensorarray(&self, spacing: &[Tensor], dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_tensorarray!(self, spacing = spacing, dim = dim)
     }
 
-    fn greater_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::greater_equal_tensor_out(self, other, out)
-    }
-
-    fn greater_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::greater_scalar(self, other.into())
-    }
-
-    fn greater_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::greater_scalar_out(self, other.into(), out)
-    }
-
-    fn greater_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::greater_tensor_out(self, other, out)
+    fn gradient_tensorarrayint(&self, spacing: &[Tensor]) -> Result<Vec<Tensor>> {
+        crate::gradient_tensorarrayint!(self, spacing = spacing)
     }
 
     fn gt(&self, other: &Tensor) -> Result<Tensor> {
@@ -5073,6 +4892,10 @@ impl Methods for Tensor {
         crate::heaviside_out(self, values, out)
     }
 
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+        crate::hinge_embedding_loss(self, target, margin, reduction)
+    }
+
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor> {
         crate::histc(self, bins, min.into(), max.into())
     }
@@ -5081,32 +4904,12 @@ impl Methods for Tensor {
         crate::histc_out(self, bins, min.into(), max.into(), out)
     }
 
-    fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)> {
-        crate::histogram_bin_ct!(self, bins)
+    fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
+        crate::hsplit_array(self, indices)
     }
 
-    fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
-        crate::histogram_bin_ct_out!(self, bins, hist = hist, bin_edges = bin_edges)
-    }
-
-    fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)> {
-        crate::histogram_bins_tensor!(self, bins)
-    }
-
-    fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
-        crate::histogram_bins_tensor_out!(self, bins, hist = hist, bin_edges = bin_edges)
-    }
-
-    fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
-        crate::histogramdd(self, bins, range, weight, density)
-    }
-
-    fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
-        crate::histogramdd_int_bins(self, bins, range, weight, density)
-    }
-
-    fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
-        crate::histogramdd_tensorlist_bins(self, bins, range, weight, density)
+    fn hsplit_int(&self, sections: i64) -> Result<Vec<Tensor>> {
+        crate::hsplit_int(self, sections)
     }
 
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
@@ -5127,42 +4930,6 @@ impl Methods for Tensor {
 
     fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::hypot_out(self, other, out)
-    }
-
-    fn i0(&self) -> Result<Tensor> {
-        crate::i0(self)
-    }
-
-    fn i0_(&mut self) -> Result<()> {
-        crate::i0_(self)
-    }
-
-    fn i0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::i0_out(self, out)
-    }
-
-    fn igamma(&self, other: &Tensor) -> Result<Tensor> {
-        crate::igamma(self, other)
-    }
-
-    fn igamma_(&mut self, other: &Tensor) -> Result<()> {
-        crate::igamma_(self, other)
-    }
-
-    fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::igamma_out(self, other, out)
-    }
-
-    fn igammac(&self, other: &Tensor) -> Result<Tensor> {
-        crate::igammac(self, other)
-    }
-
-    fn igammac_(&mut self, other: &Tensor) -> Result<()> {
-        crate::igammac_(self, other)
-    }
-
-    fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::igammac_out(self, other, out)
     }
 
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
@@ -5273,8 +5040,36 @@ impl Methods for Tensor {
         crate::inner_out(self, other, out)
     }
 
+    fn is_complex(&self) -> Result<bool> {
+        crate::is_complex(self)
+    }
+
+    fn is_contiguous(&self) -> Result<bool> {
+        crate::is_contiguous(self)
+    }
+
+    fn is_contiguous_memory_format(&self, memory_format: MemoryFormat) -> Result<bool> {
+        crate::is_contiguous_memory_format(self, memory_format)
+    }
+
+    fn is_floating_point(&self) -> Result<bool> {
+        crate::is_floating_point(self)
+    }
+
     fn is_nonzero(&self) -> Result<bool> {
         crate::is_nonzero(self)
+    }
+
+    fn is_same_size(&self, other: &Tensor) -> Result<bool> {
+        crate::is_same_size(self, other)
+    }
+
+    fn is_set_to(&self, tensor: &Tensor) -> Result<bool> {
+        crate::is_set_to(self, tensor)
+    }
+
+    fn is_signed(&self) -> Result<bool> {
+        crate::is_signed(self)
     }
 
     fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
@@ -5325,8 +5120,20 @@ impl Methods for Tensor {
         crate::kl_div!(self, target, reduction)
     }
 
+    fn kron(&self, other: &Tensor) -> Result<Tensor> {
+        crate::kron(self, other)
+    }
+
+    fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::kron_out(self, other, out)
+    }
+
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::kthvalue(self, k, dim, keepdim)
+    }
+
+    fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::kthvalue_values(self, k, dim, keepdim, values, indices)
     }
 
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
@@ -5343,18 +5150,6 @@ impl Methods for Tensor {
 
     fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::lcm_out(self, other, out)
-    }
-
-    fn ldexp(&self, other: &Tensor) -> Result<Tensor> {
-        crate::ldexp(self, other)
-    }
-
-    fn ldexp_(&mut self, other: &Tensor) -> Result<()> {
-        crate::ldexp_(self, other)
-    }
-
-    fn ldexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::ldexp_out(self, other, out)
     }
 
     fn le(&self, other: &Tensor) -> Result<Tensor> {
@@ -5417,54 +5212,6 @@ impl Methods for Tensor {
         crate::lerp_tensor_out(self, end, weight, out)
     }
 
-    fn less(&self, other: &Tensor) -> Result<Tensor> {
-        crate::less(self, other)
-    }
-
-    fn less_(&mut self, other: &Tensor) -> Result<()> {
-        crate::less_(self, other)
-    }
-
-    fn less__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::less__scalar(self, other.into())
-    }
-
-    fn less_equal(&self, other: &Tensor) -> Result<Tensor> {
-        crate::less_equal(self, other)
-    }
-
-    fn less_equal_(&mut self, other: &Tensor) -> Result<()> {
-        crate::less_equal_(self, other)
-    }
-
-    fn less_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::less_equal__scalar(self, other.into())
-    }
-
-    fn less_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::less_equal_scalar(self, other.into())
-    }
-
-    fn less_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::less_equal_scalar_out(self, other.into(), out)
-    }
-
-    fn less_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::less_equal_tensor_out(self, other, out)
-    }
-
-    fn less_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::less_scalar(self, other.into())
-    }
-
-    fn less_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::less_scalar_out(self, other.into(), out)
-    }
-
-    fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::less_tensor_out(self, other, out)
-    }
-
     fn lgamma(&self) -> Result<Tensor> {
         crate::lgamma(self)
     }
@@ -5481,12 +5228,36 @@ impl Methods for Tensor {
         crate::lift_fresh(self)
     }
 
+    fn lift_fresh_copy(&self) -> Result<Tensor> {
+        crate::lift_fresh_copy(self)
+    }
+
+    fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::lift_fresh_copy_out(self, out)
+    }
+
+    fn linalg_cross(&self, other: &Tensor) -> Result<Tensor> {
+        crate::linalg_cross!(self, other)
+    }
+
+    fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::linalg_cross_out!(self, other, out = out)
+    }
+
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_matmul(self, other)
     }
 
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_matmul_out(self, other, out)
+    }
+
+    fn linalg_matrix_power(&self, n: i64) -> Result<Tensor> {
+        crate::linalg_matrix_power(self, n)
+    }
+
+    fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_power_out(self, n, out)
     }
 
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
@@ -5565,8 +5336,20 @@ impl Methods for Tensor {
         crate::log_sigmoid_forward(self)
     }
 
+    fn log_sigmoid_forward_output(&self, output: &mut Tensor, buffer: &mut Tensor) -> Result<()> {
+        crate::log_sigmoid_forward_output(self, output, buffer)
+    }
+
+    fn log_sigmoid_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::log_sigmoid_out(self, out)
+    }
+
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
         crate::log_softmax_int(self, dim, dtype)
+    }
+
+    fn log_softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()> {
+        crate::log_softmax_int_out(self, dim, dtype, out)
     }
 
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor> {
@@ -5685,6 +5468,10 @@ impl Methods for Tensor {
         crate::lt_tensor_out(self, other, out)
     }
 
+    fn mH(&self) -> Result<Tensor> {
+        crate::mH(self)
+    }
+
     fn mT(&self) -> Result<Tensor> {
         crate::mT(self)
     }
@@ -5703,6 +5490,10 @@ impl Methods for Tensor {
 
     fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor> {
         crate::masked_fill_scalar(self, mask, value.into())
+    }
+
+    fn masked_fill_scalar_out(&self, mask: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::masked_fill_scalar_out(self, mask, value.into(), out)
     }
 
     fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()> {
@@ -5737,12 +5528,36 @@ impl Methods for Tensor {
         crate::matmul_out(self, other, out)
     }
 
+    fn matrix_H(&self) -> Result<Tensor> {
+        crate::matrix_H(self)
+    }
+
+    fn matrix_power(&self, n: i64) -> Result<Tensor> {
+        crate::matrix_power(self, n)
+    }
+
+    fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
+        crate::matrix_power_out(self, n, out)
+    }
+
     fn max(&self) -> Result<Tensor> {
         crate::max(self)
     }
 
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::max_dim(self, dim, keepdim)
+    }
+
+    fn max_dim_max(&self, dim: i64, keepdim: bool, max: &mut Tensor, max_values: &mut Tensor) -> Result<()> {
+        crate::max_dim_max(self, dim, keepdim, max, max_values)
+    }
+
+    fn max_other(&self, other: &Tensor) -> Result<Tensor> {
+        crate::max_other(self, other)
+    }
+
+    fn max_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::max_out(self, other, out)
     }
 
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
@@ -5761,6 +5576,10 @@ impl Methods for Tensor {
         crate::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::max_pool2d_with_indices_out(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices)
+    }
+
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
         crate::max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
@@ -5769,8 +5588,28 @@ impl Methods for Tensor {
         crate::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    fn max_pool3d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::max_pool3d_with_indices_out(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices)
+    }
+
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()> {
         crate::max_unary_out(self, out)
+    }
+
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+        crate::max_unpool2d(self, indices, output_size)
+    }
+
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool2d_out(self, indices, output_size, out)
+    }
+
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::max_unpool3d(self, indices, output_size, stride, padding)
+    }
+
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool3d_out(self, indices, output_size, stride, padding, out)
     }
 
     fn maximum(&self, other: &Tensor) -> Result<Tensor> {
@@ -5805,6 +5644,10 @@ impl Methods for Tensor {
         crate::median_dim(self, dim, keepdim)
     }
 
+    fn median_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::median_dim_values(self, dim, keepdim, values, indices)
+    }
+
     fn median_out(&self, out: &mut Tensor) -> Result<()> {
         crate::median_out(self, out)
     }
@@ -5815,6 +5658,18 @@ impl Methods for Tensor {
 
     fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::min_dim(self, dim, keepdim)
+    }
+
+    fn min_dim_min(&self, dim: i64, keepdim: bool, min: &mut Tensor, min_indices: &mut Tensor) -> Result<()> {
+        crate::min_dim_min(self, dim, keepdim, min, min_indices)
+    }
+
+    fn min_other(&self, other: &Tensor) -> Result<Tensor> {
+        crate::min_other(self, other)
+    }
+
+    fn min_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::min_out(self, other, out)
     }
 
     fn min_unary_out(&self, out: &mut Tensor) -> Result<()> {
@@ -5853,6 +5708,10 @@ impl Methods for Tensor {
         crate::mode(self, dim, keepdim)
     }
 
+    fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::mode_values(self, dim, keepdim, values, indices)
+    }
+
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor> {
         crate::moveaxis_int(self, source, destination)
     }
@@ -5875,6 +5734,14 @@ impl Methods for Tensor {
 
     fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::mse_loss_out(self, target, reduction, out)
+    }
+
+    fn msort(&self) -> Result<Tensor> {
+        crate::msort(self)
+    }
+
+    fn msort_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::msort_out(self, out)
     }
 
     fn mul(&self, other: &Tensor) -> Result<Tensor> {
@@ -5901,6 +5768,30 @@ impl Methods for Tensor {
         crate::mul_scalar_out(self, other.into(), out)
     }
 
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::multi_margin_loss(self, target, p.into(), margin.into(), weight, reduction)
+    }
+
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multi_margin_loss_out(self, target, p.into(), margin.into(), weight, reduction, out)
+    }
+
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::multilabel_margin_loss(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
+        crate::multilabel_margin_loss_forward(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_forward_output(self, target, reduction, output, is_target)
+    }
+
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_out(self, target, reduction, out)
+    }
+
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
         crate::multinomial!(self, num_samples, replacement)
     }
@@ -5909,44 +5800,12 @@ impl Methods for Tensor {
         crate::multinomial_out!(self, num_samples, replacement, out = out)
     }
 
-    fn multiply(&self, other: &Tensor) -> Result<Tensor> {
-        crate::multiply(self, other)
-    }
-
-    fn multiply_(&mut self, other: &Tensor) -> Result<()> {
-        crate::multiply_(self, other)
-    }
-
-    fn multiply__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::multiply__scalar(self, other.into())
-    }
-
-    fn multiply_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::multiply_out(self, other, out)
-    }
-
-    fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::multiply_scalar(self, other.into())
-    }
-
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
 
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mv_out(self, vec, out)
-    }
-
-    fn mvlgamma(&self, p: i64) -> Result<Tensor> {
-        crate::mvlgamma(self, p)
-    }
-
-    fn mvlgamma_(&mut self, p: i64) -> Result<()> {
-        crate::mvlgamma_(self, p)
-    }
-
-    fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()> {
-        crate::mvlgamma_out(self, p, out)
     }
 
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
@@ -5961,6 +5820,14 @@ impl Methods for Tensor {
         crate::nan_to_num_out(self, nan, posinf, neginf, out)
     }
 
+    fn nanmean(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::nanmean!(self, dim, keepdim)
+    }
+
+    fn nanmean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nanmean_out!(self, dim, keepdim, out = out)
+    }
+
     fn nanmedian(&self) -> Result<Tensor> {
         crate::nanmedian(self)
     }
@@ -5969,8 +5836,28 @@ impl Methods for Tensor {
         crate::nanmedian_dim(self, dim, keepdim)
     }
 
+    fn nanmedian_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::nanmedian_dim_values(self, dim, keepdim, values, indices)
+    }
+
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()> {
         crate::nanmedian_out(self, out)
+    }
+
+    fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::nanquantile!(self, q, dim, keepdim)
+    }
+
+    fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nanquantile_out!(self, q, dim, keepdim, out = out)
+    }
+
+    fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::nanquantile_scalar!(self, q, dim, keepdim)
+    }
+
+    fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nanquantile_scalar_out!(self, q, dim, keepdim, out = out)
     }
 
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
@@ -5991,6 +5878,10 @@ impl Methods for Tensor {
 
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()> {
         crate::narrow_copy_out(self, dim, start, length, out)
+    }
+
+    fn narrow_tensor(&self, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
+        crate::narrow_tensor(self, dim, start, length)
     }
 
     fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor> {
@@ -6033,36 +5924,44 @@ impl Methods for Tensor {
         crate::neg_out(self, out)
     }
 
-    fn negative(&self) -> Result<Tensor> {
-        crate::negative(self)
-    }
-
-    fn negative_(&mut self) -> Result<()> {
-        crate::negative_(self)
-    }
-
-    fn negative_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::negative_out(self, out)
-    }
-
     fn new_empty(&self, size: &[i64]) -> Result<Tensor> {
         crate::new_empty!(self, size)
+    }
+
+    fn new_empty_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_empty_out(self, size, out)
     }
 
     fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor> {
         crate::new_empty_strided!(self, size, stride)
     }
 
+    fn new_empty_strided_out(&self, size: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_empty_strided_out(self, size, stride, out)
+    }
+
     fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor> {
         crate::new_full!(self, size, fill_value.into())
+    }
+
+    fn new_full_out(&self, size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::new_full_out(self, size, fill_value.into(), out)
     }
 
     fn new_ones(&self, size: &[i64]) -> Result<Tensor> {
         crate::new_ones!(self, size)
     }
 
+    fn new_ones_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_ones_out(self, size, out)
+    }
+
     fn new_zeros(&self, size: &[i64]) -> Result<Tensor> {
         crate::new_zeros!(self, size)
+    }
+
+    fn new_zeros_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_zeros_out(self, size, out)
     }
 
     fn nextafter(&self, other: &Tensor) -> Result<Tensor> {
@@ -6089,16 +5988,36 @@ impl Methods for Tensor {
         crate::nll_loss2d_forward(self, target, weight, reduction, ignore_index)
     }
 
+    fn nll_loss2d_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()> {
+        crate::nll_loss2d_forward_output(self, target, weight, reduction, ignore_index, output, total_weight)
+    }
+
+    fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()> {
+        crate::nll_loss2d_out(self, target, weight, reduction, ignore_index, out)
+    }
+
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
         crate::nll_loss_forward(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()> {
+        crate::nll_loss_forward_output(self, target, weight, reduction, ignore_index, output, total_weight)
     }
 
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
         crate::nll_loss_nd(self, target, weight, reduction, ignore_index)
     }
 
+    fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()> {
+        crate::nll_loss_out(self, target, weight, reduction, ignore_index, out)
+    }
+
     fn nonzero(&self) -> Result<Tensor> {
         crate::nonzero(self)
+    }
+
+    fn nonzero_numpy(&self) -> Result<Vec<Tensor>> {
+        crate::nonzero_numpy(self)
     }
 
     fn nonzero_out(&self, out: &mut Tensor) -> Result<()> {
@@ -6157,30 +6076,6 @@ impl Methods for Tensor {
         crate::normal_out!(self, mean, std, out = out)
     }
 
-    fn not_equal(&self, other: &Tensor) -> Result<Tensor> {
-        crate::not_equal(self, other)
-    }
-
-    fn not_equal_(&mut self, other: &Tensor) -> Result<()> {
-        crate::not_equal_(self, other)
-    }
-
-    fn not_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::not_equal__scalar(self, other.into())
-    }
-
-    fn not_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::not_equal_scalar(self, other.into())
-    }
-
-    fn not_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::not_equal_scalar_out(self, other.into(), out)
-    }
-
-    fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::not_equal_tensor_out(self, other, out)
-    }
-
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
     }
@@ -6213,6 +6108,10 @@ impl Methods for Tensor {
         crate::pad(self, pad, mode, value)
     }
 
+    fn pdist(&self, p: f64) -> Result<Tensor> {
+        crate::pdist(self, p)
+    }
+
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
         crate::permute(self, dims)
     }
@@ -6241,22 +6140,6 @@ impl Methods for Tensor {
         crate::pixel_unshuffle_out(self, downscale_factor, out)
     }
 
-    fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor> {
-        crate::poisson(self, generator)
-    }
-
-    fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-        crate::poisson_out(self, generator, out)
-    }
-
-    fn polygamma_(&mut self, n: i64) -> Result<()> {
-        crate::polygamma_(self, n)
-    }
-
-    fn positive(&self) -> Result<Tensor> {
-        crate::positive(self)
-    }
-
     fn pow_(&mut self, exponent: &Tensor) -> Result<()> {
         crate::pow_(self, exponent)
     }
@@ -6281,6 +6164,10 @@ impl Methods for Tensor {
         crate::pow_tensor_tensor_out(self, exponent, out)
     }
 
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor> {
+        crate::prelu(self, weight)
+    }
+
     fn prod(&self) -> Result<Tensor> {
         crate::prod!(self)
     }
@@ -6299,6 +6186,30 @@ impl Methods for Tensor {
 
     fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
         crate::put(self, index, source, accumulate)
+    }
+
+    fn put_(&mut self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
+        crate::put_(self, index, source, accumulate)
+    }
+
+    fn put_out(&self, index: &Tensor, source: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()> {
+        crate::put_out(self, index, source, accumulate, out)
+    }
+
+    fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::quantile!(self, q, dim, keepdim)
+    }
+
+    fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::quantile_out!(self, q, dim, keepdim, out = out)
+    }
+
+    fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::quantile_scalar!(self, q, dim, keepdim)
+    }
+
+    fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::quantile_scalar_out!(self, q, dim, keepdim, out = out)
     }
 
     fn rad2deg(&self) -> Result<Tensor> {
@@ -6321,6 +6232,14 @@ impl Methods for Tensor {
         crate::rand_like_generator!(self, generator = generator)
     }
 
+    fn rand_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::rand_like_generator_out!(self, generator = generator, out = out)
+    }
+
+    fn rand_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::rand_like_out!(self, out = out)
+    }
+
     fn randint_like(&self, high: i64) -> Result<Tensor> {
         crate::randint_like!(self, high)
     }
@@ -6329,12 +6248,28 @@ impl Methods for Tensor {
         crate::randint_like_generator!(self, high, generator = generator)
     }
 
+    fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_generator_out!(self, high, generator = generator, out = out)
+    }
+
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor> {
         crate::randint_like_low_dtype!(self, low, high)
     }
 
+    fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_low_dtype_out!(self, low, high, out = out)
+    }
+
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randint_like_low_generator_dtype!(self, low, high, generator = generator)
+    }
+
+    fn randint_like_low_generator_dtype_out(&self, low: i64, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_low_generator_dtype_out!(self, low, high, generator = generator, out = out)
+    }
+
+    fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_out!(self, high, out = out)
     }
 
     fn randn_like(&self) -> Result<Tensor> {
@@ -6343,6 +6278,14 @@ impl Methods for Tensor {
 
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randn_like_generator!(self, generator = generator)
+    }
+
+    fn randn_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randn_like_generator_out!(self, generator = generator, out = out)
+    }
+
+    fn randn_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::randn_like_out!(self, out = out)
     }
 
     fn random(&self) -> Result<Tensor> {
@@ -6433,6 +6376,10 @@ impl Methods for Tensor {
         crate::relu6(self)
     }
 
+    fn relu6_(&mut self) -> Result<()> {
+        crate::relu6_(self)
+    }
+
     fn relu_(&mut self) -> Result<()> {
         crate::relu_(self)
     }
@@ -6489,6 +6436,10 @@ impl Methods for Tensor {
         crate::repeat_interleave_self_tensor!(self, repeats, dim)
     }
 
+    fn repeat_out(&self, repeats: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::repeat_out(self, repeats, out)
+    }
+
     fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor> {
         crate::replication_pad1d(self, padding)
     }
@@ -6519,6 +6470,14 @@ impl Methods for Tensor {
 
     fn reshape_as(&self, other: &Tensor) -> Result<Tensor> {
         crate::reshape_as(self, other)
+    }
+
+    fn resolve_conj(&self) -> Result<Tensor> {
+        crate::resolve_conj(self)
+    }
+
+    fn resolve_neg(&self) -> Result<Tensor> {
+        crate::resolve_neg(self)
     }
 
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
@@ -6559,6 +6518,26 @@ impl Methods for Tensor {
 
     fn round_out(&self, out: &mut Tensor) -> Result<()> {
         crate::round_out(self, out)
+    }
+
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu_with_noise(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_with_noise_(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)> {
+        crate::rrelu_with_noise_functional(self, noise, lower.into(), upper.into(), training, generator)
     }
 
     fn rsqrt(&self) -> Result<Tensor> {
@@ -6683,6 +6662,10 @@ impl Methods for Tensor {
 
     fn selu(&self) -> Result<Tensor> {
         crate::selu(self)
+    }
+
+    fn selu_(&mut self) -> Result<()> {
+        crate::selu_(self)
     }
 
     fn sgn(&self) -> Result<Tensor> {
@@ -6825,6 +6808,10 @@ impl Methods for Tensor {
         crate::softmax_int(self, dim, dtype)
     }
 
+    fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()> {
+        crate::softmax_int_out(self, dim, dtype, out)
+    }
+
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor> {
         crate::softplus(self, beta.into(), threshold.into())
     }
@@ -6849,324 +6836,12 @@ impl Methods for Tensor {
         crate::sort_stable!(self, stable = stable)
     }
 
-    fn special_bessel_j0(&self) -> Result<Tensor> {
-        crate::special_bessel_j0(self)
+    fn sort_values(&self, dim: i64, descending: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::sort_values(self, dim, descending, values, indices)
     }
 
-    fn special_bessel_j0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_j0_out(self, out)
-    }
-
-    fn special_bessel_j1(&self) -> Result<Tensor> {
-        crate::special_bessel_j1(self)
-    }
-
-    fn special_bessel_j1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_j1_out(self, out)
-    }
-
-    fn special_bessel_y0(&self) -> Result<Tensor> {
-        crate::special_bessel_y0(self)
-    }
-
-    fn special_bessel_y0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_y0_out(self, out)
-    }
-
-    fn special_bessel_y1(&self) -> Result<Tensor> {
-        crate::special_bessel_y1(self)
-    }
-
-    fn special_bessel_y1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_bessel_y1_out(self, out)
-    }
-
-    fn special_digamma(&self) -> Result<Tensor> {
-        crate::special_digamma(self)
-    }
-
-    fn special_digamma_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_digamma_out(self, out)
-    }
-
-    fn special_erf(&self) -> Result<Tensor> {
-        crate::special_erf(self)
-    }
-
-    fn special_erf_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erf_out(self, out)
-    }
-
-    fn special_erfc(&self) -> Result<Tensor> {
-        crate::special_erfc(self)
-    }
-
-    fn special_erfc_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erfc_out(self, out)
-    }
-
-    fn special_erfcx(&self) -> Result<Tensor> {
-        crate::special_erfcx(self)
-    }
-
-    fn special_erfcx_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erfcx_out(self, out)
-    }
-
-    fn special_erfinv(&self) -> Result<Tensor> {
-        crate::special_erfinv(self)
-    }
-
-    fn special_erfinv_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_erfinv_out(self, out)
-    }
-
-    fn special_exp2(&self) -> Result<Tensor> {
-        crate::special_exp2(self)
-    }
-
-    fn special_exp2_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_exp2_out(self, out)
-    }
-
-    fn special_expit(&self) -> Result<Tensor> {
-        crate::special_expit(self)
-    }
-
-    fn special_expit_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_expit_out(self, out)
-    }
-
-    fn special_expm1(&self) -> Result<Tensor> {
-        crate::special_expm1(self)
-    }
-
-    fn special_expm1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_expm1_out(self, out)
-    }
-
-    fn special_gammainc(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_gammainc(self, other)
-    }
-
-    fn special_gammainc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_gammainc_out(self, other, out)
-    }
-
-    fn special_gammaincc(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_gammaincc(self, other)
-    }
-
-    fn special_gammaincc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_gammaincc_out(self, other, out)
-    }
-
-    fn special_gammaln(&self) -> Result<Tensor> {
-        crate::special_gammaln(self)
-    }
-
-    fn special_gammaln_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_gammaln_out(self, out)
-    }
-
-    fn special_i0(&self) -> Result<Tensor> {
-        crate::special_i0(self)
-    }
-
-    fn special_i0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i0_out(self, out)
-    }
-
-    fn special_i0e(&self) -> Result<Tensor> {
-        crate::special_i0e(self)
-    }
-
-    fn special_i0e_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i0e_out(self, out)
-    }
-
-    fn special_i1(&self) -> Result<Tensor> {
-        crate::special_i1(self)
-    }
-
-    fn special_i1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i1_out(self, out)
-    }
-
-    fn special_i1e(&self) -> Result<Tensor> {
-        crate::special_i1e(self)
-    }
-
-    fn special_i1e_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_i1e_out(self, out)
-    }
-
-    fn special_log1p(&self) -> Result<Tensor> {
-        crate::special_log1p(self)
-    }
-
-    fn special_log1p_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_log1p_out(self, out)
-    }
-
-    fn special_log_ndtr(&self) -> Result<Tensor> {
-        crate::special_log_ndtr(self)
-    }
-
-    fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_log_ndtr_out(self, out)
-    }
-
-    fn special_log_softmax(&self, dim: i64) -> Result<Tensor> {
-        crate::special_log_softmax!(self, dim)
-    }
-
-    fn special_logit(&self, eps: Option<f64>) -> Result<Tensor> {
-        crate::special_logit(self, eps)
-    }
-
-    fn special_logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()> {
-        crate::special_logit_out(self, eps, out)
-    }
-
-    fn special_logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-        crate::special_logsumexp(self, dim, keepdim)
-    }
-
-    fn special_logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
-        crate::special_logsumexp_out(self, dim, keepdim, out)
-    }
-
-    fn special_modified_bessel_i0(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_i0(self)
-    }
-
-    fn special_modified_bessel_i0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_i0_out(self, out)
-    }
-
-    fn special_modified_bessel_i1(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_i1(self)
-    }
-
-    fn special_modified_bessel_i1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_i1_out(self, out)
-    }
-
-    fn special_modified_bessel_k0(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_k0(self)
-    }
-
-    fn special_modified_bessel_k0_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_k0_out(self, out)
-    }
-
-    fn special_modified_bessel_k1(&self) -> Result<Tensor> {
-        crate::special_modified_bessel_k1(self)
-    }
-
-    fn special_modified_bessel_k1_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_modified_bessel_k1_out(self, out)
-    }
-
-    fn special_multigammaln(&self, p: i64) -> Result<Tensor> {
-        crate::special_multigammaln(self, p)
-    }
-
-    fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()> {
-        crate::special_multigammaln_out(self, p, out)
-    }
-
-    fn special_ndtr(&self) -> Result<Tensor> {
-        crate::special_ndtr(self)
-    }
-
-    fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_ndtr_out(self, out)
-    }
-
-    fn special_ndtri(&self) -> Result<Tensor> {
-        crate::special_ndtri(self)
-    }
-
-    fn special_ndtri_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_ndtri_out(self, out)
-    }
-
-    fn special_psi(&self) -> Result<Tensor> {
-        crate::special_psi(self)
-    }
-
-    fn special_psi_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_psi_out(self, out)
-    }
-
-    fn special_round(&self) -> Result<Tensor> {
-        crate::special_round!(self)
-    }
-
-    fn special_round_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_round_out!(self, out = out)
-    }
-
-    fn special_sinc(&self) -> Result<Tensor> {
-        crate::special_sinc(self)
-    }
-
-    fn special_sinc_out(&self, out: &mut Tensor) -> Result<()> {
-        crate::special_sinc_out(self, out)
-    }
-
-    fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-        crate::special_softmax(self, dim, dtype)
-    }
-
-    fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_xlog1py(self, other)
-    }
-
-    fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::special_xlog1py_other_scalar(self, other.into())
-    }
-
-    fn special_xlog1py_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::special_xlog1py_other_scalar_out(self, other.into(), out)
-    }
-
-    fn special_xlog1py_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_xlog1py_out(self, other, out)
-    }
-
-    fn special_xlogy(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_xlogy(self, other)
-    }
-
-    fn special_xlogy_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::special_xlogy_other_scalar(self, other.into())
-    }
-
-    fn special_xlogy_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::special_xlogy_other_scalar_out(self, other.into(), out)
-    }
-
-    fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_xlogy_out(self, other, out)
-    }
-
-    fn special_zeta(&self, other: &Tensor) -> Result<Tensor> {
-        crate::special_zeta(self, other)
-    }
-
-    fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::special_zeta_other_scalar(self, other.into())
-    }
-
-    fn special_zeta_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
-        crate::special_zeta_other_scalar_out(self, other.into(), out)
-    }
-
-    fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::special_zeta_out(self, other, out)
+    fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::sort_values_stable!(self, stable = stable, values = values, indices = indices)
     }
 
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -7175,6 +6850,10 @@ impl Methods for Tensor {
 
     fn split_copy(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
         crate::split_copy(self, split_size, dim)
+    }
+
+    fn split_copy_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::split_copy_tensor_out(self, split_size, dim, out)
     }
 
     fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
@@ -7187,6 +6866,10 @@ impl Methods for Tensor {
 
     fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
         crate::split_with_sizes_copy(self, split_sizes, dim)
+    }
+
+    fn split_with_sizes_copy_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::split_with_sizes_copy_out(self, split_sizes, dim, out)
     }
 
     fn sqrt(&self) -> Result<Tensor> {
@@ -7207,6 +6890,10 @@ impl Methods for Tensor {
 
     fn square_(&mut self) -> Result<()> {
         crate::square_(self)
+    }
+
+    fn square_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::square_out(self, out)
     }
 
     fn squeeze(&self) -> Result<Tensor> {
@@ -7257,6 +6944,10 @@ impl Methods for Tensor {
         crate::squeeze_dims(self, dim)
     }
 
+    fn std(&self, unbiased: bool) -> Result<Tensor> {
+        crate::std(self, unbiased)
+    }
+
     fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor> {
         crate::std_correction!(self, dim)
     }
@@ -7265,8 +6956,32 @@ impl Methods for Tensor {
         crate::std_correction_out!(self, dim, out = out)
     }
 
+    fn std_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+        crate::std_dim(self, dim, unbiased, keepdim)
+    }
+
+    fn std_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)> {
+        crate::std_mean(self, unbiased)
+    }
+
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {
         crate::std_mean_correction!(self, dim)
+    }
+
+    fn std_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::std_mean_correction_out!(self, dim, out0 = out0, out1 = out1)
+    }
+
+    fn std_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::std_mean_dim(self, dim, unbiased, keepdim)
+    }
+
+    fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::std_out(self, dim, unbiased, keepdim, out)
+    }
+
+    fn storage_offset(&self) -> Result<i64> {
+        crate::storage_offset(self)
     }
 
     fn stride(&self) -> Result<Vec<i64>> {
@@ -7301,26 +7016,6 @@ impl Methods for Tensor {
         crate::sub_scalar_out(self, other.into(), alpha.into(), out)
     }
 
-    fn subtract(&self, other: &Tensor) -> Result<Tensor> {
-        crate::subtract!(self, other)
-    }
-
-    fn subtract_(&mut self, other: &Tensor) -> Result<()> {
-        crate::subtract_!(self, other)
-    }
-
-    fn subtract__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()> {
-        crate::subtract__scalar(self, other.into(), alpha.into())
-    }
-
-    fn subtract_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::subtract_out!(self, other, out = out)
-    }
-
-    fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
-        crate::subtract_scalar(self, other.into(), alpha.into())
-    }
-
     fn sum(&self) -> Result<Tensor> {
         crate::sum!(self)
     }
@@ -7335,6 +7030,10 @@ impl Methods for Tensor {
 
     fn sum_out(&self, out: &mut Tensor) -> Result<()> {
         crate::sum_out!(self, out = out)
+    }
+
+    fn sum_to_size(&self, size: &[i64]) -> Result<Tensor> {
+        crate::sum_to_size(self, size)
     }
 
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor> {
@@ -7441,6 +7140,10 @@ impl Methods for Tensor {
         crate::tensor_split_sections(self, sections, dim)
     }
 
+    fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+        crate::tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, dim)
+    }
+
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
         crate::tensordot(self, other, dims_self, dims_other)
     }
@@ -7483,6 +7186,10 @@ impl Methods for Tensor {
 
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
         crate::topk(self, k, dim, largest, sorted)
+    }
+
+    fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::topk_values(self, k, dim, largest, sorted, values, indices)
     }
 
     fn trace(&self) -> Result<Tensor> {
@@ -7533,26 +7240,6 @@ impl Methods for Tensor {
         crate::triu_out(self, diagonal, out)
     }
 
-    fn true_divide(&self, other: &Tensor) -> Result<Tensor> {
-        crate::true_divide(self, other)
-    }
-
-    fn true_divide_(&mut self, other: &Tensor) -> Result<()> {
-        crate::true_divide_(self, other)
-    }
-
-    fn true_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
-        crate::true_divide__scalar(self, other.into())
-    }
-
-    fn true_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
-        crate::true_divide_out(self, other, out)
-    }
-
-    fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
-        crate::true_divide_scalar(self, other.into())
-    }
-
     fn trunc(&self) -> Result<Tensor> {
         crate::trunc(self)
     }
@@ -7571,6 +7258,10 @@ impl Methods for Tensor {
 
     fn unbind_copy_int(&self, dim: i64) -> Result<Vec<Tensor>> {
         crate::unbind_copy_int(self, dim)
+    }
+
+    fn unbind_copy_int_out(&self, dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::unbind_copy_int_out(self, dim, out)
     }
 
     fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>> {
@@ -7609,12 +7300,24 @@ impl Methods for Tensor {
         crate::unique_consecutive(self, return_inverse, return_counts, dim)
     }
 
+    fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
+        crate::unique_consecutive_out(self, return_inverse, return_counts, dim, out0, out1, out2)
+    }
+
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim(self, dim, sorted, return_inverse, return_counts)
     }
 
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim_consecutive(self, dim, return_inverse, return_counts)
+    }
+
+    fn unique_dim_consecutive_out(&self, dim: i64, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
+        crate::unique_dim_consecutive_out(self, dim, return_inverse, return_counts, out0, out1, out2)
+    }
+
+    fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
+        crate::unique_dim_out(self, dim, sorted, return_inverse, return_counts, out0, out1, out2)
     }
 
     fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -7625,8 +7328,16 @@ impl Methods for Tensor {
         crate::unsafe_split(self, split_size, dim)
     }
 
+    fn unsafe_split_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::unsafe_split_tensor_out(self, split_size, dim, out)
+    }
+
     fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
         crate::unsafe_split_with_sizes(self, split_sizes, dim)
+    }
+
+    fn unsafe_split_with_sizes_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::unsafe_split_with_sizes_out(self, split_sizes, dim, out)
     }
 
     fn unsqueeze(&self, dim: i64) -> Result<Tensor> {
@@ -7717,8 +7428,24 @@ impl Methods for Tensor {
         crate::var_dim(self, dim, unbiased, keepdim)
     }
 
+    fn var_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)> {
+        crate::var_mean(self, unbiased)
+    }
+
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {
         crate::var_mean_correction!(self, dim)
+    }
+
+    fn var_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::var_mean_correction_out!(self, dim, out0 = out0, out1 = out1)
+    }
+
+    fn var_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::var_mean_dim(self, dim, unbiased, keepdim)
+    }
+
+    fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::var_out(self, dim, unbiased, keepdim, out)
     }
 
     fn vdot(&self, other: &Tensor) -> Result<Tensor> {
@@ -7741,8 +7468,24 @@ impl Methods for Tensor {
         crate::view_as_complex(self)
     }
 
+    fn view_as_complex_copy(&self) -> Result<Tensor> {
+        crate::view_as_complex_copy(self)
+    }
+
+    fn view_as_complex_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::view_as_complex_copy_out(self, out)
+    }
+
     fn view_as_real(&self) -> Result<Tensor> {
         crate::view_as_real(self)
+    }
+
+    fn view_as_real_copy(&self) -> Result<Tensor> {
+        crate::view_as_real_copy(self)
+    }
+
+    fn view_as_real_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::view_as_real_copy_out(self, out)
     }
 
     fn view_copy(&self, size: &[i64]) -> Result<Tensor> {
@@ -7763,6 +7506,14 @@ impl Methods for Tensor {
 
     fn view_dtype(&self, dtype: DType) -> Result<Tensor> {
         crate::view_dtype(self, dtype)
+    }
+
+    fn vsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
+        crate::vsplit_array(self, indices)
+    }
+
+    fn vsplit_int(&self, sections: i64) -> Result<Vec<Tensor>> {
+        crate::vsplit_int(self, sections)
     }
 
     fn xlogy(&self, other: &Tensor) -> Result<Tensor> {
@@ -7795,6 +7546,10 @@ impl Methods for Tensor {
 
     fn zero_(&mut self) -> Result<()> {
         crate::zero_(self)
+    }
+
+    fn zero_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::zero_out(self, out)
     }
 
     fn zeros_like(&self) -> Result<Tensor> {
