@@ -3098,6 +3098,12 @@ pub trait Methods {
     /// `special_digamma`, into a tensor of the caller's.
     fn special_digamma_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// `-self * log(self)`, negative infinity below zero
+    fn special_entr(&self) -> Result<Tensor>;
+
+    /// `special_entr`, into a tensor of the caller's.
+    fn special_entr_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Another name of `erf`
     fn special_erf(&self) -> Result<Tensor>;
 
@@ -7971,6 +7977,14 @@ impl Methods for Tensor {
 
     fn special_digamma_out(&self, out: &mut Tensor) -> Result<()> {
         crate::special_digamma_out(self, out)
+    }
+
+    fn special_entr(&self) -> Result<Tensor> {
+        crate::special_entr(self)
+    }
+
+    fn special_entr_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_entr_out(self, out)
     }
 
     fn special_erf(&self) -> Result<Tensor> {
