@@ -35,6 +35,15 @@ pub trait Methods {
     /// `abs`, into a tensor of the caller's.
     fn abs_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// Another name of `abs`
+    fn absolute(&self) -> Result<Tensor>;
+
+    /// `absolute`, in place.
+    fn absolute_(&mut self) -> Result<()>;
+
+    /// `absolute`, into a tensor of the caller's.
+    fn absolute_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The inverse of the cosine
     fn acos(&self) -> Result<Tensor>;
 
@@ -92,7 +101,7 @@ pub trait Methods {
     /// `add`, in place.
     fn add_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self + alpha * other`, of a number, in place
+    /// `add_scalar`, in place.
     fn add__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
 
     /// `add`, into a tensor of the caller's.
@@ -212,6 +221,12 @@ pub trait Methods {
     /// `aminmax`, into a tensor of the caller's.
     fn aminmax_out(&self, min: &mut Tensor, max: &mut Tensor) -> Result<()>;
 
+    /// The angle of a number in the complex plane: for real ones, 0 or half a turn
+    fn angle(&self) -> Result<Tensor>;
+
+    /// `angle`, into a tensor of the caller's.
+    fn angle_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Whether any element is true, that is, not zero.
     fn any(&self) -> Result<Tensor>;
 
@@ -229,6 +244,69 @@ pub trait Methods {
 
     /// `any_dim`, into a tensor of the caller's.
     fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `acos`
+    fn arccos(&self) -> Result<Tensor>;
+
+    /// `arccos`, in place.
+    fn arccos_(&mut self) -> Result<()>;
+
+    /// `arccos`, into a tensor of the caller's.
+    fn arccos_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `acosh`
+    fn arccosh(&self) -> Result<Tensor>;
+
+    /// `arccosh`, in place.
+    fn arccosh_(&mut self) -> Result<()>;
+
+    /// `arccosh`, into a tensor of the caller's.
+    fn arccosh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `asin`
+    fn arcsin(&self) -> Result<Tensor>;
+
+    /// `arcsin`, in place.
+    fn arcsin_(&mut self) -> Result<()>;
+
+    /// `arcsin`, into a tensor of the caller's.
+    fn arcsin_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `asinh`
+    fn arcsinh(&self) -> Result<Tensor>;
+
+    /// `arcsinh`, in place.
+    fn arcsinh_(&mut self) -> Result<()>;
+
+    /// `arcsinh`, into a tensor of the caller's.
+    fn arcsinh_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `atan`
+    fn arctan(&self) -> Result<Tensor>;
+
+    /// Another name of `atan2`
+    fn arctan2(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `arctan2`, in place.
+    fn arctan2_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `arctan2`, into a tensor of the caller's.
+    fn arctan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `arctan`, in place.
+    fn arctan_(&mut self) -> Result<()>;
+
+    /// `arctan`, into a tensor of the caller's.
+    fn arctan_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `atanh`
+    fn arctanh(&self) -> Result<Tensor>;
+
+    /// `arctanh`, in place.
+    fn arctanh_(&mut self) -> Result<()>;
+
+    /// `arctanh`, into a tensor of the caller's.
+    fn arctanh_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Where the largest element is, along a dimension or among all.
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
@@ -398,13 +476,13 @@ pub trait Methods {
     /// `bitwise_and`, in place.
     fn bitwise_and_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self & other`, of a number, in place
+    /// `bitwise_and_scalar`, in place.
     fn bitwise_and__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self & other`, of a number
     fn bitwise_and_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self & other`, of a number, into a tensor of the caller's
+    /// `bitwise_and_scalar`, into a tensor of the caller's.
     fn bitwise_and_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_and`, into a tensor of the caller's.
@@ -416,7 +494,7 @@ pub trait Methods {
     /// `bitwise_left_shift`, in place.
     fn bitwise_left_shift_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self << other`, of a number, in place
+    /// `bitwise_left_shift_tensor_scalar`, in place.
     fn bitwise_left_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `bitwise_left_shift`, into a tensor of the caller's.
@@ -425,7 +503,7 @@ pub trait Methods {
     /// `self << other`, of a number
     fn bitwise_left_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self << other`, of a number, into a tensor of the caller's
+    /// `bitwise_left_shift_tensor_scalar`, into a tensor of the caller's.
     fn bitwise_left_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `!self`, bit by bit
@@ -443,13 +521,13 @@ pub trait Methods {
     /// `bitwise_or`, in place.
     fn bitwise_or_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self | other`, of a number, in place
+    /// `bitwise_or_scalar`, in place.
     fn bitwise_or__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self | other`, of a number
     fn bitwise_or_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self | other`, of a number, into a tensor of the caller's
+    /// `bitwise_or_scalar`, into a tensor of the caller's.
     fn bitwise_or_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_or`, into a tensor of the caller's.
@@ -461,7 +539,7 @@ pub trait Methods {
     /// `bitwise_right_shift`, in place.
     fn bitwise_right_shift_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self >> other`, of a number, in place
+    /// `bitwise_right_shift_tensor_scalar`, in place.
     fn bitwise_right_shift__tensor_scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `bitwise_right_shift`, into a tensor of the caller's.
@@ -470,7 +548,7 @@ pub trait Methods {
     /// `self >> other`, of a number
     fn bitwise_right_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self >> other`, of a number, into a tensor of the caller's
+    /// `bitwise_right_shift_tensor_scalar`, into a tensor of the caller's.
     fn bitwise_right_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self ^ other`, bit by bit
@@ -479,13 +557,13 @@ pub trait Methods {
     /// `bitwise_xor`, in place.
     fn bitwise_xor_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self ^ other`, of a number, in place
+    /// `bitwise_xor_scalar`, in place.
     fn bitwise_xor__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self ^ other`, of a number
     fn bitwise_xor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self ^ other`, of a number, into a tensor of the caller's
+    /// `bitwise_xor_scalar`, into a tensor of the caller's.
     fn bitwise_xor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `bitwise_xor`, into a tensor of the caller's.
@@ -545,22 +623,22 @@ pub trait Methods {
     /// `self` kept between two numbers, either of which may be left out
     fn clamp(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
 
-    /// `self` kept between two numbers, in place
+    /// `clamp`, in place.
     fn clamp_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
 
     /// `clamp_tensor`, in place.
     fn clamp__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
 
-    /// `self` kept on one side of a number
+    /// `self`, or the number where that is smaller
     fn clamp_max(&self, max: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self` kept on one side of a number, in place
+    /// `clamp_max`, in place.
     fn clamp_max_(&mut self, max: impl Into<Scalar>) -> Result<()>;
 
     /// `clamp_max_tensor`, in place.
     fn clamp_max__tensor(&mut self, max: &Tensor) -> Result<()>;
 
-    /// `self` kept on one side of a number, into a tensor of the caller's
+    /// `clamp_max`, into a tensor of the caller's.
     fn clamp_max_out(&self, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or the bound where it is smaller
@@ -569,16 +647,16 @@ pub trait Methods {
     /// `clamp_max_tensor`, into a tensor of the caller's.
     fn clamp_max_tensor_out(&self, max: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self` kept on one side of a number
+    /// `self`, or the number where that is larger
     fn clamp_min(&self, min: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self` kept on one side of a number, in place
+    /// `clamp_min`, in place.
     fn clamp_min_(&mut self, min: impl Into<Scalar>) -> Result<()>;
 
     /// `clamp_min_tensor`, in place.
     fn clamp_min__tensor(&mut self, min: &Tensor) -> Result<()>;
 
-    /// `self` kept on one side of a number, into a tensor of the caller's
+    /// `clamp_min`, into a tensor of the caller's.
     fn clamp_min_out(&self, min: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self`, or the bound where it is larger
@@ -587,7 +665,7 @@ pub trait Methods {
     /// `clamp_min_tensor`, into a tensor of the caller's.
     fn clamp_min_tensor_out(&self, min: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self` kept between two numbers, into a tensor of the caller's
+    /// `clamp`, into a tensor of the caller's.
     fn clamp_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self` kept between two bounds, either of which may be left out
@@ -595,6 +673,24 @@ pub trait Methods {
 
     /// `clamp_tensor`, into a tensor of the caller's.
     fn clamp_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `clamp`
+    fn clip(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
+
+    /// `clip`, in place.
+    fn clip_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()>;
+
+    /// `clip_tensor`, in place.
+    fn clip__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
+
+    /// `clip`, into a tensor of the caller's.
+    fn clip_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `clamp_tensor`
+    fn clip_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
+
+    /// `clip_tensor`, into a tensor of the caller's.
+    fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
 
     /// `clone`, into a tensor of the caller's.
     fn clone_out(&self, out: &mut Tensor) -> Result<()>;
@@ -644,7 +740,7 @@ pub trait Methods {
     /// `copysign`, in place.
     fn copysign_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// The magnitude of `self` with the sign of a number, in place
+    /// `copysign_scalar`, in place.
     fn copysign__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `copysign`, into a tensor of the caller's.
@@ -653,7 +749,7 @@ pub trait Methods {
     /// The magnitude of `self` with the sign of a number
     fn copysign_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// The magnitude of `self` with the sign of a number, into a tensor of the caller's
+    /// `copysign_scalar`, into a tensor of the caller's.
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// How variables vary together, from -1 to 1.
@@ -809,19 +905,19 @@ pub trait Methods {
     /// `div`, in place.
     fn div_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self / other`, by a number, in place
+    /// `div_scalar`, in place.
     fn div__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self / other`, by a number, rounded, in place
+    /// `div_scalar_mode`, in place.
     fn div__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
 
-    /// `div_tensor_mode`, in place
+    /// `div_tensor_mode`, in place.
     fn div__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
 
     /// `div`, into a tensor of the caller's.
     fn div_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `div_tensor_mode`, into a tensor of the caller's
+    /// `div_tensor_mode`, into a tensor of the caller's.
     fn div_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
 
     /// `self / other`, by a number
@@ -838,6 +934,36 @@ pub trait Methods {
 
     /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
     fn div_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
+
+    /// Another name of `div`
+    fn divide(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `divide`, in place.
+    fn divide_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `divide_scalar`, in place.
+    fn divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `divide_scalar_mode`, in place.
+    fn divide__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()>;
+
+    /// `divide_tensor_mode`, in place.
+    fn divide__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()>;
+
+    /// `divide`, into a tensor of the caller's.
+    fn divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `divide_tensor_mode`, into a tensor of the caller's.
+    fn divide_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `div_scalar`
+    fn divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// Another name of `div_scalar_mode`
+    fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor>;
+
+    /// Another name of `div_tensor_mode`
+    fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
     /// The sum of the products of the elements of two vectors.
     fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
@@ -887,13 +1013,13 @@ pub trait Methods {
     /// `eq`, in place.
     fn eq_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self == other`, of a number, in place
+    /// `eq_scalar`, in place.
     fn eq__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self == other`, of a number
     fn eq_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self == other`, of a number, into a tensor of the caller's
+    /// `eq_scalar`, into a tensor of the caller's.
     fn eq_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `eq`, into a tensor of the caller's.
@@ -1004,6 +1130,15 @@ pub trait Methods {
     /// `fill`, into a tensor of the caller's.
     fn fill_tensor_out(&self, value: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Another name of `trunc`
+    fn fix(&self) -> Result<Tensor>;
+
+    /// `fix`, in place.
+    fn fix_(&mut self) -> Result<()>;
+
+    /// `fix`, into a tensor of the caller's.
+    fn fix_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// These dimensions and those between them as one.
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor>;
 
@@ -1018,6 +1153,24 @@ pub trait Methods {
 
     /// The rows in reverse.
     fn flipud(&self) -> Result<Tensor>;
+
+    /// `self ^ exponent`, in double precision, in place
+    fn float_power_(&mut self, exponent: &Tensor) -> Result<()>;
+
+    /// `self ^ exponent`, of a number, in double precision, in place
+    fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()>;
+
+    /// `self ^ exponent`, of a number, in double precision
+    fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `float_power_tensor_scalar`, into a tensor of the caller's.
+    fn float_power_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `self ^ exponent`, in double precision
+    fn float_power_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor>;
+
+    /// `float_power_tensor_tensor`, into a tensor of the caller's.
+    fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The largest integer that is not above
     fn floor(&self) -> Result<Tensor>;
@@ -1064,13 +1217,13 @@ pub trait Methods {
     /// `fmod`, in place.
     fn fmod_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// The remainder of division by a number, with the sign of `self`, in place
+    /// `fmod_scalar`, in place.
     fn fmod__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// The remainder of division by a number, with the sign of `self`
     fn fmod_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// The remainder of division by a number, with the sign of `self`, into a tensor of the caller's
+    /// `fmod_scalar`, into a tensor of the caller's.
     fn fmod_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `fmod`, into a tensor of the caller's.
@@ -1096,6 +1249,12 @@ pub trait Methods {
 
     /// `fractional_max_pool3d`, into a tensor of the caller's.
     fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// A fraction from a half to one, and the power of two that it is to be multiplied with
+    fn frexp(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `frexp`, into a tensor of the caller's.
+    fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()>;
 
     /// The roots of the sums of squares over at most two dimensions; over all without any.
     fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
@@ -1130,13 +1289,13 @@ pub trait Methods {
     /// `ge`, in place.
     fn ge_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self >= other`, of a number, in place
+    /// `ge_scalar`, in place.
     fn ge__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self >= other`, of a number
     fn ge_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self >= other`, of a number, into a tensor of the caller's
+    /// `ge_scalar`, into a tensor of the caller's.
     fn ge_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `ge`, into a tensor of the caller's.
@@ -1193,19 +1352,55 @@ pub trait Methods {
     /// The slopes along a dimension or each, with the places of the points for each.
     fn gradient_tensorarrayint(&self, spacing: &[Tensor]) -> Result<Vec<Tensor>>;
 
+    /// Another name of `gt`
+    fn greater(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `greater`, in place.
+    fn greater_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `greater_scalar`, in place.
+    fn greater__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// Another name of `ge`
+    fn greater_equal(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `greater_equal`, in place.
+    fn greater_equal_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `greater_equal_scalar`, in place.
+    fn greater_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// Another name of `ge_scalar`
+    fn greater_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `greater_equal_scalar`, into a tensor of the caller's.
+    fn greater_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `greater_equal`, into a tensor of the caller's.
+    fn greater_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `gt_scalar`
+    fn greater_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `greater_scalar`, into a tensor of the caller's.
+    fn greater_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `greater`, into a tensor of the caller's.
+    fn greater_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `self > other`
     fn gt(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `gt`, in place.
     fn gt_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self > other`, of a number, in place
+    /// `gt_scalar`, in place.
     fn gt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self > other`, of a number
     fn gt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self > other`, of a number, into a tensor of the caller's
+    /// `gt_scalar`, into a tensor of the caller's.
     fn gt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `gt`, into a tensor of the caller's.
@@ -1262,6 +1457,27 @@ pub trait Methods {
     /// `histc`, into a tensor of the caller's.
     fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
+    /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
+    fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `histogram_bin_ct`, into a tensor of the caller's.
+    fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
+
+    /// How many elements there are in each bin between these edges; and the edges
+    fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `histogram_bins_tensor`, into a tensor of the caller's.
+    fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
+
+    /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
+    fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
+
+    /// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
+    fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
+
+    /// How many points there are in each bin between these edges for each coordinate; and the edges
+    fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
+
     /// The columns between these positions; of a vector, runs.
     fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
 
@@ -1282,6 +1498,33 @@ pub trait Methods {
 
     /// `hypot`, into a tensor of the caller's.
     fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The modified Bessel function of the first kind, of order 0
+    fn i0(&self) -> Result<Tensor>;
+
+    /// `i0`, in place.
+    fn i0_(&mut self) -> Result<()>;
+
+    /// `i0`, into a tensor of the caller's.
+    fn i0_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The share of a gamma distribution of shape `self` that is below `other`
+    fn igamma(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `igamma`, in place.
+    fn igamma_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `igamma`, into a tensor of the caller's.
+    fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The share of a gamma distribution of shape `self` that is above `other`
+    fn igammac(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `igammac`, in place.
+    fn igammac_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `igammac`, into a tensor of the caller's.
+    fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Every patch of an image that a kernel would cover, as a column.
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
@@ -1448,19 +1691,28 @@ pub trait Methods {
     /// `lcm`, into a tensor of the caller's.
     fn lcm_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `self * 2^other`
+    fn ldexp(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `self * 2^other`, in place
+    fn ldexp_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `ldexp`, into a tensor of the caller's.
+    fn ldexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `self <= other`
     fn le(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `le`, in place.
     fn le_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self <= other`, of a number, in place
+    /// `le_scalar`, in place.
     fn le__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self <= other`, of a number
     fn le_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self <= other`, of a number, into a tensor of the caller's
+    /// `le_scalar`, into a tensor of the caller's.
     fn le_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `le`, into a tensor of the caller's.
@@ -1481,7 +1733,7 @@ pub trait Methods {
     /// `lerp`, in place.
     fn lerp_(&mut self, end: &Tensor, weight: &Tensor) -> Result<()>;
 
-    /// `self + weight * (end - self)`, of a number, in place
+    /// `lerp_scalar`, in place.
     fn lerp__scalar(&mut self, end: &Tensor, weight: impl Into<Scalar>) -> Result<()>;
 
     /// `self + weight * (end - self)`, of a number
@@ -1492,6 +1744,42 @@ pub trait Methods {
 
     /// `lerp`, into a tensor of the caller's.
     fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `lt`
+    fn less(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `less`, in place.
+    fn less_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `less_scalar`, in place.
+    fn less__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// Another name of `le`
+    fn less_equal(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `less_equal`, in place.
+    fn less_equal_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `less_equal_scalar`, in place.
+    fn less_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// Another name of `le_scalar`
+    fn less_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `less_equal_scalar`, into a tensor of the caller's.
+    fn less_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `less_equal`, into a tensor of the caller's.
+    fn less_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `lt_scalar`
+    fn less_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `less_scalar`, into a tensor of the caller's.
+    fn less_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `less`, into a tensor of the caller's.
+    fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The logarithm of the magnitude of the gamma function
     fn lgamma(&self) -> Result<Tensor>;
@@ -1673,13 +1961,13 @@ pub trait Methods {
     /// `lt`, in place.
     fn lt_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self < other`, of a number, in place
+    /// `lt_scalar`, in place.
     fn lt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self < other`, of a number
     fn lt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self < other`, of a number, into a tensor of the caller's
+    /// `lt_scalar`, into a tensor of the caller's.
     fn lt_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `lt`, into a tensor of the caller's.
@@ -1898,7 +2186,7 @@ pub trait Methods {
     /// `mul`, in place.
     fn mul_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self * other`, of a number, in place
+    /// `mul_scalar`, in place.
     fn mul__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `mul`, into a tensor of the caller's.
@@ -1934,11 +2222,35 @@ pub trait Methods {
     /// `multinomial`, into a tensor of the caller's.
     fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()>;
 
+    /// Another name of `mul`
+    fn multiply(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `multiply`, in place.
+    fn multiply_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `multiply_scalar`, in place.
+    fn multiply__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `multiply`, into a tensor of the caller's.
+    fn multiply_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `mul_scalar`
+    fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
     /// A matrix times a vector.
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
     /// `mv`, into a tensor of the caller's.
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The logarithm of the gamma function of so many variables
+    fn mvlgamma(&self, p: i64) -> Result<Tensor>;
+
+    /// `mvlgamma`, in place.
+    fn mvlgamma_(&mut self, p: i64) -> Result<()>;
+
+    /// `mvlgamma`, into a tensor of the caller's.
+    fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
 
     /// The same, with numbers in place of NaN and of infinities
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
@@ -2006,13 +2318,13 @@ pub trait Methods {
     /// `ne`, in place.
     fn ne_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self != other`, of a number, in place
+    /// `ne_scalar`, in place.
     fn ne__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `self != other`, of a number
     fn ne_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self != other`, of a number, into a tensor of the caller's
+    /// `ne_scalar`, into a tensor of the caller's.
     fn ne_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `ne`, into a tensor of the caller's.
@@ -2026,6 +2338,15 @@ pub trait Methods {
 
     /// `neg`, into a tensor of the caller's.
     fn neg_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `neg`
+    fn negative(&self) -> Result<Tensor>;
+
+    /// `negative`, in place.
+    fn negative_(&mut self) -> Result<()>;
+
+    /// `negative`, into a tensor of the caller's.
+    fn negative_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
     fn new_empty(&self, size: &[i64]) -> Result<Tensor>;
@@ -2141,6 +2462,24 @@ pub trait Methods {
     /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
     fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
 
+    /// Another name of `ne`
+    fn not_equal(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `not_equal`, in place.
+    fn not_equal_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `not_equal_scalar`, in place.
+    fn not_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// Another name of `ne_scalar`
+    fn not_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `not_equal_scalar`, into a tensor of the caller's.
+    fn not_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `not_equal`, into a tensor of the caller's.
+    fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// How many elements there are.
     fn numel(&self) -> Result<i64>;
 
@@ -2188,6 +2527,18 @@ pub trait Methods {
 
     /// `pixel_unshuffle`, into a tensor of the caller's.
     fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
+
+    /// How often what happens at a rate of `self` happens
+    fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `poisson`, into a tensor of the caller's.
+    fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `polygamma`, in place
+    fn polygamma_(&mut self, n: i64) -> Result<()>;
+
+    /// `self`, which must be a number
+    fn positive(&self) -> Result<Tensor>;
 
     /// `self ^ exponent`, in place
     fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
@@ -2381,13 +2732,13 @@ pub trait Methods {
     /// `remainder`, in place.
     fn remainder_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// The remainder of division by a number, with its sign, in place
+    /// `remainder_scalar`, in place.
     fn remainder__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// The remainder of division by a number, with its sign
     fn remainder_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// The remainder of division by a number, with its sign, into a tensor of the caller's
+    /// `remainder_scalar`, into a tensor of the caller's.
     fn remainder_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `remainder`, into a tensor of the caller's.
@@ -2480,7 +2831,7 @@ pub trait Methods {
     /// `rrelu`, in place
     fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
 
-    /// `rrelu_with_noise_functional`, into a tensor of the caller's for what elements were multiplied with
+    /// `rrelu`, into a tensor of the caller's for what elements were multiplied with while training
     fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `rrelu_with_noise`, in place
@@ -2717,6 +3068,252 @@ pub trait Methods {
     /// `sort_stable`, into a tensor of the caller's.
     fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
+    /// The Bessel function of the first kind, of order 0
+    fn special_bessel_j0(&self) -> Result<Tensor>;
+
+    /// `special_bessel_j0`, into a tensor of the caller's.
+    fn special_bessel_j0_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The Bessel function of the first kind, of order 1
+    fn special_bessel_j1(&self) -> Result<Tensor>;
+
+    /// `special_bessel_j1`, into a tensor of the caller's.
+    fn special_bessel_j1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The Bessel function of the second kind, of order 0
+    fn special_bessel_y0(&self) -> Result<Tensor>;
+
+    /// `special_bessel_y0`, into a tensor of the caller's.
+    fn special_bessel_y0_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The Bessel function of the second kind, of order 1
+    fn special_bessel_y1(&self) -> Result<Tensor>;
+
+    /// `special_bessel_y1`, into a tensor of the caller's.
+    fn special_bessel_y1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `digamma`
+    fn special_digamma(&self) -> Result<Tensor>;
+
+    /// `special_digamma`, into a tensor of the caller's.
+    fn special_digamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `-self * log(self)`, negative infinity below zero
+    fn special_entr(&self) -> Result<Tensor>;
+
+    /// `special_entr`, into a tensor of the caller's.
+    fn special_entr_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `erf`
+    fn special_erf(&self) -> Result<Tensor>;
+
+    /// `special_erf`, into a tensor of the caller's.
+    fn special_erf_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `erfc`
+    fn special_erfc(&self) -> Result<Tensor>;
+
+    /// `special_erfc`, into a tensor of the caller's.
+    fn special_erfc_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `e^(self^2) * erfc(self)`
+    fn special_erfcx(&self) -> Result<Tensor>;
+
+    /// `special_erfcx`, into a tensor of the caller's.
+    fn special_erfcx_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `erfinv`
+    fn special_erfinv(&self) -> Result<Tensor>;
+
+    /// `special_erfinv`, into a tensor of the caller's.
+    fn special_erfinv_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `exp2`
+    fn special_exp2(&self) -> Result<Tensor>;
+
+    /// `special_exp2`, into a tensor of the caller's.
+    fn special_exp2_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `sigmoid`
+    fn special_expit(&self) -> Result<Tensor>;
+
+    /// `special_expit`, into a tensor of the caller's.
+    fn special_expit_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `expm1`
+    fn special_expm1(&self) -> Result<Tensor>;
+
+    /// `special_expm1`, into a tensor of the caller's.
+    fn special_expm1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `igamma`
+    fn special_gammainc(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `special_gammainc`, into a tensor of the caller's.
+    fn special_gammainc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `igammac`
+    fn special_gammaincc(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `special_gammaincc`, into a tensor of the caller's.
+    fn special_gammaincc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `lgamma`
+    fn special_gammaln(&self) -> Result<Tensor>;
+
+    /// `special_gammaln`, into a tensor of the caller's.
+    fn special_gammaln_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `i0`
+    fn special_i0(&self) -> Result<Tensor>;
+
+    /// `special_i0`, into a tensor of the caller's.
+    fn special_i0_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `e^-|self| * i0(self)`
+    fn special_i0e(&self) -> Result<Tensor>;
+
+    /// `special_i0e`, into a tensor of the caller's.
+    fn special_i0e_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The modified Bessel function of the first kind, of order 1
+    fn special_i1(&self) -> Result<Tensor>;
+
+    /// `special_i1`, into a tensor of the caller's.
+    fn special_i1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `e^-|self| * i1(self)`
+    fn special_i1e(&self) -> Result<Tensor>;
+
+    /// `special_i1e`, into a tensor of the caller's.
+    fn special_i1e_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `log1p`
+    fn special_log1p(&self) -> Result<Tensor>;
+
+    /// `special_log1p`, into a tensor of the caller's.
+    fn special_log1p_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The logarithm of the share of a normal distribution that is below
+    fn special_log_ndtr(&self) -> Result<Tensor>;
+
+    /// `special_log_ndtr`, into a tensor of the caller's.
+    fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `log_softmax_int`
+    fn special_log_softmax(&self, dim: i64) -> Result<Tensor>;
+
+    /// Another name of `logit`
+    fn special_logit(&self, eps: Option<f64>) -> Result<Tensor>;
+
+    /// `special_logit`, into a tensor of the caller's.
+    fn special_logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `logsumexp`
+    fn special_logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `special_logsumexp`, into a tensor of the caller's.
+    fn special_logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The modified Bessel function of the first kind, of order 0
+    fn special_modified_bessel_i0(&self) -> Result<Tensor>;
+
+    /// `special_modified_bessel_i0`, into a tensor of the caller's.
+    fn special_modified_bessel_i0_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The modified Bessel function of the first kind, of order 1
+    fn special_modified_bessel_i1(&self) -> Result<Tensor>;
+
+    /// `special_modified_bessel_i1`, into a tensor of the caller's.
+    fn special_modified_bessel_i1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The modified Bessel function of the second kind, of order 0
+    fn special_modified_bessel_k0(&self) -> Result<Tensor>;
+
+    /// `special_modified_bessel_k0`, into a tensor of the caller's.
+    fn special_modified_bessel_k0_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The modified Bessel function of the second kind, of order 1
+    fn special_modified_bessel_k1(&self) -> Result<Tensor>;
+
+    /// `special_modified_bessel_k1`, into a tensor of the caller's.
+    fn special_modified_bessel_k1_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `mvlgamma`
+    fn special_multigammaln(&self, p: i64) -> Result<Tensor>;
+
+    /// `special_multigammaln`, into a tensor of the caller's.
+    fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The share of a normal distribution that is below
+    fn special_ndtr(&self) -> Result<Tensor>;
+
+    /// `special_ndtr`, into a tensor of the caller's.
+    fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Where so large a share of a normal distribution is below
+    fn special_ndtri(&self) -> Result<Tensor>;
+
+    /// `special_ndtri`, into a tensor of the caller's.
+    fn special_ndtri_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `digamma`
+    fn special_psi(&self) -> Result<Tensor>;
+
+    /// `special_psi`, into a tensor of the caller's.
+    fn special_psi_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `round_decimals`
+    fn special_round(&self) -> Result<Tensor>;
+
+    /// `special_round`, into a tensor of the caller's.
+    fn special_round_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `sinc`
+    fn special_sinc(&self) -> Result<Tensor>;
+
+    /// `special_sinc`, into a tensor of the caller's.
+    fn special_sinc_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `softmax_int`
+    fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
+
+    /// `self * log(1 + other)`, and 0 where `self` is 0
+    fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `self * log(1 + other)`, of a number
+    fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `special_xlog1py_other_scalar`, into a tensor of the caller's.
+    fn special_xlog1py_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `special_xlog1py`, into a tensor of the caller's.
+    fn special_xlog1py_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `xlogy`
+    fn special_xlogy(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// Another name of `xlogy_scalar_other`
+    fn special_xlogy_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `special_xlogy_other_scalar`, into a tensor of the caller's.
+    fn special_xlogy_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `special_xlogy`, into a tensor of the caller's.
+    fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The zeta function of Hurwitz: the sum of `(other + k)^-self` over all `k` from zero
+    fn special_zeta(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// The zeta function of Hurwitz, of a number
+    fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `special_zeta_other_scalar`, into a tensor of the caller's.
+    fn special_zeta_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `special_zeta`, into a tensor of the caller's.
+    fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// Runs of `split_size` positions of a dimension; the last may be shorter.
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
@@ -2834,7 +3431,7 @@ pub trait Methods {
     /// `sub`, in place.
     fn sub_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self - alpha * other`, of a number, in place
+    /// `sub_scalar`, in place.
     fn sub__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
 
     /// `sub`, into a tensor of the caller's.
@@ -2845,6 +3442,21 @@ pub trait Methods {
 
     /// `sub_scalar`, into a tensor of the caller's.
     fn sub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `sub`
+    fn subtract(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `subtract`, in place.
+    fn subtract_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `subtract_scalar`, in place.
+    fn subtract__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()>;
+
+    /// `subtract`, into a tensor of the caller's.
+    fn subtract_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `sub_scalar`
+    fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
     /// The sum of all elements.
     fn sum(&self) -> Result<Tensor>;
@@ -3013,6 +3625,21 @@ pub trait Methods {
 
     /// `triu`, into a tensor of the caller's.
     fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `div`
+    fn true_divide(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `true_divide`, in place.
+    fn true_divide_(&mut self, other: &Tensor) -> Result<()>;
+
+    /// `true_divide_scalar`, in place.
+    fn true_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
+
+    /// `true_divide`, into a tensor of the caller's.
+    fn true_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `div_scalar`
+    fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// The integer part
     fn trunc(&self) -> Result<Tensor>;
@@ -3227,7 +3854,7 @@ pub trait Methods {
     /// `xlogy`, in place.
     fn xlogy_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self * log(other)`, of a number, in place
+    /// `xlogy_scalar_other`, in place.
     fn xlogy__scalar_other(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `xlogy_scalar_other`, into a tensor of the caller's.
@@ -3266,6 +3893,18 @@ impl Methods for Tensor {
 
     fn abs_out(&self, out: &mut Tensor) -> Result<()> {
         crate::abs_out(self, out)
+    }
+
+    fn absolute(&self) -> Result<Tensor> {
+        crate::absolute(self)
+    }
+
+    fn absolute_(&mut self) -> Result<()> {
+        crate::absolute_(self)
+    }
+
+    fn absolute_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::absolute_out(self, out)
     }
 
     fn acos(&self) -> Result<Tensor> {
@@ -3504,6 +4143,14 @@ impl Methods for Tensor {
         crate::aminmax_out!(self, min = min, max = max)
     }
 
+    fn angle(&self) -> Result<Tensor> {
+        crate::angle(self)
+    }
+
+    fn angle_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::angle_out(self, out)
+    }
+
     fn any(&self) -> Result<Tensor> {
         crate::any(self)
     }
@@ -3526,6 +4173,90 @@ impl Methods for Tensor {
 
     fn any_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::any_out(self, dim, keepdim, out)
+    }
+
+    fn arccos(&self) -> Result<Tensor> {
+        crate::arccos(self)
+    }
+
+    fn arccos_(&mut self) -> Result<()> {
+        crate::arccos_(self)
+    }
+
+    fn arccos_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::arccos_out(self, out)
+    }
+
+    fn arccosh(&self) -> Result<Tensor> {
+        crate::arccosh(self)
+    }
+
+    fn arccosh_(&mut self) -> Result<()> {
+        crate::arccosh_(self)
+    }
+
+    fn arccosh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::arccosh_out(self, out)
+    }
+
+    fn arcsin(&self) -> Result<Tensor> {
+        crate::arcsin(self)
+    }
+
+    fn arcsin_(&mut self) -> Result<()> {
+        crate::arcsin_(self)
+    }
+
+    fn arcsin_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::arcsin_out(self, out)
+    }
+
+    fn arcsinh(&self) -> Result<Tensor> {
+        crate::arcsinh(self)
+    }
+
+    fn arcsinh_(&mut self) -> Result<()> {
+        crate::arcsinh_(self)
+    }
+
+    fn arcsinh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::arcsinh_out(self, out)
+    }
+
+    fn arctan(&self) -> Result<Tensor> {
+        crate::arctan(self)
+    }
+
+    fn arctan2(&self, other: &Tensor) -> Result<Tensor> {
+        crate::arctan2(self, other)
+    }
+
+    fn arctan2_(&mut self, other: &Tensor) -> Result<()> {
+        crate::arctan2_(self, other)
+    }
+
+    fn arctan2_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::arctan2_out(self, other, out)
+    }
+
+    fn arctan_(&mut self) -> Result<()> {
+        crate::arctan_(self)
+    }
+
+    fn arctan_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::arctan_out(self, out)
+    }
+
+    fn arctanh(&self) -> Result<Tensor> {
+        crate::arctanh(self)
+    }
+
+    fn arctanh_(&mut self) -> Result<()> {
+        crate::arctanh_(self)
+    }
+
+    fn arctanh_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::arctanh_out(self, out)
     }
 
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
@@ -4016,6 +4747,30 @@ impl Methods for Tensor {
         crate::clamp_tensor_out(self, min, max, out)
     }
 
+    fn clip(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
+        crate::clip(self, min, max)
+    }
+
+    fn clip_(&mut self, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
+        crate::clip_(self, min, max)
+    }
+
+    fn clip__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
+        crate::clip__tensor(self, min, max)
+    }
+
+    fn clip_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::clip_out(self, min, max, out)
+    }
+
+    fn clip_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
+        crate::clip_tensor(self, min, max)
+    }
+
+    fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
+        crate::clip_tensor_out(self, min, max, out)
+    }
+
     fn clone_out(&self, out: &mut Tensor) -> Result<()> {
         crate::clone_out!(self, out = out)
     }
@@ -4340,6 +5095,46 @@ impl Methods for Tensor {
         crate::div_tensor_mode(self, other, rounding_mode)
     }
 
+    fn divide(&self, other: &Tensor) -> Result<Tensor> {
+        crate::divide(self, other)
+    }
+
+    fn divide_(&mut self, other: &Tensor) -> Result<()> {
+        crate::divide_(self, other)
+    }
+
+    fn divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::divide__scalar(self, other.into())
+    }
+
+    fn divide__scalar_mode(&mut self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<()> {
+        crate::divide__scalar_mode(self, other.into(), rounding_mode)
+    }
+
+    fn divide__tensor_mode(&mut self, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
+        crate::divide__tensor_mode(self, other, rounding_mode)
+    }
+
+    fn divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::divide_out(self, other, out)
+    }
+
+    fn divide_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::divide_out_mode(self, other, rounding_mode, out)
+    }
+
+    fn divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::divide_scalar(self, other.into())
+    }
+
+    fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor> {
+        crate::divide_scalar_mode(self, other.into(), rounding_mode)
+    }
+
+    fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
+        crate::divide_tensor_mode(self, other, rounding_mode)
+    }
+
     fn dot(&self, tensor: &Tensor) -> Result<Tensor> {
         crate::dot(self, tensor)
     }
@@ -4560,6 +5355,18 @@ impl Methods for Tensor {
         crate::fill_tensor_out(self, value, out)
     }
 
+    fn fix(&self) -> Result<Tensor> {
+        crate::fix(self)
+    }
+
+    fn fix_(&mut self) -> Result<()> {
+        crate::fix_(self)
+    }
+
+    fn fix_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::fix_out(self, out)
+    }
+
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor> {
         crate::flatten_using_ints(self, start_dim, end_dim)
     }
@@ -4578,6 +5385,30 @@ impl Methods for Tensor {
 
     fn flipud(&self) -> Result<Tensor> {
         crate::flipud(self)
+    }
+
+    fn float_power_(&mut self, exponent: &Tensor) -> Result<()> {
+        crate::float_power_(self, exponent)
+    }
+
+    fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()> {
+        crate::float_power__scalar(self, exponent.into())
+    }
+
+    fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor> {
+        crate::float_power_tensor_scalar(self, exponent.into())
+    }
+
+    fn float_power_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::float_power_tensor_scalar_out(self, exponent.into(), out)
+    }
+
+    fn float_power_tensor_tensor(&self, exponent: &Tensor) -> Result<Tensor> {
+        crate::float_power_tensor_tensor(self, exponent)
+    }
+
+    fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::float_power_tensor_tensor_out(self, exponent, out)
     }
 
     fn floor(&self) -> Result<Tensor> {
@@ -4682,6 +5513,14 @@ impl Methods for Tensor {
 
     fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
         crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn frexp(&self) -> Result<(Tensor, Tensor)> {
+        crate::frexp(self)
+    }
+
+    fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()> {
+        crate::frexp_tensor_out(self, mantissa, exponent)
     }
 
     fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
@@ -4812,6 +5651,54 @@ impl Methods for Tensor {
         crate::gradient_tensorarrayint!(self, spacing = spacing)
     }
 
+    fn greater(&self, other: &Tensor) -> Result<Tensor> {
+        crate::greater(self, other)
+    }
+
+    fn greater_(&mut self, other: &Tensor) -> Result<()> {
+        crate::greater_(self, other)
+    }
+
+    fn greater__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::greater__scalar(self, other.into())
+    }
+
+    fn greater_equal(&self, other: &Tensor) -> Result<Tensor> {
+        crate::greater_equal(self, other)
+    }
+
+    fn greater_equal_(&mut self, other: &Tensor) -> Result<()> {
+        crate::greater_equal_(self, other)
+    }
+
+    fn greater_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::greater_equal__scalar(self, other.into())
+    }
+
+    fn greater_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::greater_equal_scalar(self, other.into())
+    }
+
+    fn greater_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::greater_equal_scalar_out(self, other.into(), out)
+    }
+
+    fn greater_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::greater_equal_tensor_out(self, other, out)
+    }
+
+    fn greater_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::greater_scalar(self, other.into())
+    }
+
+    fn greater_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::greater_scalar_out(self, other.into(), out)
+    }
+
+    fn greater_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::greater_tensor_out(self, other, out)
+    }
+
     fn gt(&self, other: &Tensor) -> Result<Tensor> {
         crate::gt(self, other)
     }
@@ -4904,6 +5791,34 @@ impl Methods for Tensor {
         crate::histc_out(self, bins, min.into(), max.into(), out)
     }
 
+    fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)> {
+        crate::histogram_bin_ct!(self, bins)
+    }
+
+    fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
+        crate::histogram_bin_ct_out!(self, bins, hist = hist, bin_edges = bin_edges)
+    }
+
+    fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::histogram_bins_tensor!(self, bins)
+    }
+
+    fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
+        crate::histogram_bins_tensor_out!(self, bins, hist = hist, bin_edges = bin_edges)
+    }
+
+    fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
+        crate::histogramdd(self, bins, range, weight, density)
+    }
+
+    fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
+        crate::histogramdd_int_bins(self, bins, range, weight, density)
+    }
+
+    fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
+        crate::histogramdd_tensorlist_bins(self, bins, range, weight, density)
+    }
+
     fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
         crate::hsplit_array(self, indices)
     }
@@ -4930,6 +5845,42 @@ impl Methods for Tensor {
 
     fn hypot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::hypot_out(self, other, out)
+    }
+
+    fn i0(&self) -> Result<Tensor> {
+        crate::i0(self)
+    }
+
+    fn i0_(&mut self) -> Result<()> {
+        crate::i0_(self)
+    }
+
+    fn i0_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::i0_out(self, out)
+    }
+
+    fn igamma(&self, other: &Tensor) -> Result<Tensor> {
+        crate::igamma(self, other)
+    }
+
+    fn igamma_(&mut self, other: &Tensor) -> Result<()> {
+        crate::igamma_(self, other)
+    }
+
+    fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::igamma_out(self, other, out)
+    }
+
+    fn igammac(&self, other: &Tensor) -> Result<Tensor> {
+        crate::igammac(self, other)
+    }
+
+    fn igammac_(&mut self, other: &Tensor) -> Result<()> {
+        crate::igammac_(self, other)
+    }
+
+    fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::igammac_out(self, other, out)
     }
 
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
@@ -5152,6 +6103,18 @@ impl Methods for Tensor {
         crate::lcm_out(self, other, out)
     }
 
+    fn ldexp(&self, other: &Tensor) -> Result<Tensor> {
+        crate::ldexp(self, other)
+    }
+
+    fn ldexp_(&mut self, other: &Tensor) -> Result<()> {
+        crate::ldexp_(self, other)
+    }
+
+    fn ldexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::ldexp_out(self, other, out)
+    }
+
     fn le(&self, other: &Tensor) -> Result<Tensor> {
         crate::le(self, other)
     }
@@ -5210,6 +6173,54 @@ impl Methods for Tensor {
 
     fn lerp_tensor_out(&self, end: &Tensor, weight: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::lerp_tensor_out(self, end, weight, out)
+    }
+
+    fn less(&self, other: &Tensor) -> Result<Tensor> {
+        crate::less(self, other)
+    }
+
+    fn less_(&mut self, other: &Tensor) -> Result<()> {
+        crate::less_(self, other)
+    }
+
+    fn less__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::less__scalar(self, other.into())
+    }
+
+    fn less_equal(&self, other: &Tensor) -> Result<Tensor> {
+        crate::less_equal(self, other)
+    }
+
+    fn less_equal_(&mut self, other: &Tensor) -> Result<()> {
+        crate::less_equal_(self, other)
+    }
+
+    fn less_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::less_equal__scalar(self, other.into())
+    }
+
+    fn less_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::less_equal_scalar(self, other.into())
+    }
+
+    fn less_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::less_equal_scalar_out(self, other.into(), out)
+    }
+
+    fn less_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::less_equal_tensor_out(self, other, out)
+    }
+
+    fn less_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::less_scalar(self, other.into())
+    }
+
+    fn less_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::less_scalar_out(self, other.into(), out)
+    }
+
+    fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::less_tensor_out(self, other, out)
     }
 
     fn lgamma(&self) -> Result<Tensor> {
@@ -5800,12 +6811,44 @@ impl Methods for Tensor {
         crate::multinomial_out!(self, num_samples, replacement, out = out)
     }
 
+    fn multiply(&self, other: &Tensor) -> Result<Tensor> {
+        crate::multiply(self, other)
+    }
+
+    fn multiply_(&mut self, other: &Tensor) -> Result<()> {
+        crate::multiply_(self, other)
+    }
+
+    fn multiply__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::multiply__scalar(self, other.into())
+    }
+
+    fn multiply_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::multiply_out(self, other, out)
+    }
+
+    fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::multiply_scalar(self, other.into())
+    }
+
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
 
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mv_out(self, vec, out)
+    }
+
+    fn mvlgamma(&self, p: i64) -> Result<Tensor> {
+        crate::mvlgamma(self, p)
+    }
+
+    fn mvlgamma_(&mut self, p: i64) -> Result<()> {
+        crate::mvlgamma_(self, p)
+    }
+
+    fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()> {
+        crate::mvlgamma_out(self, p, out)
     }
 
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
@@ -5922,6 +6965,18 @@ impl Methods for Tensor {
 
     fn neg_out(&self, out: &mut Tensor) -> Result<()> {
         crate::neg_out(self, out)
+    }
+
+    fn negative(&self) -> Result<Tensor> {
+        crate::negative(self)
+    }
+
+    fn negative_(&mut self) -> Result<()> {
+        crate::negative_(self)
+    }
+
+    fn negative_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::negative_out(self, out)
     }
 
     fn new_empty(&self, size: &[i64]) -> Result<Tensor> {
@@ -6076,6 +7131,30 @@ impl Methods for Tensor {
         crate::normal_out!(self, mean, std, out = out)
     }
 
+    fn not_equal(&self, other: &Tensor) -> Result<Tensor> {
+        crate::not_equal(self, other)
+    }
+
+    fn not_equal_(&mut self, other: &Tensor) -> Result<()> {
+        crate::not_equal_(self, other)
+    }
+
+    fn not_equal__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::not_equal__scalar(self, other.into())
+    }
+
+    fn not_equal_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::not_equal_scalar(self, other.into())
+    }
+
+    fn not_equal_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::not_equal_scalar_out(self, other.into(), out)
+    }
+
+    fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::not_equal_tensor_out(self, other, out)
+    }
+
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
     }
@@ -6138,6 +7217,22 @@ impl Methods for Tensor {
 
     fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()> {
         crate::pixel_unshuffle_out(self, downscale_factor, out)
+    }
+
+    fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::poisson(self, generator)
+    }
+
+    fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::poisson_out(self, generator, out)
+    }
+
+    fn polygamma_(&mut self, n: i64) -> Result<()> {
+        crate::polygamma_(self, n)
+    }
+
+    fn positive(&self) -> Result<Tensor> {
+        crate::positive(self)
     }
 
     fn pow_(&mut self, exponent: &Tensor) -> Result<()> {
@@ -6844,6 +7939,334 @@ impl Methods for Tensor {
         crate::sort_values_stable!(self, stable = stable, values = values, indices = indices)
     }
 
+    fn special_bessel_j0(&self) -> Result<Tensor> {
+        crate::special_bessel_j0(self)
+    }
+
+    fn special_bessel_j0_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_bessel_j0_out(self, out)
+    }
+
+    fn special_bessel_j1(&self) -> Result<Tensor> {
+        crate::special_bessel_j1(self)
+    }
+
+    fn special_bessel_j1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_bessel_j1_out(self, out)
+    }
+
+    fn special_bessel_y0(&self) -> Result<Tensor> {
+        crate::special_bessel_y0(self)
+    }
+
+    fn special_bessel_y0_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_bessel_y0_out(self, out)
+    }
+
+    fn special_bessel_y1(&self) -> Result<Tensor> {
+        crate::special_bessel_y1(self)
+    }
+
+    fn special_bessel_y1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_bessel_y1_out(self, out)
+    }
+
+    fn special_digamma(&self) -> Result<Tensor> {
+        crate::special_digamma(self)
+    }
+
+    fn special_digamma_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_digamma_out(self, out)
+    }
+
+    fn special_entr(&self) -> Result<Tensor> {
+        crate::special_entr(self)
+    }
+
+    fn special_entr_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_entr_out(self, out)
+    }
+
+    fn special_erf(&self) -> Result<Tensor> {
+        crate::special_erf(self)
+    }
+
+    fn special_erf_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_erf_out(self, out)
+    }
+
+    fn special_erfc(&self) -> Result<Tensor> {
+        crate::special_erfc(self)
+    }
+
+    fn special_erfc_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_erfc_out(self, out)
+    }
+
+    fn special_erfcx(&self) -> Result<Tensor> {
+        crate::special_erfcx(self)
+    }
+
+    fn special_erfcx_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_erfcx_out(self, out)
+    }
+
+    fn special_erfinv(&self) -> Result<Tensor> {
+        crate::special_erfinv(self)
+    }
+
+    fn special_erfinv_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_erfinv_out(self, out)
+    }
+
+    fn special_exp2(&self) -> Result<Tensor> {
+        crate::special_exp2(self)
+    }
+
+    fn special_exp2_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_exp2_out(self, out)
+    }
+
+    fn special_expit(&self) -> Result<Tensor> {
+        crate::special_expit(self)
+    }
+
+    fn special_expit_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_expit_out(self, out)
+    }
+
+    fn special_expm1(&self) -> Result<Tensor> {
+        crate::special_expm1(self)
+    }
+
+    fn special_expm1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_expm1_out(self, out)
+    }
+
+    fn special_gammainc(&self, other: &Tensor) -> Result<Tensor> {
+        crate::special_gammainc(self, other)
+    }
+
+    fn special_gammainc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::special_gammainc_out(self, other, out)
+    }
+
+    fn special_gammaincc(&self, other: &Tensor) -> Result<Tensor> {
+        crate::special_gammaincc(self, other)
+    }
+
+    fn special_gammaincc_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::special_gammaincc_out(self, other, out)
+    }
+
+    fn special_gammaln(&self) -> Result<Tensor> {
+        crate::special_gammaln(self)
+    }
+
+    fn special_gammaln_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_gammaln_out(self, out)
+    }
+
+    fn special_i0(&self) -> Result<Tensor> {
+        crate::special_i0(self)
+    }
+
+    fn special_i0_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_i0_out(self, out)
+    }
+
+    fn special_i0e(&self) -> Result<Tensor> {
+        crate::special_i0e(self)
+    }
+
+    fn special_i0e_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_i0e_out(self, out)
+    }
+
+    fn special_i1(&self) -> Result<Tensor> {
+        crate::special_i1(self)
+    }
+
+    fn special_i1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_i1_out(self, out)
+    }
+
+    fn special_i1e(&self) -> Result<Tensor> {
+        crate::special_i1e(self)
+    }
+
+    fn special_i1e_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_i1e_out(self, out)
+    }
+
+    fn special_log1p(&self) -> Result<Tensor> {
+        crate::special_log1p(self)
+    }
+
+    fn special_log1p_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_log1p_out(self, out)
+    }
+
+    fn special_log_ndtr(&self) -> Result<Tensor> {
+        crate::special_log_ndtr(self)
+    }
+
+    fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_log_ndtr_out(self, out)
+    }
+
+    fn special_log_softmax(&self, dim: i64) -> Result<Tensor> {
+        crate::special_log_softmax!(self, dim)
+    }
+
+    fn special_logit(&self, eps: Option<f64>) -> Result<Tensor> {
+        crate::special_logit(self, eps)
+    }
+
+    fn special_logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()> {
+        crate::special_logit_out(self, eps, out)
+    }
+
+    fn special_logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::special_logsumexp(self, dim, keepdim)
+    }
+
+    fn special_logsumexp_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::special_logsumexp_out(self, dim, keepdim, out)
+    }
+
+    fn special_modified_bessel_i0(&self) -> Result<Tensor> {
+        crate::special_modified_bessel_i0(self)
+    }
+
+    fn special_modified_bessel_i0_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_modified_bessel_i0_out(self, out)
+    }
+
+    fn special_modified_bessel_i1(&self) -> Result<Tensor> {
+        crate::special_modified_bessel_i1(self)
+    }
+
+    fn special_modified_bessel_i1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_modified_bessel_i1_out(self, out)
+    }
+
+    fn special_modified_bessel_k0(&self) -> Result<Tensor> {
+        crate::special_modified_bessel_k0(self)
+    }
+
+    fn special_modified_bessel_k0_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_modified_bessel_k0_out(self, out)
+    }
+
+    fn special_modified_bessel_k1(&self) -> Result<Tensor> {
+        crate::special_modified_bessel_k1(self)
+    }
+
+    fn special_modified_bessel_k1_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_modified_bessel_k1_out(self, out)
+    }
+
+    fn special_multigammaln(&self, p: i64) -> Result<Tensor> {
+        crate::special_multigammaln(self, p)
+    }
+
+    fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()> {
+        crate::special_multigammaln_out(self, p, out)
+    }
+
+    fn special_ndtr(&self) -> Result<Tensor> {
+        crate::special_ndtr(self)
+    }
+
+    fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_ndtr_out(self, out)
+    }
+
+    fn special_ndtri(&self) -> Result<Tensor> {
+        crate::special_ndtri(self)
+    }
+
+    fn special_ndtri_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_ndtri_out(self, out)
+    }
+
+    fn special_psi(&self) -> Result<Tensor> {
+        crate::special_psi(self)
+    }
+
+    fn special_psi_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_psi_out(self, out)
+    }
+
+    fn special_round(&self) -> Result<Tensor> {
+        crate::special_round!(self)
+    }
+
+    fn special_round_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_round_out!(self, out = out)
+    }
+
+    fn special_sinc(&self) -> Result<Tensor> {
+        crate::special_sinc(self)
+    }
+
+    fn special_sinc_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_sinc_out(self, out)
+    }
+
+    fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+        crate::special_softmax(self, dim, dtype)
+    }
+
+    fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor> {
+        crate::special_xlog1py(self, other)
+    }
+
+    fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::special_xlog1py_other_scalar(self, other.into())
+    }
+
+    fn special_xlog1py_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::special_xlog1py_other_scalar_out(self, other.into(), out)
+    }
+
+    fn special_xlog1py_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::special_xlog1py_out(self, other, out)
+    }
+
+    fn special_xlogy(&self, other: &Tensor) -> Result<Tensor> {
+        crate::special_xlogy(self, other)
+    }
+
+    fn special_xlogy_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::special_xlogy_other_scalar(self, other.into())
+    }
+
+    fn special_xlogy_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::special_xlogy_other_scalar_out(self, other.into(), out)
+    }
+
+    fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::special_xlogy_out(self, other, out)
+    }
+
+    fn special_zeta(&self, other: &Tensor) -> Result<Tensor> {
+        crate::special_zeta(self, other)
+    }
+
+    fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::special_zeta_other_scalar(self, other.into())
+    }
+
+    fn special_zeta_other_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::special_zeta_other_scalar_out(self, other.into(), out)
+    }
+
+    fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::special_zeta_out(self, other, out)
+    }
+
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
         crate::split(self, split_size, dim)
     }
@@ -7014,6 +8437,26 @@ impl Methods for Tensor {
 
     fn sub_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::sub_scalar_out(self, other.into(), alpha.into(), out)
+    }
+
+    fn subtract(&self, other: &Tensor) -> Result<Tensor> {
+        crate::subtract!(self, other)
+    }
+
+    fn subtract_(&mut self, other: &Tensor) -> Result<()> {
+        crate::subtract_!(self, other)
+    }
+
+    fn subtract__scalar(&mut self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<()> {
+        crate::subtract__scalar(self, other.into(), alpha.into())
+    }
+
+    fn subtract_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::subtract_out!(self, other, out = out)
+    }
+
+    fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor> {
+        crate::subtract_scalar(self, other.into(), alpha.into())
     }
 
     fn sum(&self) -> Result<Tensor> {
@@ -7238,6 +8681,26 @@ impl Methods for Tensor {
 
     fn triu_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()> {
         crate::triu_out(self, diagonal, out)
+    }
+
+    fn true_divide(&self, other: &Tensor) -> Result<Tensor> {
+        crate::true_divide(self, other)
+    }
+
+    fn true_divide_(&mut self, other: &Tensor) -> Result<()> {
+        crate::true_divide_(self, other)
+    }
+
+    fn true_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()> {
+        crate::true_divide__scalar(self, other.into())
+    }
+
+    fn true_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::true_divide_out(self, other, out)
+    }
+
+    fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor> {
+        crate::true_divide_scalar(self, other.into())
     }
 
     fn trunc(&self) -> Result<Tensor> {
