@@ -31,9 +31,12 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
         match sequence.sizes().split_first() {
             Some((&own, others)) if others == beside => length = length.max(own),
             _ => {
-                return Err(
-                    BadArgument::sizes("sequences", sequence.sizes(), format!("a length, and then {beside:?}")).into()
-                );
+                return Err(BadArgument::sizes(
+                    "sequences",
+                    sequence.sizes(),
+                    format!("a length, and then {beside:?}"),
+                )
+                .into());
             }
         }
     }
