@@ -14,7 +14,7 @@ fn reflection_pad1d_meta(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
 }
 
 /// The gradient of [`reflection_pad1d`].
-#[op_def("reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor", out = "grad_input")]
+#[op_def("reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor", out = "grad_input"(grad_input))]
 pub fn reflection_pad1d_backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor>;
 
 #[op_meta(reflection_pad1d_backward)]
@@ -32,7 +32,7 @@ fn reflection_pad2d_meta(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
 }
 
 /// The gradient of [`reflection_pad2d`].
-#[op_def("reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor", out = "grad_input")]
+#[op_def("reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor", out = "grad_input"(grad_input))]
 pub fn reflection_pad2d_backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor>;
 
 #[op_meta(reflection_pad2d_backward)]
@@ -50,7 +50,7 @@ fn reflection_pad3d_meta(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
 }
 
 /// The gradient of [`reflection_pad3d`].
-#[op_def("reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor", out = "grad_input")]
+#[op_def("reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor", out = "grad_input"(grad_input))]
 pub fn reflection_pad3d_backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor>;
 
 #[op_meta(reflection_pad3d_backward)]
@@ -70,7 +70,7 @@ fn replication_pad1d_meta(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
 /// The gradient of [`replication_pad1d`].
 #[op_def(
     "replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
-    out = "grad_input"
+    out = "grad_input"(grad_input)
 )]
 pub fn replication_pad1d_backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor>;
 
@@ -91,7 +91,7 @@ fn replication_pad2d_meta(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
 /// The gradient of [`replication_pad2d`].
 #[op_def(
     "replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
-    out = "grad_input"
+    out = "grad_input"(grad_input)
 )]
 pub fn replication_pad2d_backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor>;
 
@@ -112,7 +112,7 @@ fn replication_pad3d_meta(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
 /// The gradient of [`replication_pad3d`].
 #[op_def(
     "replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
-    out = "grad_input"
+    out = "grad_input"(grad_input)
 )]
 pub fn replication_pad3d_backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor>;
 

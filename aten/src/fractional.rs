@@ -8,7 +8,7 @@ use crate::{check_gradient, check_indices, spread};
 macro_rules! fractional_pools {
     ($($rank:literal $name:ident $meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal;)*) => {$(
         /// The largest element under each of as many windows as `output_size` says, and where it is.
-        #[op_def($schema, out = "output")]
+        #[op_def($schema, out = "output"(output, indices))]
         pub fn $name(
             this: &Tensor,
             kernel_size: &[i64],
@@ -30,7 +30,7 @@ macro_rules! fractional_pools {
         }
 
         /// The gradient for the elements that were the largest.
-        #[op_def($backward_schema, out = "grad_input")]
+        #[op_def($backward_schema, out = "grad_input"(grad_input))]
         pub fn $backward(
             grad_output: &Tensor,
             this: &Tensor,

@@ -18,7 +18,7 @@ fn glu_meta(this: &Tensor, dim: i64) -> Result<Tensor> {
 }
 
 /// The gradient of [`glu`].
-#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", out = "grad_input")]
+#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", out = "grad_input"(grad_input))]
 pub fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor>;
 
 #[op_meta(glu_backward)]

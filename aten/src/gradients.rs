@@ -59,11 +59,11 @@ pub fn hardsigmoid_backward(grad_output: &Tensor, this: &Tensor) -> Result<Tenso
 pub fn hardswish_backward(grad_output: &Tensor, this: &Tensor) -> Result<Tensor>;
 
 /// The gradient of [`hardshrink`](fn@crate::hardshrink)
-#[op_def("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_out, this), out = "grad_input")]
+#[op_def("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_out, this), out = "grad_input"(grad_input))]
 pub fn hardshrink_backward(grad_out: &Tensor, this: &Tensor, lambd: Scalar) -> Result<Tensor>;
 
 /// The gradient of [`softshrink`](fn@crate::softshrink)
-#[op_def("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_output, this), out = "grad_input")]
+#[op_def("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_output, this), out = "grad_input"(grad_input))]
 pub fn softshrink_backward(grad_output: &Tensor, this: &Tensor, lambd: Scalar) -> Result<Tensor>;
 
 /// The gradient of [`softplus`](fn@crate::softplus)

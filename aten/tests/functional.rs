@@ -1,5 +1,7 @@
 //! Functions beside the operators, held to PyTorch's figures.
 
+#![expect(clippy::unreadable_literal, reason = "figures are as they were printed")]
+
 use aten::functional::{self, InProjection, MultiHead, Size, Style, Viewed, Weights};
 use aten::prelude::*;
 use aten::{Reduction, functional::interpolate};
@@ -245,7 +247,7 @@ fn whole_channels_are_left_out() {
     dispatch_runtime::manual_seed(3);
     let kept = functional::dropout1d(&Tensor::ones(&[50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
     let rows = kept.sum_dim_intlist(Some(&[1]), false).unwrap().to_vec::<f64>().unwrap();
-    assert!(rows.iter().all(|&row| row == 0.0 || row == 8.0) && rows.contains(&0.0) && rows.contains(&8.0));
+    assert!(rows.iter().all(|row| [0.0, 8.0].contains(row)) && rows.contains(&0.0) && rows.contains(&8.0));
     assert!(functional::dropout3d(&Tensor::ones(&[2, 2], ()).unwrap(), 0.5, true).is_err());
 }
 

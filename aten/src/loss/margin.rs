@@ -35,7 +35,7 @@ fn multi_margin_loss_meta(
 /// The gradient of [`multi_margin_loss`].
 #[op_def(
     "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, int reduction=1) -> Tensor",
-    out = "grad_input"
+    out = "grad_input"(grad_input)
 )]
 pub fn multi_margin_loss_backward(
     grad_output: &Tensor,
@@ -84,7 +84,7 @@ fn multilabel_margin_loss_forward_meta(this: &Tensor, target: &Tensor, reduction
 /// The gradient of [`multilabel_margin_loss`].
 #[op_def(
     "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
-    out = "grad_input"
+    out = "grad_input"(grad_input)
 )]
 pub fn multilabel_margin_loss_backward(
     grad_output: &Tensor,
