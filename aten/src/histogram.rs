@@ -6,7 +6,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use crate::{Methods, linspace, searchsorted};
+use crate::{Methods, check_devices, linspace, searchsorted};
 
 /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
 #[op_def(
@@ -145,9 +145,10 @@ fn bin_edges(
     this: &Tensor,
     bins: &[i64],
     range: Option<&[f64]>,
-    _weight: Option<&Tensor>,
+    weight: Option<&Tensor>,
     _density: bool,
 ) -> Result<Vec<Tensor>> {
+    check_devices([("self", this), ("weight", weight.unwrap_or(this))])?;
     edges(&points(this)?, bins, range)
 }
 

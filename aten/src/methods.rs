@@ -71,8 +71,14 @@ pub trait Methods {
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
 
+    /// `adaptive_avg_pool2d`, into a tensor of the caller's.
+    fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The averages of as many parts of the image as `output_size` says.
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `adaptive_avg_pool3d`, into a tensor of the caller's.
+    fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// `adaptive_max_pool2d` along a line.
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
@@ -80,8 +86,14 @@ pub trait Methods {
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
+    /// `adaptive_max_pool2d`, into a tensor of the caller's.
+    fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
+
+    /// `adaptive_max_pool3d`, into a tensor of the caller's.
+    fn adaptive_max_pool3d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `self + alpha * other`
     fn add(&self, other: &Tensor) -> Result<Tensor>;
@@ -155,6 +167,9 @@ pub trait Methods {
     /// `addr`, into a tensor of the caller's.
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// The matrices transposed and conjugated.
+    fn adjoint(&self) -> Result<Tensor>;
+
     /// The same elements in another tensor.
     fn alias(&self) -> Result<Tensor>;
 
@@ -185,6 +200,9 @@ pub trait Methods {
     /// Whether all elements of two tensors are close: see `isclose`.
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
+    /// `alpha_dropout`, in place
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// The largest elements over these dimensions; NaN is larger than any number.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
@@ -199,6 +217,9 @@ pub trait Methods {
 
     /// The smallest and the largest elements.
     fn aminmax(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `aminmax`, into a tensor of the caller's.
+    fn aminmax_out(&self, min: &mut Tensor, max: &mut Tensor) -> Result<()>;
 
     /// The angle of a number in the complex plane: for real ones, 0 or half a turn
     fn angle(&self) -> Result<Tensor>;
@@ -304,6 +325,9 @@ pub trait Methods {
 
     /// The same, where equal elements may have to stay in their order.
     fn argsort_stable(&self, stable: bool) -> Result<Tensor>;
+
+    /// `argsort_stable`, into a tensor of the caller's.
+    fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()>;
 
     /// `nonzero`, as it is called elsewhere.
     fn argwhere(&self) -> Result<Tensor>;
@@ -443,6 +467,9 @@ pub trait Methods {
     /// How often each number below the largest occurs, or the sums of its weights.
     fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
+    /// `bincount`, into a tensor of the caller's.
+    fn bincount_out(&self, weights: Option<&Tensor>, minlength: i64, out: &mut Tensor) -> Result<()>;
+
     /// `self & other`, bit by bit
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -581,6 +608,9 @@ pub trait Methods {
     /// `celu`, in place
     fn celu_(&mut self, alpha: impl Into<Scalar>) -> Result<()>;
 
+    /// `celu`, into a tensor of the caller's.
+    fn celu_out(&self, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// Channels in groups, taken from each group in turn.
     fn channel_shuffle(&self, groups: i64) -> Result<Tensor>;
 
@@ -662,11 +692,17 @@ pub trait Methods {
     /// `clip_tensor`, into a tensor of the caller's.
     fn clip_tensor_out(&self, min: Option<&Tensor>, max: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
 
+    /// `clone`, into a tensor of the caller's.
+    fn clone_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The image whose every element is the sum of those that `im2col` would have put into columns.
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
 
     /// `col2im`, into a tensor of the caller's.
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// Every choice of `r` elements of a vector, in their order, a row for each.
+    fn combinations(&self, r: i64, with_replacement: bool) -> Result<Tensor>;
 
     /// The complex conjugate; a real tensor is its own.
     fn conj(&self) -> Result<Tensor>;
@@ -695,6 +731,9 @@ pub trait Methods {
     /// Copies the elements of `src`, converted and broadcast.
     fn copy_(&mut self, src: &Tensor, non_blocking: bool) -> Result<()>;
 
+    /// `copy`, into a tensor of the caller's.
+    fn copy_out(&self, src: &Tensor, non_blocking: bool, out: &mut Tensor) -> Result<()>;
+
     /// The magnitude of `self` with the sign of `other`
     fn copysign(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -712,6 +751,9 @@ pub trait Methods {
 
     /// `copysign_scalar`, into a tensor of the caller's.
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// How variables vary together, from -1 to 1.
+    fn corrcoef(&self) -> Result<Tensor>;
 
     /// The cosine
     fn cos(&self) -> Result<Tensor>;
@@ -743,14 +785,29 @@ pub trait Methods {
     /// `count_nonzero`, into a tensor of the caller's.
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
+    /// How variables, which are rows, vary together over observations, which are columns.
+    fn cov(&self) -> Result<Tensor>;
+
+    /// `linalg_cross` along the first dimension of three elements, unless another is named.
+    fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+
     /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
+
+    /// `cross`, into a tensor of the caller's.
+    fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// The largest element up to each, and where it last was.
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)>;
 
+    /// `cummax`, into a tensor of the caller's.
+    fn cummax_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// The smallest element up to each, and where it last was.
     fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `cummin`, into a tensor of the caller's.
+    fn cummin_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The products of all elements up to each.
     fn cumprod(&self, dim: i64) -> Result<Tensor>;
@@ -800,6 +857,9 @@ pub trait Methods {
     /// `diag`, into a tensor of the caller's.
     fn diag_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
 
+    /// The matrix with these elements on its diagonal.
+    fn diagflat(&self, offset: i64) -> Result<Tensor>;
+
     /// The elements whose positions in two dimensions are `offset` apart; the dimension along them is the last.
     fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
@@ -815,6 +875,12 @@ pub trait Methods {
     /// `diagonal_scatter`, into a tensor of the caller's.
     fn diagonal_scatter_out(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
 
+    /// The differences of neighbours along a dimension, taken `n` times.
+    fn diff(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor>;
+
+    /// `diff`, into a tensor of the caller's.
+    fn diff_out(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
+
     /// The derivative of `lgamma`
     fn digamma(&self) -> Result<Tensor>;
 
@@ -823,6 +889,9 @@ pub trait Methods {
 
     /// `digamma`, into a tensor of the caller's.
     fn digamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// How many dimensions there are.
+    fn dim(&self) -> Result<i64>;
 
     /// The norm of the difference.
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
@@ -905,6 +974,15 @@ pub trait Methods {
     /// Leaves elements out, each with the chance `p`, while training.
     fn dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
+    /// The parts between these positions of the third dimension.
+    fn dsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// This many parts of equal depth, along the third dimension.
+    fn dsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
+
+    /// How many bytes an element has.
+    fn element_size(&self) -> Result<i64>;
+
     /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -925,6 +1003,9 @@ pub trait Methods {
 
     /// A tensor as this one is, whose elements are whatever its memory holds.
     fn empty_like(&self) -> Result<Tensor>;
+
+    /// `empty_like`, into a tensor of the caller's.
+    fn empty_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `self == other`
     fn eq(&self, other: &Tensor) -> Result<Tensor>;
@@ -1022,6 +1103,9 @@ pub trait Methods {
     /// `exponential`, into a tensor of the caller's.
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
+    /// `feature_alpha_dropout`, in place
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
+
     /// Leaves whole channels out, each with the chance `p`, while training.
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
@@ -1040,6 +1124,12 @@ pub trait Methods {
     /// `value` in every place.
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
 
+    /// `fill_scalar`, into a tensor of the caller's.
+    fn fill_scalar_out(&self, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// `fill`, into a tensor of the caller's.
+    fn fill_tensor_out(&self, value: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// Another name of `trunc`
     fn fix(&self) -> Result<Tensor>;
 
@@ -1054,6 +1144,9 @@ pub trait Methods {
 
     /// The elements in reverse along these dimensions.
     fn flip(&self, dims: &[i64]) -> Result<Tensor>;
+
+    /// `flip`, into a tensor of the caller's.
+    fn flip_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The columns in reverse.
     fn fliplr(&self) -> Result<Tensor>;
@@ -1145,11 +1238,29 @@ pub trait Methods {
     /// `frac`, into a tensor of the caller's.
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool2d`, into a tensor of the caller's.
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
+
+    /// `fractional_max_pool3d`, into a tensor of the caller's.
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
     /// A fraction from a half to one, and the power of two that it is to be multiplied with
     fn frexp(&self) -> Result<(Tensor, Tensor)>;
 
     /// `frexp`, into a tensor of the caller's.
     fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()>;
+
+    /// The roots of the sums of squares over at most two dimensions; over all without any.
+    fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `frobenius_norm_dim`, into a tensor of the caller's.
+    fn frobenius_norm_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// A tensor as this one is, of one number.
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor>;
@@ -1213,6 +1324,33 @@ pub trait Methods {
 
     /// `ger`, into a tensor of the caller's.
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// One half of a dimension, times the sigmoid of the other.
+    fn glu(&self, dim: i64) -> Result<Tensor>;
+
+    /// `glu`, into a tensor of the caller's.
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The slopes along dimensions, of points that are one apart.
+    fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// The slopes along dimensions, of points that are `spacing` apart.
+    fn gradient_scalararray(&self, spacing: impl Into<Scalar>, dim: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// The slopes along a dimension or each, of points that are `spacing` apart.
+    fn gradient_scalarint(&self) -> Result<Vec<Tensor>>;
+
+    /// The slopes along dimensions, with a spacing for each.
+    fn gradient_scalarrayarray(&self, spacing: &[Scalar], dim: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// The slopes along a dimension or each, with a spacing for each.
+    fn gradient_scalarrayint(&self, spacing: &[Scalar]) -> Result<Vec<Tensor>>;
+
+    /// The slopes along dimensions, with the places of the points for each.
+    fn gradient_tensorarray(&self, spacing: &[Tensor], dim: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// The slopes along a dimension or each, with the places of the points for each.
+    fn gradient_tensorarrayint(&self, spacing: &[Tensor]) -> Result<Vec<Tensor>>;
 
     /// Another name of `gt`
     fn greater(&self, other: &Tensor) -> Result<Tensor>;
@@ -1310,6 +1448,9 @@ pub trait Methods {
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `self` where the target is 1, and what it is below `margin` where it is -1.
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor>;
+
     /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -1336,6 +1477,12 @@ pub trait Methods {
 
     /// How many points there are in each bin between these edges for each coordinate; and the edges
     fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
+
+    /// The columns between these positions; of a vector, runs.
+    fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// This many groups of columns, of equal width; of a vector, runs.
+    fn hsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
     /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
@@ -1460,8 +1607,29 @@ pub trait Methods {
     /// `inner`, into a tensor of the caller's.
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Whether the elements are complex numbers.
+    fn is_complex(&self) -> Result<bool>;
+
+    /// Whether the elements lie side by side, in rows.
+    fn is_contiguous(&self) -> Result<bool>;
+
+    /// Whether the elements lie side by side, in this order.
+    fn is_contiguous_memory_format(&self, memory_format: MemoryFormat) -> Result<bool>;
+
+    /// Whether the elements are real numbers with fractions.
+    fn is_floating_point(&self) -> Result<bool>;
+
     /// Whether the only element is anything but zero.
     fn is_nonzero(&self) -> Result<bool>;
+
+    /// Whether two tensors have the same sizes.
+    fn is_same_size(&self, other: &Tensor) -> Result<bool>;
+
+    /// Whether two tensors are the same elements, in the same order.
+    fn is_set_to(&self, tensor: &Tensor) -> Result<bool>;
+
+    /// Whether an element can be less than zero, or a complex number.
+    fn is_signed(&self) -> Result<bool>;
 
     /// `|self - other| <= atol + rtol * |other|`
     fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor>;
@@ -1493,14 +1661,23 @@ pub trait Methods {
     /// `isposinf`, into a tensor of the caller's.
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether the imaginary part is zero
+    /// Where a number has no imaginary part.
     fn isreal(&self) -> Result<Tensor>;
 
     /// `target * (log(target) - self)`, or of the target's logarithm
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
+    /// Each element of one tensor times the whole other.
+    fn kron(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `kron`, into a tensor of the caller's.
+    fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// The `k`-th smallest elements along a dimension, and where they are.
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `kthvalue`, into a tensor of the caller's.
+    fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `|self - target|`
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
@@ -1616,11 +1793,29 @@ pub trait Methods {
     /// The same elements: a tensor that was just made enters the layers of the call.
     fn lift_fresh(&self) -> Result<Tensor>;
 
+    /// `lift_fresh` in memory of its own.
+    fn lift_fresh_copy(&self) -> Result<Tensor>;
+
+    /// `lift_fresh_copy`, into a tensor of the caller's.
+    fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The vectors that are at right angles to two others, of three elements along a dimension.
+    fn linalg_cross(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `linalg_cross`, into a tensor of the caller's.
+    fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// `matmul`, as it is called elsewhere.
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `linalg_matmul`, into a tensor of the caller's.
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// The product of a square matrix with itself, `n` times.
+    fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
+
+    /// `linalg_matrix_power`, into a tensor of the caller's.
+    fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
     /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
@@ -1679,8 +1874,17 @@ pub trait Methods {
     /// `log(sigmoid(self))`, and what its derivative needs
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)>;
 
+    /// `log_sigmoid_forward`, into a tensor of the caller's.
+    fn log_sigmoid_forward_output(&self, output: &mut Tensor, buffer: &mut Tensor) -> Result<()>;
+
+    /// `log_sigmoid`, into a tensor of the caller's.
+    fn log_sigmoid_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
+
+    /// `log_softmax_int`, into a tensor of the caller's.
+    fn log_softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
 
     /// `log(e^self + e^other)`
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor>;
@@ -1769,6 +1973,9 @@ pub trait Methods {
     /// `lt`, into a tensor of the caller's.
     fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `adjoint`, as it is called elsewhere.
+    fn mH(&self) -> Result<Tensor>;
+
     /// The matrices transposed.
     fn mT(&self) -> Result<Tensor>;
 
@@ -1783,6 +1990,9 @@ pub trait Methods {
 
     /// A number where the mask holds, `self` elsewhere
     fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
+
+    /// `masked_fill_scalar`, into a tensor of the caller's.
+    fn masked_fill_scalar_out(&self, mask: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `masked_fill`, into a tensor of the caller's.
     fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()>;
@@ -1808,11 +2018,29 @@ pub trait Methods {
     /// `matmul`, into a tensor of the caller's.
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `adjoint` of one matrix.
+    fn matrix_H(&self) -> Result<Tensor>;
+
+    /// `linalg_matrix_power`, as it is called elsewhere.
+    fn matrix_power(&self, n: i64) -> Result<Tensor>;
+
+    /// `matrix_power`, into a tensor of the caller's.
+    fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
+
     /// The largest element.
     fn max(&self) -> Result<Tensor>;
 
     /// The largest elements over a dimension, and where they are.
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `max_dim`, into a tensor of the caller's.
+    fn max_dim_max(&self, dim: i64, keepdim: bool, max: &mut Tensor, max_values: &mut Tensor) -> Result<()>;
+
+    /// `maximum`, as it is called elsewhere.
+    fn max_other(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `max_other`, into a tensor of the caller's.
+    fn max_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `max_pool2d` along a line.
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
@@ -1826,14 +2054,32 @@ pub trait Methods {
     /// The largest element under the window at each of its places, and where it is.
     fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `max_pool2d_with_indices`, into a tensor of the caller's.
+    fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// The largest element under the window at each of its places.
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
     /// The largest element under the window at each of its places, and where it is.
     fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `max_pool3d_with_indices`, into a tensor of the caller's.
+    fn max_pool3d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool2d`, into a tensor of the caller's.
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// The elements at the positions that they were found at, and zeros elsewhere.
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `max_unpool3d`, into a tensor of the caller's.
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The larger; NaN where one is
     fn maximum(&self, other: &Tensor) -> Result<Tensor>;
@@ -1859,6 +2105,9 @@ pub trait Methods {
     /// The medians along a dimension, and where they are.
     fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `median_dim`, into a tensor of the caller's.
+    fn median_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `median`, into a tensor of the caller's.
     fn median_out(&self, out: &mut Tensor) -> Result<()>;
 
@@ -1867,6 +2116,15 @@ pub trait Methods {
 
     /// The smallest elements over a dimension, and where they are.
     fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `min_dim`, into a tensor of the caller's.
+    fn min_dim_min(&self, dim: i64, keepdim: bool, min: &mut Tensor, min_indices: &mut Tensor) -> Result<()>;
+
+    /// `minimum`, as it is called elsewhere.
+    fn min_other(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// `min_other`, into a tensor of the caller's.
+    fn min_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `min`, into a tensor of the caller's.
     fn min_unary_out(&self, out: &mut Tensor) -> Result<()>;
@@ -1895,6 +2153,9 @@ pub trait Methods {
     /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
     fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `mode`, into a tensor of the caller's.
+    fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `movedim_int`, as it is called elsewhere.
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor>;
 
@@ -1913,6 +2174,12 @@ pub trait Methods {
     /// `mse_loss`, into a tensor of the caller's.
     fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
+    /// The elements along the first dimension in order.
+    fn msort(&self) -> Result<Tensor>;
+
+    /// `msort`, into a tensor of the caller's.
+    fn msort_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// `self * other`
     fn mul(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1930,6 +2197,24 @@ pub trait Methods {
 
     /// `mul_scalar`, into a tensor of the caller's.
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
+
+    /// `multi_margin_loss`, into a tensor of the caller's.
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
+
+    /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+    /// `multilabel_margin_loss`, and which classes are true.
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `multilabel_margin_loss_forward`, into a tensor of the caller's.
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()>;
+
+    /// `multilabel_margin_loss`, into a tensor of the caller's.
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
@@ -1976,14 +2261,35 @@ pub trait Methods {
     /// `nan_to_num`, into a tensor of the caller's.
     fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()>;
 
+    /// The means over these dimensions of what is a number.
+    fn nanmean(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nanmean`, into a tensor of the caller's.
+    fn nanmean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
     /// The median of what is a number.
     fn nanmedian(&self) -> Result<Tensor>;
 
     /// The medians along a dimension of what is a number, and where they are.
     fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
+    /// `nanmedian_dim`, into a tensor of the caller's.
+    fn nanmedian_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
     /// `nanmedian`, into a tensor of the caller's.
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `quantile` of what is a number.
+    fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nanquantile`, into a tensor of the caller's.
+    fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `quantile_scalar` of what is a number.
+    fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `nanquantile_scalar`, into a tensor of the caller's.
+    fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The sums over these dimensions of what is a number.
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
@@ -1999,6 +2305,9 @@ pub trait Methods {
 
     /// `narrow_copy`, into a tensor of the caller's.
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()>;
+
+    /// `narrow` from a position that is a tensor of one number.
+    fn narrow_tensor(&self, dim: i64, start: &Tensor, length: i64) -> Result<Tensor>;
 
     /// `channel_shuffle`, as backends have it that are good at it.
     fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor>;
@@ -2042,17 +2351,32 @@ pub trait Methods {
     /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
     fn new_empty(&self, size: &[i64]) -> Result<Tensor>;
 
+    /// `new_empty`, into a tensor of the caller's.
+    fn new_empty_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The same with these strides.
     fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor>;
+
+    /// `new_empty_strided`, into a tensor of the caller's.
+    fn new_empty_strided_out(&self, size: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// A tensor of this one's dtype and device, of one number.
     fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor>;
 
+    /// `new_full`, into a tensor of the caller's.
+    fn new_full_out(&self, size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
     /// A tensor of this one's dtype and device, of ones.
     fn new_ones(&self, size: &[i64]) -> Result<Tensor>;
 
+    /// `new_ones`, into a tensor of the caller's.
+    fn new_ones_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// A tensor of this one's dtype and device, of zeros.
     fn new_zeros(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// `new_zeros`, into a tensor of the caller's.
+    fn new_zeros_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The number after `self` on the way to `other`
     fn nextafter(&self, other: &Tensor) -> Result<Tensor>;
@@ -2072,14 +2396,29 @@ pub trait Methods {
     /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
     fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
 
+    /// `nll_loss2d_forward`, into a tensor of the caller's.
+    fn nll_loss2d_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
+
+    /// `nll_loss2d`, into a tensor of the caller's.
+    fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
+
     /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `nll_loss_forward`, into a tensor of the caller's.
+    fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
 
     /// `nll_loss` over any dimensions beside the classes.
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
+    /// `nll_loss`, into a tensor of the caller's.
+    fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
+
     /// The positions of the elements that are not zero, one in each row.
     fn nonzero(&self) -> Result<Tensor>;
+
+    /// The positions of the elements that are not zero, a tensor for each dimension.
+    fn nonzero_numpy(&self) -> Result<Vec<Tensor>>;
 
     /// `nonzero`, into a tensor of the caller's.
     fn nonzero_out(&self, out: &mut Tensor) -> Result<()>;
@@ -2165,6 +2504,9 @@ pub trait Methods {
     /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
+    /// The distance of every row from those behind it, one after the other.
+    fn pdist(&self, p: f64) -> Result<Tensor>;
+
     /// The same elements with the dimensions in this order.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
@@ -2216,6 +2558,9 @@ pub trait Methods {
     /// `pow_tensor_tensor`, into a tensor of the caller's.
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// `self`, times `weight` below zero; there is one weight, or one for each channel.
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor>;
+
     /// The product of all elements.
     fn prod(&self) -> Result<Tensor>;
 
@@ -2230,6 +2575,24 @@ pub trait Methods {
 
     /// The tensor with `source` at these positions, as if there were one dimension.
     fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
+
+    /// `put`, in place.
+    fn put_(&mut self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()>;
+
+    /// `put`, into a tensor of the caller's.
+    fn put_out(&self, index: &Tensor, source: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The values below which the shares `q` of a dimension lie.
+    fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `quantile`, into a tensor of the caller's.
+    fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// The value below which the share `q` of a dimension lies.
+    fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+
+    /// `quantile_scalar`, into a tensor of the caller's.
+    fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// Radians as degrees
     fn rad2deg(&self) -> Result<Tensor>;
@@ -2246,23 +2609,47 @@ pub trait Methods {
     /// The same with numbers of this generator.
     fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
+    /// `rand_like_generator`, into a tensor of the caller's.
+    fn rand_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `rand_like`, into a tensor of the caller's.
+    fn rand_like_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Whole numbers from zero up to below `high`, laid out as another tensor.
     fn randint_like(&self, high: i64) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
     fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
+    /// `randint_like_generator`, into a tensor of the caller's.
+    fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
     /// Whole numbers from `low` up to below `high`, laid out as another tensor.
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor>;
 
+    /// `randint_like_low_dtype`, into a tensor of the caller's.
+    fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()>;
+
     /// The same with numbers of this generator.
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `randint_like_low_generator_dtype`, into a tensor of the caller's.
+    fn randint_like_low_generator_dtype_out(&self, low: i64, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `randint_like`, into a tensor of the caller's.
+    fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the standard normal distribution, laid out as another tensor.
     fn randn_like(&self) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `randn_like_generator`, into a tensor of the caller's.
+    fn randn_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `randn_like`, into a tensor of the caller's.
+    fn randn_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
     fn random(&self) -> Result<Tensor>;
@@ -2330,6 +2717,9 @@ pub trait Methods {
     /// `min(max(self, 0), 6)`
     fn relu6(&self) -> Result<Tensor>;
 
+    /// `relu6`, in place
+    fn relu6_(&mut self) -> Result<()>;
+
     /// `relu`, in place.
     fn relu_(&mut self) -> Result<()>;
 
@@ -2372,6 +2762,9 @@ pub trait Methods {
     /// Every position of a dimension as often as `repeats` says.
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor>;
 
+    /// `repeat`, into a tensor of the caller's.
+    fn repeat_out(&self, repeats: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// The rows with a border of their outermost elements.
     fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
 
@@ -2395,6 +2788,12 @@ pub trait Methods {
 
     /// `reshape` to the sizes of another tensor.
     fn reshape_as(&self, other: &Tensor) -> Result<Tensor>;
+
+    /// The numbers themselves, of which none waits to be conjugated.
+    fn resolve_conj(&self) -> Result<Tensor>;
+
+    /// The numbers themselves, of which none waits to be negated.
+    fn resolve_neg(&self) -> Result<Tensor>;
 
     /// The elements moved along these dimensions, those that leave at one end entering at the other.
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor>;
@@ -2425,6 +2824,21 @@ pub trait Methods {
 
     /// `round`, into a tensor of the caller's.
     fn round_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `self`, times a random number between two below zero while training, and their mean otherwise.
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu`, in place
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu`, into a tensor of the caller's for what elements were multiplied with while training
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `rrelu_with_noise`, in place
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
+
+    /// `rrelu`, and what each element was multiplied with while training.
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)>;
 
     /// `1 / sqrt(self)`
     fn rsqrt(&self) -> Result<Tensor>;
@@ -2518,6 +2932,9 @@ pub trait Methods {
 
     /// The self-normalising `elu`
     fn selu(&self) -> Result<Tensor>;
+
+    /// `selu`, in place
+    fn selu_(&mut self) -> Result<()>;
 
     /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
     fn sgn(&self) -> Result<Tensor>;
@@ -2624,6 +3041,9 @@ pub trait Methods {
     /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
     fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
+    /// `softmax_int`, into a tensor of the caller's.
+    fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
+
     /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -2641,6 +3061,12 @@ pub trait Methods {
 
     /// The elements along a dimension in order, and where they were.
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
+
+    /// `sort`, into a tensor of the caller's.
+    fn sort_values(&self, dim: i64, descending: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
+
+    /// `sort_stable`, into a tensor of the caller's.
+    fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The Bessel function of the first kind, of order 0
     fn special_bessel_j0(&self) -> Result<Tensor>;
@@ -2671,6 +3097,12 @@ pub trait Methods {
 
     /// `special_digamma`, into a tensor of the caller's.
     fn special_digamma_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `-self * log(self)`, negative infinity below zero
+    fn special_entr(&self) -> Result<Tensor>;
+
+    /// `special_entr`, into a tensor of the caller's.
+    fn special_entr_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `erf`
     fn special_erf(&self) -> Result<Tensor>;
@@ -2888,6 +3320,9 @@ pub trait Methods {
     /// `split` in memory of their own.
     fn split_copy(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// `split_copy`, into a tensor of the caller's.
+    fn split_copy_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()>;
+
     /// `split_with_sizes`, as it is also called.
     fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
@@ -2896,6 +3331,9 @@ pub trait Methods {
 
     /// `split_with_sizes` in memory of their own.
     fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `split_with_sizes_copy`, into a tensor of the caller's.
+    fn split_with_sizes_copy_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()>;
 
     /// `sqrt(self)`
     fn sqrt(&self) -> Result<Tensor>;
@@ -2911,6 +3349,9 @@ pub trait Methods {
 
     /// `self ^ 2`, in place
     fn square_(&mut self) -> Result<()>;
+
+    /// `square`, into a tensor of the caller's.
+    fn square_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The same elements without the dimensions of size 1.
     fn squeeze(&self) -> Result<Tensor>;
@@ -2948,14 +3389,35 @@ pub trait Methods {
     /// The same elements without those of these dimensions that are of size 1.
     fn squeeze_dims(&self, dim: &[i64]) -> Result<Tensor>;
 
+    /// The standard deviation of all elements, with Bessel's correction or without.
+    fn std(&self, unbiased: bool) -> Result<Tensor>;
+
     /// The standard deviations over these dimensions.
     fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
 
     /// `std_correction`, into a tensor of the caller's.
     fn std_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
 
+    /// The standard deviation over dimensions, with Bessel's correction or without.
+    fn std_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
+
+    /// The standard deviation and the mean of all elements, with Bessel's correction or without.
+    fn std_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)>;
+
     /// The standard deviations over these dimensions, and the means.
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
+
+    /// `std_mean_correction`, into a tensor of the caller's.
+    fn std_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The standard deviations and the means over dimensions, with Bessel's correction or without.
+    fn std_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `std_dim`, into a tensor of the caller's.
+    fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Where in its storage the tensor begins.
+    fn storage_offset(&self) -> Result<i64>;
 
     /// How far apart neighbours are in each dimension.
     fn stride(&self) -> Result<Vec<i64>>;
@@ -3007,6 +3469,9 @@ pub trait Methods {
 
     /// `sum`, into a tensor of the caller's.
     fn sum_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// The sums to which a tensor of these sizes would stretch to this one.
+    fn sum_to_size(&self, size: &[i64]) -> Result<Tensor>;
 
     /// `transpose_int`, as it is called elsewhere.
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor>;
@@ -3086,6 +3551,9 @@ pub trait Methods {
     /// This many runs of a dimension, of lengths that differ by one at most.
     fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// `tensor_split_sections` where the tensor is one number, or else `tensor_split_indices`.
+    fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
+
     /// The sums of products along these dimensions of both; the others stay, those of `self` first.
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
 
@@ -3118,6 +3586,9 @@ pub trait Methods {
 
     /// The `k` largest or smallest elements along a dimension, and where they are.
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `topk`, into a tensor of the caller's.
+    fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The sum of the diagonal.
     fn trace(&self) -> Result<Tensor>;
@@ -3185,6 +3656,9 @@ pub trait Methods {
     /// `unbind_int` in memory of their own.
     fn unbind_copy_int(&self, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// `unbind_copy_int`, into a tensor of the caller's.
+    fn unbind_copy_int_out(&self, dim: i64, out: &mut [Tensor]) -> Result<()>;
+
     /// Every position of a dimension.
     fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>>;
 
@@ -3212,11 +3686,20 @@ pub trait Methods {
     /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
     fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)>;
 
+    /// `unique_consecutive`, into a tensor of the caller's.
+    fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
+
     /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
     /// `unique_consecutive` of the slices along a dimension.
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `unique_dim_consecutive`, into a tensor of the caller's.
+    fn unique_dim_consecutive_out(&self, dim: i64, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
+
+    /// `unique_dim`, into a tensor of the caller's.
+    fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
     /// `chunk`, of which the parts are not known to be views.
     fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
@@ -3224,8 +3707,14 @@ pub trait Methods {
     /// `split` whose parts their users promise to write one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
+    /// `unsafe_split`, into a tensor of the caller's.
+    fn unsafe_split_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()>;
+
     /// `split_with_sizes` whose parts their users promise to write one at a time.
     fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
+
+    /// `unsafe_split_with_sizes`, into a tensor of the caller's.
+    fn unsafe_split_with_sizes_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()>;
 
     /// The same elements with one more dimension of size 1.
     fn unsqueeze(&self, dim: i64) -> Result<Tensor>;
@@ -3293,8 +3782,20 @@ pub trait Methods {
     /// The variance over dimensions, with Bessel's correction or without.
     fn var_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
 
+    /// The variance and the mean of all elements, with Bessel's correction or without.
+    fn var_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)>;
+
     /// The variances over these dimensions, and the means.
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
+
+    /// `var_mean_correction`, into a tensor of the caller's.
+    fn var_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// The variances and the means over dimensions, with Bessel's correction or without.
+    fn var_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `var_dim`, into a tensor of the caller's.
+    fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The same with the conjugate of the first vector.
     fn vdot(&self, other: &Tensor) -> Result<Tensor>;
@@ -3311,8 +3812,20 @@ pub trait Methods {
     /// Pairs of real numbers, in the last dimension, as complex ones.
     fn view_as_complex(&self) -> Result<Tensor>;
 
+    /// `view_as_complex` in memory of its own.
+    fn view_as_complex_copy(&self) -> Result<Tensor>;
+
+    /// `view_as_complex_copy`, into a tensor of the caller's.
+    fn view_as_complex_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Complex numbers as pairs of real ones: a last dimension more, of two elements.
     fn view_as_real(&self) -> Result<Tensor>;
+
+    /// `view_as_real` in memory of its own.
+    fn view_as_real_copy(&self) -> Result<Tensor>;
+
+    /// `view_as_real_copy`, into a tensor of the caller's.
+    fn view_as_real_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `view` in memory of its own.
     fn view_copy(&self, size: &[i64]) -> Result<Tensor>;
@@ -3328,6 +3841,12 @@ pub trait Methods {
 
     /// The same bytes as elements of another type.
     fn view_dtype(&self, dtype: DType) -> Result<Tensor>;
+
+    /// The rows between these positions.
+    fn vsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
+
+    /// This many groups of rows, of equal height.
+    fn vsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
     /// `self * log(other)`, and 0 where `self` is 0
     fn xlogy(&self, other: &Tensor) -> Result<Tensor>;
@@ -3352,6 +3871,9 @@ pub trait Methods {
 
     /// `zero`, in place.
     fn zero_(&mut self) -> Result<()>;
+
+    /// `zero`, into a tensor of the caller's.
+    fn zero_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// A tensor as this one is, of zeros.
     fn zeros_like(&self) -> Result<Tensor>;
@@ -3421,8 +3943,16 @@ impl Methods for Tensor {
         crate::adaptive_avg_pool2d(self, output_size)
     }
 
+    fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::adaptive_avg_pool2d_out(self, output_size, out)
+    }
+
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool3d(self, output_size)
+    }
+
+    fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::adaptive_avg_pool3d_out(self, output_size, out)
     }
 
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
@@ -3433,8 +3963,16 @@ impl Methods for Tensor {
         crate::adaptive_max_pool2d(self, output_size)
     }
 
+    fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::adaptive_max_pool2d_out(self, output_size, out, indices)
+    }
+
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
         crate::adaptive_max_pool3d(self, output_size)
+    }
+
+    fn adaptive_max_pool3d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::adaptive_max_pool3d_out(self, output_size, out, indices)
     }
 
     fn add(&self, other: &Tensor) -> Result<Tensor> {
@@ -3533,6 +4071,10 @@ impl Methods for Tensor {
         crate::addr_out!(self, vec1, vec2, out = out)
     }
 
+    fn adjoint(&self) -> Result<Tensor> {
+        crate::adjoint(self)
+    }
+
     fn alias(&self) -> Result<Tensor> {
         crate::alias(self)
     }
@@ -3573,6 +4115,10 @@ impl Methods for Tensor {
         crate::allclose(self, other, rtol, atol, equal_nan)
     }
 
+    fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::alpha_dropout_(self, p, train)
+    }
+
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         crate::amax(self, dim, keepdim)
     }
@@ -3591,6 +4137,10 @@ impl Methods for Tensor {
 
     fn aminmax(&self) -> Result<(Tensor, Tensor)> {
         crate::aminmax!(self)
+    }
+
+    fn aminmax_out(&self, min: &mut Tensor, max: &mut Tensor) -> Result<()> {
+        crate::aminmax_out!(self, min = min, max = max)
     }
 
     fn angle(&self) -> Result<Tensor> {
@@ -3731,6 +4281,10 @@ impl Methods for Tensor {
 
     fn argsort_stable(&self, stable: bool) -> Result<Tensor> {
         crate::argsort_stable!(self, stable = stable)
+    }
+
+    fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()> {
+        crate::argsort_stable_out!(self, stable = stable, out = out)
     }
 
     fn argwhere(&self) -> Result<Tensor> {
@@ -3917,6 +4471,10 @@ impl Methods for Tensor {
         crate::bincount(self, weights, minlength)
     }
 
+    fn bincount_out(&self, weights: Option<&Tensor>, minlength: i64, out: &mut Tensor) -> Result<()> {
+        crate::bincount_out(self, weights, minlength, out)
+    }
+
     fn bitwise_and(&self, other: &Tensor) -> Result<Tensor> {
         crate::bitwise_and(self, other)
     }
@@ -4101,6 +4659,10 @@ impl Methods for Tensor {
         crate::celu_(self, alpha.into())
     }
 
+    fn celu_out(&self, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::celu_out(self, alpha.into(), out)
+    }
+
     fn channel_shuffle(&self, groups: i64) -> Result<Tensor> {
         crate::channel_shuffle(self, groups)
     }
@@ -4209,12 +4771,20 @@ impl Methods for Tensor {
         crate::clip_tensor_out(self, min, max, out)
     }
 
+    fn clone_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::clone_out!(self, out = out)
+    }
+
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
         crate::col2im(self, output_size, kernel_size, dilation, padding, stride)
     }
 
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
+    }
+
+    fn combinations(&self, r: i64, with_replacement: bool) -> Result<Tensor> {
+        crate::combinations(self, r, with_replacement)
     }
 
     fn conj(&self) -> Result<Tensor> {
@@ -4253,6 +4823,10 @@ impl Methods for Tensor {
         crate::copy_(self, src, non_blocking)
     }
 
+    fn copy_out(&self, src: &Tensor, non_blocking: bool, out: &mut Tensor) -> Result<()> {
+        crate::copy_out(self, src, non_blocking, out)
+    }
+
     fn copysign(&self, other: &Tensor) -> Result<Tensor> {
         crate::copysign(self, other)
     }
@@ -4275,6 +4849,10 @@ impl Methods for Tensor {
 
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::copysign_scalar_out(self, other.into(), out)
+    }
+
+    fn corrcoef(&self) -> Result<Tensor> {
+        crate::corrcoef(self)
     }
 
     fn cos(&self) -> Result<Tensor> {
@@ -4317,16 +4895,36 @@ impl Methods for Tensor {
         crate::count_nonzero_out(self, dim, out)
     }
 
+    fn cov(&self) -> Result<Tensor> {
+        crate::cov!(self)
+    }
+
+    fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+        crate::cross(self, other, dim)
+    }
+
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor> {
         crate::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
+    }
+
+    fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
+        crate::cross_out(self, other, dim, out)
     }
 
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)> {
         crate::cummax(self, dim)
     }
 
+    fn cummax_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::cummax_out(self, dim, values, indices)
+    }
+
     fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)> {
         crate::cummin(self, dim)
+    }
+
+    fn cummin_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::cummin_out(self, dim, values, indices)
     }
 
     fn cumprod(&self, dim: i64) -> Result<Tensor> {
@@ -4393,6 +4991,10 @@ impl Methods for Tensor {
         crate::diag_out(self, diagonal, out)
     }
 
+    fn diagflat(&self, offset: i64) -> Result<Tensor> {
+        crate::diagflat(self, offset)
+    }
+
     fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
         crate::diagonal(self, offset, dim1, dim2)
     }
@@ -4413,6 +5015,14 @@ impl Methods for Tensor {
         crate::diagonal_scatter_out(self, src, offset, dim1, dim2, out)
     }
 
+    fn diff(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
+        crate::diff(self, n, dim, prepend, append)
+    }
+
+    fn diff_out(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>, out: &mut Tensor) -> Result<()> {
+        crate::diff_out(self, n, dim, prepend, append, out)
+    }
+
     fn digamma(&self) -> Result<Tensor> {
         crate::digamma(self)
     }
@@ -4423,6 +5033,10 @@ impl Methods for Tensor {
 
     fn digamma_out(&self, out: &mut Tensor) -> Result<()> {
         crate::digamma_out(self, out)
+    }
+
+    fn dim(&self) -> Result<i64> {
+        crate::dim(self)
     }
 
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor> {
@@ -4533,6 +5147,18 @@ impl Methods for Tensor {
         crate::dropout_(self, p, train)
     }
 
+    fn dsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
+        crate::dsplit_array(self, indices)
+    }
+
+    fn dsplit_int(&self, sections: i64) -> Result<Vec<Tensor>> {
+        crate::dsplit_int(self, sections)
+    }
+
+    fn element_size(&self) -> Result<i64> {
+        crate::element_size(self)
+    }
+
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor> {
         crate::elu(self, alpha.into(), scale.into(), input_scale.into())
     }
@@ -4559,6 +5185,10 @@ impl Methods for Tensor {
 
     fn empty_like(&self) -> Result<Tensor> {
         crate::empty_like!(self)
+    }
+
+    fn empty_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::empty_like_out!(self, out = out)
     }
 
     fn eq(&self, other: &Tensor) -> Result<Tensor> {
@@ -4689,6 +5319,10 @@ impl Methods for Tensor {
         crate::exponential_out!(self, lambd, out = out)
     }
 
+    fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
+        crate::feature_alpha_dropout_(self, p, train)
+    }
+
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_dropout_(self, p, train)
     }
@@ -4713,6 +5347,14 @@ impl Methods for Tensor {
         crate::fill_scalar(self, value.into())
     }
 
+    fn fill_scalar_out(&self, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::fill_scalar_out(self, value.into(), out)
+    }
+
+    fn fill_tensor_out(&self, value: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::fill_tensor_out(self, value, out)
+    }
+
     fn fix(&self) -> Result<Tensor> {
         crate::fix(self)
     }
@@ -4731,6 +5373,10 @@ impl Methods for Tensor {
 
     fn flip(&self, dims: &[i64]) -> Result<Tensor> {
         crate::flip(self, dims)
+    }
+
+    fn flip_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::flip_out(self, dims, out)
     }
 
     fn fliplr(&self) -> Result<Tensor> {
@@ -4853,12 +5499,36 @@ impl Methods for Tensor {
         crate::frac_out(self, out)
     }
 
+    fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
+    fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
+        crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
+    }
+
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    }
+
     fn frexp(&self) -> Result<(Tensor, Tensor)> {
         crate::frexp(self)
     }
 
     fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()> {
         crate::frexp_tensor_out(self, mantissa, exponent)
+    }
+
+    fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::frobenius_norm_dim(self, dim, keepdim)
+    }
+
+    fn frobenius_norm_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::frobenius_norm_out(self, dim, keepdim, out)
     }
 
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor> {
@@ -4943,6 +5613,42 @@ impl Methods for Tensor {
 
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::ger_out(self, vec2, out)
+    }
+
+    fn glu(&self, dim: i64) -> Result<Tensor> {
+        crate::glu(self, dim)
+    }
+
+    fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()> {
+        crate::glu_out(self, dim, out)
+    }
+
+    fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_array!(self, dim = dim)
+    }
+
+    fn gradient_scalararray(&self, spacing: impl Into<Scalar>, dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_scalararray!(self, spacing = spacing.into(), dim = dim)
+    }
+
+    fn gradient_scalarint(&self) -> Result<Vec<Tensor>> {
+        crate::gradient_scalarint!(self)
+    }
+
+    fn gradient_scalarrayarray(&self, spacing: &[Scalar], dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_scalarrayarray!(self, spacing = spacing, dim = dim)
+    }
+
+    fn gradient_scalarrayint(&self, spacing: &[Scalar]) -> Result<Vec<Tensor>> {
+        crate::gradient_scalarrayint!(self, spacing = spacing)
+    }
+
+    fn gradient_tensorarray(&self, spacing: &[Tensor], dim: &[i64]) -> Result<Vec<Tensor>> {
+        crate::gradient_tensorarray!(self, spacing = spacing, dim = dim)
+    }
+
+    fn gradient_tensorarrayint(&self, spacing: &[Tensor]) -> Result<Vec<Tensor>> {
+        crate::gradient_tensorarrayint!(self, spacing = spacing)
     }
 
     fn greater(&self, other: &Tensor) -> Result<Tensor> {
@@ -5073,6 +5779,10 @@ impl Methods for Tensor {
         crate::heaviside_out(self, values, out)
     }
 
+    fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+        crate::hinge_embedding_loss(self, target, margin, reduction)
+    }
+
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor> {
         crate::histc(self, bins, min.into(), max.into())
     }
@@ -5107,6 +5817,14 @@ impl Methods for Tensor {
 
     fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
         crate::histogramdd_tensorlist_bins(self, bins, range, weight, density)
+    }
+
+    fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
+        crate::hsplit_array(self, indices)
+    }
+
+    fn hsplit_int(&self, sections: i64) -> Result<Vec<Tensor>> {
+        crate::hsplit_int(self, sections)
     }
 
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
@@ -5273,8 +5991,36 @@ impl Methods for Tensor {
         crate::inner_out(self, other, out)
     }
 
+    fn is_complex(&self) -> Result<bool> {
+        crate::is_complex(self)
+    }
+
+    fn is_contiguous(&self) -> Result<bool> {
+        crate::is_contiguous(self)
+    }
+
+    fn is_contiguous_memory_format(&self, memory_format: MemoryFormat) -> Result<bool> {
+        crate::is_contiguous_memory_format(self, memory_format)
+    }
+
+    fn is_floating_point(&self) -> Result<bool> {
+        crate::is_floating_point(self)
+    }
+
     fn is_nonzero(&self) -> Result<bool> {
         crate::is_nonzero(self)
+    }
+
+    fn is_same_size(&self, other: &Tensor) -> Result<bool> {
+        crate::is_same_size(self, other)
+    }
+
+    fn is_set_to(&self, tensor: &Tensor) -> Result<bool> {
+        crate::is_set_to(self, tensor)
+    }
+
+    fn is_signed(&self) -> Result<bool> {
+        crate::is_signed(self)
     }
 
     fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
@@ -5325,8 +6071,20 @@ impl Methods for Tensor {
         crate::kl_div!(self, target, reduction)
     }
 
+    fn kron(&self, other: &Tensor) -> Result<Tensor> {
+        crate::kron(self, other)
+    }
+
+    fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::kron_out(self, other, out)
+    }
+
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::kthvalue(self, k, dim, keepdim)
+    }
+
+    fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::kthvalue_values(self, k, dim, keepdim, values, indices)
     }
 
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
@@ -5481,12 +6239,36 @@ impl Methods for Tensor {
         crate::lift_fresh(self)
     }
 
+    fn lift_fresh_copy(&self) -> Result<Tensor> {
+        crate::lift_fresh_copy(self)
+    }
+
+    fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::lift_fresh_copy_out(self, out)
+    }
+
+    fn linalg_cross(&self, other: &Tensor) -> Result<Tensor> {
+        crate::linalg_cross!(self, other)
+    }
+
+    fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::linalg_cross_out!(self, other, out = out)
+    }
+
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_matmul(self, other)
     }
 
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_matmul_out(self, other, out)
+    }
+
+    fn linalg_matrix_power(&self, n: i64) -> Result<Tensor> {
+        crate::linalg_matrix_power(self, n)
+    }
+
+    fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_power_out(self, n, out)
     }
 
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
@@ -5565,8 +6347,20 @@ impl Methods for Tensor {
         crate::log_sigmoid_forward(self)
     }
 
+    fn log_sigmoid_forward_output(&self, output: &mut Tensor, buffer: &mut Tensor) -> Result<()> {
+        crate::log_sigmoid_forward_output(self, output, buffer)
+    }
+
+    fn log_sigmoid_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::log_sigmoid_out(self, out)
+    }
+
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
         crate::log_softmax_int(self, dim, dtype)
+    }
+
+    fn log_softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()> {
+        crate::log_softmax_int_out(self, dim, dtype, out)
     }
 
     fn logaddexp(&self, other: &Tensor) -> Result<Tensor> {
@@ -5685,6 +6479,10 @@ impl Methods for Tensor {
         crate::lt_tensor_out(self, other, out)
     }
 
+    fn mH(&self) -> Result<Tensor> {
+        crate::mH(self)
+    }
+
     fn mT(&self) -> Result<Tensor> {
         crate::mT(self)
     }
@@ -5703,6 +6501,10 @@ impl Methods for Tensor {
 
     fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor> {
         crate::masked_fill_scalar(self, mask, value.into())
+    }
+
+    fn masked_fill_scalar_out(&self, mask: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::masked_fill_scalar_out(self, mask, value.into(), out)
     }
 
     fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()> {
@@ -5737,12 +6539,36 @@ impl Methods for Tensor {
         crate::matmul_out(self, other, out)
     }
 
+    fn matrix_H(&self) -> Result<Tensor> {
+        crate::matrix_H(self)
+    }
+
+    fn matrix_power(&self, n: i64) -> Result<Tensor> {
+        crate::matrix_power(self, n)
+    }
+
+    fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
+        crate::matrix_power_out(self, n, out)
+    }
+
     fn max(&self) -> Result<Tensor> {
         crate::max(self)
     }
 
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::max_dim(self, dim, keepdim)
+    }
+
+    fn max_dim_max(&self, dim: i64, keepdim: bool, max: &mut Tensor, max_values: &mut Tensor) -> Result<()> {
+        crate::max_dim_max(self, dim, keepdim, max, max_values)
+    }
+
+    fn max_other(&self, other: &Tensor) -> Result<Tensor> {
+        crate::max_other(self, other)
+    }
+
+    fn max_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::max_out(self, other, out)
     }
 
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
@@ -5761,6 +6587,10 @@ impl Methods for Tensor {
         crate::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::max_pool2d_with_indices_out(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices)
+    }
+
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
         crate::max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
@@ -5769,8 +6599,28 @@ impl Methods for Tensor {
         crate::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    fn max_pool3d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::max_pool3d_with_indices_out(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices)
+    }
+
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()> {
         crate::max_unary_out(self, out)
+    }
+
+    fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+        crate::max_unpool2d(self, indices, output_size)
+    }
+
+    fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool2d_out(self, indices, output_size, out)
+    }
+
+    fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::max_unpool3d(self, indices, output_size, stride, padding)
+    }
+
+    fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::max_unpool3d_out(self, indices, output_size, stride, padding, out)
     }
 
     fn maximum(&self, other: &Tensor) -> Result<Tensor> {
@@ -5805,6 +6655,10 @@ impl Methods for Tensor {
         crate::median_dim(self, dim, keepdim)
     }
 
+    fn median_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::median_dim_values(self, dim, keepdim, values, indices)
+    }
+
     fn median_out(&self, out: &mut Tensor) -> Result<()> {
         crate::median_out(self, out)
     }
@@ -5815,6 +6669,18 @@ impl Methods for Tensor {
 
     fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::min_dim(self, dim, keepdim)
+    }
+
+    fn min_dim_min(&self, dim: i64, keepdim: bool, min: &mut Tensor, min_indices: &mut Tensor) -> Result<()> {
+        crate::min_dim_min(self, dim, keepdim, min, min_indices)
+    }
+
+    fn min_other(&self, other: &Tensor) -> Result<Tensor> {
+        crate::min_other(self, other)
+    }
+
+    fn min_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::min_out(self, other, out)
     }
 
     fn min_unary_out(&self, out: &mut Tensor) -> Result<()> {
@@ -5853,6 +6719,10 @@ impl Methods for Tensor {
         crate::mode(self, dim, keepdim)
     }
 
+    fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::mode_values(self, dim, keepdim, values, indices)
+    }
+
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor> {
         crate::moveaxis_int(self, source, destination)
     }
@@ -5877,6 +6747,14 @@ impl Methods for Tensor {
         crate::mse_loss_out(self, target, reduction, out)
     }
 
+    fn msort(&self) -> Result<Tensor> {
+        crate::msort(self)
+    }
+
+    fn msort_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::msort_out(self, out)
+    }
+
     fn mul(&self, other: &Tensor) -> Result<Tensor> {
         crate::mul(self, other)
     }
@@ -5899,6 +6777,30 @@ impl Methods for Tensor {
 
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::mul_scalar_out(self, other.into(), out)
+    }
+
+    fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+        crate::multi_margin_loss(self, target, p.into(), margin.into(), weight, reduction)
+    }
+
+    fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multi_margin_loss_out(self, target, p.into(), margin.into(), weight, reduction, out)
+    }
+
+    fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
+        crate::multilabel_margin_loss(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
+        crate::multilabel_margin_loss_forward(self, target, reduction)
+    }
+
+    fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_forward_output(self, target, reduction, output, is_target)
+    }
+
+    fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
+        crate::multilabel_margin_loss_out(self, target, reduction, out)
     }
 
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
@@ -5961,6 +6863,14 @@ impl Methods for Tensor {
         crate::nan_to_num_out(self, nan, posinf, neginf, out)
     }
 
+    fn nanmean(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::nanmean!(self, dim, keepdim)
+    }
+
+    fn nanmean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nanmean_out!(self, dim, keepdim, out = out)
+    }
+
     fn nanmedian(&self) -> Result<Tensor> {
         crate::nanmedian(self)
     }
@@ -5969,8 +6879,28 @@ impl Methods for Tensor {
         crate::nanmedian_dim(self, dim, keepdim)
     }
 
+    fn nanmedian_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::nanmedian_dim_values(self, dim, keepdim, values, indices)
+    }
+
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()> {
         crate::nanmedian_out(self, out)
+    }
+
+    fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::nanquantile!(self, q, dim, keepdim)
+    }
+
+    fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nanquantile_out!(self, q, dim, keepdim, out = out)
+    }
+
+    fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::nanquantile_scalar!(self, q, dim, keepdim)
+    }
+
+    fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nanquantile_scalar_out!(self, q, dim, keepdim, out = out)
     }
 
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
@@ -5991,6 +6921,10 @@ impl Methods for Tensor {
 
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()> {
         crate::narrow_copy_out(self, dim, start, length, out)
+    }
+
+    fn narrow_tensor(&self, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
+        crate::narrow_tensor(self, dim, start, length)
     }
 
     fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor> {
@@ -6049,20 +6983,40 @@ impl Methods for Tensor {
         crate::new_empty!(self, size)
     }
 
+    fn new_empty_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_empty_out(self, size, out)
+    }
+
     fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor> {
         crate::new_empty_strided!(self, size, stride)
+    }
+
+    fn new_empty_strided_out(&self, size: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_empty_strided_out(self, size, stride, out)
     }
 
     fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor> {
         crate::new_full!(self, size, fill_value.into())
     }
 
+    fn new_full_out(&self, size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::new_full_out(self, size, fill_value.into(), out)
+    }
+
     fn new_ones(&self, size: &[i64]) -> Result<Tensor> {
         crate::new_ones!(self, size)
     }
 
+    fn new_ones_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_ones_out(self, size, out)
+    }
+
     fn new_zeros(&self, size: &[i64]) -> Result<Tensor> {
         crate::new_zeros!(self, size)
+    }
+
+    fn new_zeros_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::new_zeros_out(self, size, out)
     }
 
     fn nextafter(&self, other: &Tensor) -> Result<Tensor> {
@@ -6089,16 +7043,36 @@ impl Methods for Tensor {
         crate::nll_loss2d_forward(self, target, weight, reduction, ignore_index)
     }
 
+    fn nll_loss2d_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()> {
+        crate::nll_loss2d_forward_output(self, target, weight, reduction, ignore_index, output, total_weight)
+    }
+
+    fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()> {
+        crate::nll_loss2d_out(self, target, weight, reduction, ignore_index, out)
+    }
+
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
         crate::nll_loss_forward(self, target, weight, reduction, ignore_index)
+    }
+
+    fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()> {
+        crate::nll_loss_forward_output(self, target, weight, reduction, ignore_index, output, total_weight)
     }
 
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
         crate::nll_loss_nd(self, target, weight, reduction, ignore_index)
     }
 
+    fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()> {
+        crate::nll_loss_out(self, target, weight, reduction, ignore_index, out)
+    }
+
     fn nonzero(&self) -> Result<Tensor> {
         crate::nonzero(self)
+    }
+
+    fn nonzero_numpy(&self) -> Result<Vec<Tensor>> {
+        crate::nonzero_numpy(self)
     }
 
     fn nonzero_out(&self, out: &mut Tensor) -> Result<()> {
@@ -6213,6 +7187,10 @@ impl Methods for Tensor {
         crate::pad(self, pad, mode, value)
     }
 
+    fn pdist(&self, p: f64) -> Result<Tensor> {
+        crate::pdist(self, p)
+    }
+
     fn permute(&self, dims: &[i64]) -> Result<Tensor> {
         crate::permute(self, dims)
     }
@@ -6281,6 +7259,10 @@ impl Methods for Tensor {
         crate::pow_tensor_tensor_out(self, exponent, out)
     }
 
+    fn prelu(&self, weight: &Tensor) -> Result<Tensor> {
+        crate::prelu(self, weight)
+    }
+
     fn prod(&self) -> Result<Tensor> {
         crate::prod!(self)
     }
@@ -6299,6 +7281,30 @@ impl Methods for Tensor {
 
     fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
         crate::put(self, index, source, accumulate)
+    }
+
+    fn put_(&mut self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
+        crate::put_(self, index, source, accumulate)
+    }
+
+    fn put_out(&self, index: &Tensor, source: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()> {
+        crate::put_out(self, index, source, accumulate, out)
+    }
+
+    fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::quantile!(self, q, dim, keepdim)
+    }
+
+    fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::quantile_out!(self, q, dim, keepdim, out = out)
+    }
+
+    fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+        crate::quantile_scalar!(self, q, dim, keepdim)
+    }
+
+    fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::quantile_scalar_out!(self, q, dim, keepdim, out = out)
     }
 
     fn rad2deg(&self) -> Result<Tensor> {
@@ -6321,6 +7327,14 @@ impl Methods for Tensor {
         crate::rand_like_generator!(self, generator = generator)
     }
 
+    fn rand_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::rand_like_generator_out!(self, generator = generator, out = out)
+    }
+
+    fn rand_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::rand_like_out!(self, out = out)
+    }
+
     fn randint_like(&self, high: i64) -> Result<Tensor> {
         crate::randint_like!(self, high)
     }
@@ -6329,12 +7343,28 @@ impl Methods for Tensor {
         crate::randint_like_generator!(self, high, generator = generator)
     }
 
+    fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_generator_out!(self, high, generator = generator, out = out)
+    }
+
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor> {
         crate::randint_like_low_dtype!(self, low, high)
     }
 
+    fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_low_dtype_out!(self, low, high, out = out)
+    }
+
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randint_like_low_generator_dtype!(self, low, high, generator = generator)
+    }
+
+    fn randint_like_low_generator_dtype_out(&self, low: i64, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_low_generator_dtype_out!(self, low, high, generator = generator, out = out)
+    }
+
+    fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_out!(self, high, out = out)
     }
 
     fn randn_like(&self) -> Result<Tensor> {
@@ -6343,6 +7373,14 @@ impl Methods for Tensor {
 
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randn_like_generator!(self, generator = generator)
+    }
+
+    fn randn_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randn_like_generator_out!(self, generator = generator, out = out)
+    }
+
+    fn randn_like_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::randn_like_out!(self, out = out)
     }
 
     fn random(&self) -> Result<Tensor> {
@@ -6433,6 +7471,10 @@ impl Methods for Tensor {
         crate::relu6(self)
     }
 
+    fn relu6_(&mut self) -> Result<()> {
+        crate::relu6_(self)
+    }
+
     fn relu_(&mut self) -> Result<()> {
         crate::relu_(self)
     }
@@ -6489,6 +7531,10 @@ impl Methods for Tensor {
         crate::repeat_interleave_self_tensor!(self, repeats, dim)
     }
 
+    fn repeat_out(&self, repeats: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::repeat_out(self, repeats, out)
+    }
+
     fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor> {
         crate::replication_pad1d(self, padding)
     }
@@ -6519,6 +7565,14 @@ impl Methods for Tensor {
 
     fn reshape_as(&self, other: &Tensor) -> Result<Tensor> {
         crate::reshape_as(self, other)
+    }
+
+    fn resolve_conj(&self) -> Result<Tensor> {
+        crate::resolve_conj(self)
+    }
+
+    fn resolve_neg(&self) -> Result<Tensor> {
+        crate::resolve_neg(self)
     }
 
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
@@ -6559,6 +7613,26 @@ impl Methods for Tensor {
 
     fn round_out(&self, out: &mut Tensor) -> Result<()> {
         crate::round_out(self, out)
+    }
+
+    fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_(self, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::rrelu_with_noise(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
+        crate::rrelu_with_noise_(self, noise, lower.into(), upper.into(), training, generator)
+    }
+
+    fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)> {
+        crate::rrelu_with_noise_functional(self, noise, lower.into(), upper.into(), training, generator)
     }
 
     fn rsqrt(&self) -> Result<Tensor> {
@@ -6683,6 +7757,10 @@ impl Methods for Tensor {
 
     fn selu(&self) -> Result<Tensor> {
         crate::selu(self)
+    }
+
+    fn selu_(&mut self) -> Result<()> {
+        crate::selu_(self)
     }
 
     fn sgn(&self) -> Result<Tensor> {
@@ -6825,6 +7903,10 @@ impl Methods for Tensor {
         crate::softmax_int(self, dim, dtype)
     }
 
+    fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()> {
+        crate::softmax_int_out(self, dim, dtype, out)
+    }
+
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor> {
         crate::softplus(self, beta.into(), threshold.into())
     }
@@ -6847,6 +7929,14 @@ impl Methods for Tensor {
 
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)> {
         crate::sort_stable!(self, stable = stable)
+    }
+
+    fn sort_values(&self, dim: i64, descending: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::sort_values(self, dim, descending, values, indices)
+    }
+
+    fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::sort_values_stable!(self, stable = stable, values = values, indices = indices)
     }
 
     fn special_bessel_j0(&self) -> Result<Tensor> {
@@ -6887,6 +7977,14 @@ impl Methods for Tensor {
 
     fn special_digamma_out(&self, out: &mut Tensor) -> Result<()> {
         crate::special_digamma_out(self, out)
+    }
+
+    fn special_entr(&self) -> Result<Tensor> {
+        crate::special_entr(self)
+    }
+
+    fn special_entr_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::special_entr_out(self, out)
     }
 
     fn special_erf(&self) -> Result<Tensor> {
@@ -7177,6 +8275,10 @@ impl Methods for Tensor {
         crate::split_copy(self, split_size, dim)
     }
 
+    fn split_copy_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::split_copy_tensor_out(self, split_size, dim, out)
+    }
+
     fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
         crate::split_sizes(self, split_size, dim)
     }
@@ -7187,6 +8289,10 @@ impl Methods for Tensor {
 
     fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
         crate::split_with_sizes_copy(self, split_sizes, dim)
+    }
+
+    fn split_with_sizes_copy_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::split_with_sizes_copy_out(self, split_sizes, dim, out)
     }
 
     fn sqrt(&self) -> Result<Tensor> {
@@ -7207,6 +8313,10 @@ impl Methods for Tensor {
 
     fn square_(&mut self) -> Result<()> {
         crate::square_(self)
+    }
+
+    fn square_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::square_out(self, out)
     }
 
     fn squeeze(&self) -> Result<Tensor> {
@@ -7257,6 +8367,10 @@ impl Methods for Tensor {
         crate::squeeze_dims(self, dim)
     }
 
+    fn std(&self, unbiased: bool) -> Result<Tensor> {
+        crate::std(self, unbiased)
+    }
+
     fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor> {
         crate::std_correction!(self, dim)
     }
@@ -7265,8 +8379,32 @@ impl Methods for Tensor {
         crate::std_correction_out!(self, dim, out = out)
     }
 
+    fn std_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+        crate::std_dim(self, dim, unbiased, keepdim)
+    }
+
+    fn std_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)> {
+        crate::std_mean(self, unbiased)
+    }
+
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {
         crate::std_mean_correction!(self, dim)
+    }
+
+    fn std_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::std_mean_correction_out!(self, dim, out0 = out0, out1 = out1)
+    }
+
+    fn std_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::std_mean_dim(self, dim, unbiased, keepdim)
+    }
+
+    fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::std_out(self, dim, unbiased, keepdim, out)
+    }
+
+    fn storage_offset(&self) -> Result<i64> {
+        crate::storage_offset(self)
     }
 
     fn stride(&self) -> Result<Vec<i64>> {
@@ -7335,6 +8473,10 @@ impl Methods for Tensor {
 
     fn sum_out(&self, out: &mut Tensor) -> Result<()> {
         crate::sum_out!(self, out = out)
+    }
+
+    fn sum_to_size(&self, size: &[i64]) -> Result<Tensor> {
+        crate::sum_to_size(self, size)
     }
 
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor> {
@@ -7441,6 +8583,10 @@ impl Methods for Tensor {
         crate::tensor_split_sections(self, sections, dim)
     }
 
+    fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+        crate::tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, dim)
+    }
+
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
         crate::tensordot(self, other, dims_self, dims_other)
     }
@@ -7483,6 +8629,10 @@ impl Methods for Tensor {
 
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
         crate::topk(self, k, dim, largest, sorted)
+    }
+
+    fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::topk_values(self, k, dim, largest, sorted, values, indices)
     }
 
     fn trace(&self) -> Result<Tensor> {
@@ -7573,6 +8723,10 @@ impl Methods for Tensor {
         crate::unbind_copy_int(self, dim)
     }
 
+    fn unbind_copy_int_out(&self, dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::unbind_copy_int_out(self, dim, out)
+    }
+
     fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>> {
         crate::unbind_int(self, dim)
     }
@@ -7609,12 +8763,24 @@ impl Methods for Tensor {
         crate::unique_consecutive(self, return_inverse, return_counts, dim)
     }
 
+    fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
+        crate::unique_consecutive_out(self, return_inverse, return_counts, dim, out0, out1, out2)
+    }
+
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim(self, dim, sorted, return_inverse, return_counts)
     }
 
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim_consecutive(self, dim, return_inverse, return_counts)
+    }
+
+    fn unique_dim_consecutive_out(&self, dim: i64, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
+        crate::unique_dim_consecutive_out(self, dim, return_inverse, return_counts, out0, out1, out2)
+    }
+
+    fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
+        crate::unique_dim_out(self, dim, sorted, return_inverse, return_counts, out0, out1, out2)
     }
 
     fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
@@ -7625,8 +8791,16 @@ impl Methods for Tensor {
         crate::unsafe_split(self, split_size, dim)
     }
 
+    fn unsafe_split_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::unsafe_split_tensor_out(self, split_size, dim, out)
+    }
+
     fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
         crate::unsafe_split_with_sizes(self, split_sizes, dim)
+    }
+
+    fn unsafe_split_with_sizes_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()> {
+        crate::unsafe_split_with_sizes_out(self, split_sizes, dim, out)
     }
 
     fn unsqueeze(&self, dim: i64) -> Result<Tensor> {
@@ -7717,8 +8891,24 @@ impl Methods for Tensor {
         crate::var_dim(self, dim, unbiased, keepdim)
     }
 
+    fn var_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)> {
+        crate::var_mean(self, unbiased)
+    }
+
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)> {
         crate::var_mean_correction!(self, dim)
+    }
+
+    fn var_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::var_mean_correction_out!(self, dim, out0 = out0, out1 = out1)
+    }
+
+    fn var_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        crate::var_mean_dim(self, dim, unbiased, keepdim)
+    }
+
+    fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::var_out(self, dim, unbiased, keepdim, out)
     }
 
     fn vdot(&self, other: &Tensor) -> Result<Tensor> {
@@ -7741,8 +8931,24 @@ impl Methods for Tensor {
         crate::view_as_complex(self)
     }
 
+    fn view_as_complex_copy(&self) -> Result<Tensor> {
+        crate::view_as_complex_copy(self)
+    }
+
+    fn view_as_complex_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::view_as_complex_copy_out(self, out)
+    }
+
     fn view_as_real(&self) -> Result<Tensor> {
         crate::view_as_real(self)
+    }
+
+    fn view_as_real_copy(&self) -> Result<Tensor> {
+        crate::view_as_real_copy(self)
+    }
+
+    fn view_as_real_copy_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::view_as_real_copy_out(self, out)
     }
 
     fn view_copy(&self, size: &[i64]) -> Result<Tensor> {
@@ -7763,6 +8969,14 @@ impl Methods for Tensor {
 
     fn view_dtype(&self, dtype: DType) -> Result<Tensor> {
         crate::view_dtype(self, dtype)
+    }
+
+    fn vsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>> {
+        crate::vsplit_array(self, indices)
+    }
+
+    fn vsplit_int(&self, sections: i64) -> Result<Vec<Tensor>> {
+        crate::vsplit_int(self, sections)
     }
 
     fn xlogy(&self, other: &Tensor) -> Result<Tensor> {
@@ -7795,6 +9009,10 @@ impl Methods for Tensor {
 
     fn zero_(&mut self) -> Result<()> {
         crate::zero_(self)
+    }
+
+    fn zero_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::zero_out(self, out)
     }
 
     fn zeros_like(&self) -> Result<Tensor> {

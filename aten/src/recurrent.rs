@@ -253,7 +253,6 @@ macro_rules! cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
         /// One step of a recurrent layer.
         #[op_def($schema)]
-        #[expect(clippy::similar_names, reason = "the schema's")]
         pub fn $name(
             input: &Tensor,
             hx: &Tensor,

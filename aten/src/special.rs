@@ -23,6 +23,10 @@ pub fn special_ndtri(this: &Tensor) -> Result<Tensor>;
 #[op_def("special_erfcx(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
 pub fn special_erfcx(this: &Tensor) -> Result<Tensor>;
 
+/// `-self * log(self)`, negative infinity below zero
+#[op_def("special_entr(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+pub fn special_entr(this: &Tensor) -> Result<Tensor>;
+
 /// `self * log(1 + other)`, and 0 where `self` is 0
 #[op_def("special_xlog1py(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, out = "out")]
 pub fn special_xlog1py(this: &Tensor, other: &Tensor) -> Result<Tensor>;

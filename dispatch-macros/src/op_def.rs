@@ -148,7 +148,7 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
         check_claim(claim, &schema, errors);
     }
     if let (Some(call), Some(_)) = (&attribute.calls, &function.body) {
-        errors.at(call, format!("operator `{}` has a body, and is a call as well; leave one out", schema.name));
+        errors.at(call, "an operator is this call or has a body; leave one out");
     }
     let shape = shape::check(attribute, &schema, errors);
     let forms = forms::check(attribute, &schema, errors);

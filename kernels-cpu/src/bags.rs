@@ -24,7 +24,8 @@ type Four = (Tensor, Tensor, Tensor, Tensor);
 /// Which rows are in which bag.
 struct Bags {
     rows: Vec<usize>,
-    bags: Vec<Range<usize>>,
+    /// The places of each bag.
+    each: Vec<Range<usize>>,
     /// The row that counts for nothing.
     padding: Option<usize>,
 }
@@ -51,26 +52,26 @@ impl Bags {
         if !last {
             starts.push(rows.len());
         }
-        let bags = starts.windows(2).map(|pair| pair[0]..pair[1]).collect();
-        Ok(Self { rows, bags, padding: usize::try_from(padding).ok() })
+        let each = starts.windows(2).map(|pair| pair[0]..pair[1]).collect();
+        Ok(Self { rows, each, padding: usize::try_from(padding).ok() })
     }
 
     /// The places in a bag that count.
     fn places(&self, bag: usize) -> impl Iterator<Item = usize> {
-        self.bags[bag].clone().filter(|&place| Some(self.rows[place]) != self.padding)
+        self.each[bag].clone().filter(|&place| Some(self.rows[place]) != self.padding)
     }
 
     /// The bag of each place; those behind all bags are in the one that would follow.
     fn of_places(&self) -> Vec<i64> {
-        let mut bags = vec![self.bags.len(); self.rows.len()];
-        for (bag, places) in self.bags.iter().enumerate() {
+        let mut bags = vec![self.each.len(); self.rows.len()];
+        for (bag, places) in self.each.iter().enumerate() {
             bags[places.clone()].fill(bag);
         }
         bags.into_iter().map(counted).collect()
     }
 
     fn counts(&self) -> Vec<i64> {
-        (0..self.bags.len()).map(|bag| counted(self.places(bag).count())).collect()
+        (0..self.each.len()).map(|bag| counted(self.places(bag).count())).collect()
     }
 }
 
@@ -114,12 +115,12 @@ fn bagged(
                     return;
                 }
                 for place in bags.places(bag) {
-                    let share = shares.as_ref().map_or(T::near(1.0), |shares| shares[place]);
-                    line.iter_mut().zip(row(place)).for_each(|(to, &x)| *to = *to + share * x);
+                    let share = shares.as_ref().map_or(1.0, |shares| shares[place]);
+                    line.iter_mut().zip(row(place)).for_each(|(to, &x)| *to += share * x);
                 }
                 if mode == 1 && counts[bag] > 0 {
                     let count = T::from_scalar(counts[bag].into());
-                    line.iter_mut().for_each(|to| *to = *to / count);
+                    line.iter_mut().for_each(|to| *to /= count);
                 }
             });
             Ok(())
@@ -230,7 +231,7 @@ fn _embedding_bag_dense_backward(
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());
                     let places = winners.of(row).iter().filter(|&&place| counts[place / width] > 0);
-                    places.for_each(|&place| line[place % width] = line[place % width] + grad[place]);
+                    places.for_each(|&place| line[place % width] += grad[place]);
                 });
                 Ok(())
             });
@@ -245,14 +246,14 @@ fn _embedding_bag_dense_backward(
                 let often = T::from_scalar(counted(shown.of(row).len()).into());
                 for &place in shown.of(row) {
                     let Some(grad) = grad.get(bags[place] * width..(bags[place] + 1) * width) else { continue };
-                    let mut share = shares.as_ref().map_or(T::near(1.0), |shares| shares[place]);
+                    let mut share = shares.as_ref().map_or(1.0, |shares| shares[place]);
                     if mode == Bagging::Mean {
-                        share = share / T::from_scalar(counts[bags[place]].into());
+                        share /= T::from_scalar(counts[bags[place]].into());
                     }
                     if scale_grad_by_freq {
-                        share = share / often;
+                        share /= often;
                     }
-                    line.iter_mut().zip(grad).for_each(|(to, &grad)| *to = *to + share * grad);
+                    line.iter_mut().zip(grad).for_each(|(to, &grad)| *to += share * grad);
                 }
             });
             Ok(())

@@ -53,12 +53,11 @@ impl<T: Fraction> Norm<T> {
             return zero;
         }
         match self {
-            Self::Count => zero,
             Self::Sum => sign,
             Self::Root => apart / distance,
             Self::Power(p) => sign * Real::pow(Real::abs(apart) / distance, p - T::near(1.0)),
             Self::Most if Real::abs(apart) == distance => sign,
-            Self::Most => zero,
+            Self::Count | Self::Most => zero,
         }
     }
 

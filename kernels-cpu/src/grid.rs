@@ -192,22 +192,22 @@ fn gradients<T: Fraction + Into<f64>>(
     output_mask: &[bool],
 ) -> Result<(Tensor, Tensor)> {
     let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
-    let (grad, image, grid) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(grid)?);
+    let (slopes, image, coordinates) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(grid)?);
     let sampler = Sampler::new(sampling, input);
     let (channels, area, rank) = (usized(input.sizes()[1]), sampler.area(), sampler.sizes.len());
     let places: usize = sampling.sizes[2..].iter().map(|&size| usized(size)).product();
-    let taps = |batch: usize| sampler.taps(&grid[batch * places * rank..][..places * rank]);
+    let taps = |batch: usize| sampler.taps(&coordinates[batch * places * rank..][..places * rank]);
     let zero = T::near(0.0);
     let of_input = filled(of_input.dtype, of_input.geometry.sizes(), |out: &mut [T]| {
         out.fill(zero);
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = taps(batch);
             Lines::new(out, area).each(GRAIN.div_ceil((places * sampler.each).max(1)), |channel, image| {
-                let grad = &grad[(batch * channels + channel) * places..][..places];
-                for (&grad, taps) in grad.iter().zip(taps.chunks_exact(sampler.each)) {
+                let slopes = &slopes[(batch * channels + channel) * places..][..places];
+                for (&slope, taps) in slopes.iter().zip(taps.chunks_exact(sampler.each)) {
                     for tap in taps {
                         if let Some(to) = image.get_mut(tap.at) {
-                            *to = *to + grad * tap.weight;
+                            *to = *to + slope * tap.weight;
                         }
                     }
                 }
@@ -222,10 +222,10 @@ fn gradients<T: Fraction + Into<f64>>(
                 out.fill(zero);
                 for channel in 0..channels {
                     let plane = batch * channels + channel;
-                    let (grad, image) = (grad[plane * places + place], &image[plane * area..][..area]);
+                    let (above, image) = (slopes[plane * places + place], &image[plane * area..][..area]);
                     for tap in &taps[place * sampler.each..][..sampler.each] {
                         let Some(&x) = image.get(tap.at) else { continue };
-                        out.iter_mut().zip(tap.slopes).for_each(|(to, slope)| *to = *to + grad * x * slope);
+                        out.iter_mut().zip(tap.slopes).for_each(|(to, slope)| *to = *to + above * x * slope);
                     }
                 }
             });

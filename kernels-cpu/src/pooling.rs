@@ -226,8 +226,8 @@ fn largest_from<T: Part>(
     let mut found = Vec::new();
     let out = filled(this.dtype(), sizes, |out: &mut [T]| {
         found.resize(out.len(), 0_i64);
-        let (area, planes) = (image.iter().map(|&size| usized(size)).product::<usize>(), starts.len() / rank);
-        let places = out.len().checked_div(planes).unwrap_or(0).max(1);
+        let (area, images) = (image.iter().map(|&size| usized(size)).product::<usize>(), starts.len() / rank);
+        let places = out.len().checked_div(images).unwrap_or(0).max(1);
         let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
         for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines) {
             largest_of(&Boxes::starting(starts, kernel, image), plane, out, found);

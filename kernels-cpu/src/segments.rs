@@ -74,7 +74,7 @@ fn segment_reduce(
                 }
                 if segments.reduce == Segment::Mean && !(range.is_empty() && initial.is_some()) {
                     let count = T::from_scalar(i64::try_from(range.len()).unwrap_or(i64::MAX).into());
-                    line.iter_mut().for_each(|to| *to = *to / count);
+                    line.iter_mut().for_each(|to| *to /= count);
                 }
             });
             Ok(())

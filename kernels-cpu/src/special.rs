@@ -7,9 +7,10 @@ mod gamma;
 mod normal;
 mod polynomials;
 
+use crate::arithmetic::times_log;
 use crate::compute::Fraction;
 use crate::elementwise::elementwise;
-use crate::math::Real;
+use crate::math::{Real, zeta};
 use polynomials::Kind;
 
 pub(crate) use beta::follows as beta_follows;
@@ -22,8 +23,9 @@ elementwise! {
     special_log_ndtr - special_log_ndtr_out [f32 f64] (this) => |[x]| by(x, normal::log_share);
     special_ndtri - special_ndtri_out [f32 f64] (this) => |[x]| by(x, normal::quantile);
     special_erfcx - special_erfcx_out [f32 f64] (this) => |[x]| Real::erfcx(x);
-    special_xlog1py - special_xlog1py_out [f32 f64] (this, other) => |[a, b]| crate::arithmetic::times_log(a, b, Real::log1p);
-    special_zeta - special_zeta_out [f32 f64] (this, other) => |[s, x]| by_two(s, x, crate::math::zeta);
+    special_entr - special_entr_out [f32 f64] (this) => |[x]| if x < 0.0 { Real::log(0.0) } else { 0.0 - times_log(x, x, Real::log) };
+    special_xlog1py - special_xlog1py_out [f32 f64] (this, other) => |[a, b]| times_log(a, b, Real::log1p);
+    special_zeta - special_zeta_out [f32 f64] (this, other) => |[s, x]| by_two(s, x, zeta);
     special_i0e - special_i0e_out [f32 f64] (this) => |[x]| by(x, bessel::scaled_i0);
     special_i1 - special_i1_out [f32 f64] (this) => |[x]| by(x, bessel::i1);
     special_i1e - special_i1e_out [f32 f64] (this) => |[x]| by(x, bessel::scaled_i1);

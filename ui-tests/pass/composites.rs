@@ -59,6 +59,36 @@ fn write_twice_(this: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
+#[op_def("raised(Tensor self, int by) -> Tensor", inplace, out = "out")]
+fn raised(this: &Tensor, by: i64) -> Result<Tensor>;
+
+#[op_impl(raised_, CPU)]
+fn raised_in_place(this: &mut Tensor, by: i64) -> Result<()> {
+    this.write::<i64>()?.iter_mut().for_each(|x| *x += by);
+    Ok(())
+}
+
+#[op_impl(raised_out, CPU)]
+fn raised_into(this: &Tensor, by: i64, out: &mut Tensor) -> Result<()> {
+    let from = this.read::<i64>()?;
+    out.write::<i64>()?.iter_mut().zip(from.iter()).for_each(|(to, x)| *to = x + by);
+    Ok(())
+}
+
+// Its forms are the forms of what it calls, and what is made of an argument is made before that is written.
+#[op_def("raised_by_length(Tensor self) -> Tensor", inplace, out = "into", calls = raised(this, this.sizes()[0]))]
+fn raised_by_length(this: &Tensor) -> Result<Tensor>;
+
+#[test]
+fn forms_of_a_call_call_forms() -> Result<()> {
+    let mut x = Tensor::from_slice(&[3_i64, 4]);
+    let mut out = Tensor::from_slice(&[0_i64, 0]);
+    raised_by_length_(&mut x)?;
+    raised_by_length_into(&x, &mut out)?;
+    assert_eq!((x.to_vec::<i64>()?, out.to_vec::<i64>()?), (vec![5, 6], vec![7, 8]));
+    Ok(())
+}
+
 #[test]
 fn a_body_sees_its_authors_names() -> Result<()> {
     assert_eq!(plus(1)?, 2);

@@ -23,6 +23,11 @@ fn special_erfcx(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor
     grad * (((this * 2)? * result)? - FRAC_2_SQRT_PI)?
 }
 
+#[op_grad(aten::special_entr)]
+fn special_entr(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
+    (grad * (this.log()? + 1)?)?.neg()
+}
+
 #[op_grad(aten::special_xlog1py)]
 fn special_xlog1py(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
     (
