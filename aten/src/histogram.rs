@@ -203,7 +203,7 @@ fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Ten
         if !(low <= high && (high - low).is_finite()) {
             return Err(BadArgument::value("range", format!("[{low}, {high}]"), "finite, the lower end first").into());
         }
-        let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+        let (low, high) = if low < high { (low, high) } else { (low - 0.5, high + 0.5) };
         linspace(low.into(), high.into(), count + 1, Some(points.dtype()), None, Some(points.device()), None)
     });
     edges.collect()
