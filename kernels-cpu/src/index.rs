@@ -80,7 +80,7 @@ fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
         }
         return Ok(out);
     }
-    let mut out = spec.on(this.device())?;
+    let out = spec.on(this.device())?;
     let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
     let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
     let index = if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
