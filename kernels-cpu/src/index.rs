@@ -11,6 +11,9 @@ use crate::moves::{Axis, Step, along, packed};
 
 /// The positions of an index, the last dimension fastest.
 pub(crate) fn positions(index: &Tensor) -> Result<Vec<i64>> {
+    if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
+        return index.to_vec::<i64>();
+    }
     packed(index, DType::I64)?.to_vec::<i64>()
 }
 
@@ -77,23 +80,42 @@ fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
         }
         return Ok(out);
     }
-    let mut positions = positions(index)?;
-    inside("index", &mut positions, this.sizes().get(at).copied().unwrap_or(1), Negative::IsOutside)?;
-    let mut out = spec.on(this.device())?;
-    let strides = out.strides().to_vec();
-    let axes = (0..this.sizes().len()).map(|dim| {
-        let stride = this.strides()[dim];
-        let from = if dim == at {
-            Step::Table(positions.iter().map(|position| position * stride).collect())
-        } else {
-            Step::Stride(stride)
-        };
-        Axis { size: out.sizes()[dim], to: Step::Stride(strides[dim]), from }
-    });
-    let axes: Vec<Axis> = axes.collect();
-    along(&mut out, this, &axes)?;
+    let out = spec.on(this.device())?;
+    let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
+    let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
+    let index = if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
+        index.clone()
+    } else {
+        packed(index, DType::I64)?
+    };
+    // Some at a time, as a table of all places would be as large as the index.
+    for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(TOGETHER)) {
+        let mut places = positions.to_vec();
+        inside("index", &mut places, size, Negative::IsOutside)?;
+        places.iter_mut().for_each(|place| *place *= stride);
+        let count = i64::try_from(places.len()).unwrap_or(0);
+        let mut axes: Vec<Axis> = (0..this.sizes().len())
+            .map(|dim| Axis {
+                size: sizes[dim],
+                to: Step::Stride(strides[dim]),
+                from: Step::Stride(this.strides()[dim]),
+            })
+            .collect();
+        let mut part = (sizes.clone(), 0);
+        if let Some(axis) = axes.get_mut(at) {
+            *axis = Axis { size: count, from: Step::Table(places), to: axis.to.clone() };
+            part.0[at] = count;
+            part.1 = number * i64::try_from(TOGETHER).unwrap_or(0) * strides[at];
+        }
+        if let Some(part) = Geometry::strided(&part.0, &strides, part.1) {
+            along(&mut out.restride(part)?, this, &axes)?;
+        }
+    }
     Ok(out)
 }
+
+/// How many positions become places at once.
+const TOGETHER: usize = 1 << 16;
 
 /// Indices of which none is a mask any more, and what indexing with them gives.
 pub(crate) struct Lists {
