@@ -235,50 +235,52 @@ impl Moves {
         let parts = self.filters.div_ceil(filters_each.max(1));
         let inner = self.channels * taps;
         let out = Shared(weight.as_mut_ptr());
-        pool::each(self.groups * blocks * parts, |piece| {
+        let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
+        pool::over(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
             let out = &out;
-            let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
-            let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
-            let filters = part * filters_each..self.filters.min((part + 1) * filters_each);
             let mut field = Field::new();
-            for first in (0..self.batch).step_by(images) {
-                let images = first..self.batch.min(first + images);
-                for strip in &strips {
-                    let of = |image: usize| {
-                        &large[self.large_range(image * self.groups + group)][channels.start * self.area()..]
-                    };
-                    field.lay_out(&pass, strip, self.area(), images.clone().map(of), channels.len());
-                    let [rows, columns] = strip.sizes();
-                    let (start, step) = pass.start(strip);
-                    let from = ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
-                    let meetings = Meetings {
-                        small: &small[from..],
-                        filters: filters.len(),
-                        field: &field.elements,
-                        offsets: &field.offsets,
-                        images: images.len(),
-                        rows,
-                        columns,
-                        small_steps: [self.groups * self.filters * self.places(), self.places(), step],
-                        field_steps: [channels.len() * strip.area, strip.pitch],
-                    };
-                    let row = (group * self.filters + filters.start) * inner + channels.start * taps;
-                    meetings.compute(
-                        #[inline(always)]
-                        |filter, offset, sum| {
-                            let at = row + filter * inner + offset;
-                            // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
-                            let entry = unsafe { &mut out.slice(at..at + 1)[0] };
-                            *entry = entry.plus(sum);
-                        },
-                    );
+            for piece in pieces {
+                let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
+                let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
+                let filters = part * filters_each..self.filters.min((part + 1) * filters_each);
+                for first in (0..self.batch).step_by(images) {
+                    let images = first..self.batch.min(first + images);
+                    for strip in &strips {
+                        field.lay_out(&pass, strip, [channels.len(), images.len()], |channel, image| {
+                            let item = (images.start + image) * self.groups + group;
+                            &large[self.large_range(item)][(channels.start + channel) * self.area()..][..self.area()]
+                        });
+                        let [rows, columns] = strip.sizes();
+                        let (start, step) = pass.start(strip);
+                        let from =
+                            ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
+                        let meetings = Meetings {
+                            small: &small[from..],
+                            filters: filters.len(),
+                            field: &field.elements,
+                            offsets: &field.offsets,
+                            images: images.len(),
+                            rows,
+                            columns,
+                            small_steps: [self.groups * self.filters * self.places(), self.places(), step],
+                            field_steps: [strip.area, strip.pitch],
+                        };
+                        let row = (group * self.filters + filters.start) * inner + channels.start * taps;
+                        meetings.compute(
+                            #[inline(always)]
+                            |filter, offset, sum| {
+                                let at = row + filter * inner + offset;
+                                // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
+                                let entry = unsafe { &mut out.slice(at..at + 1)[0] };
+                                *entry = entry.plus(sum);
+                            },
+                        );
+                    }
                 }
             }
         });
     }
-}
 
-impl Moves {
     /// The same where the window is one element: products of matrices.
     fn correlate_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let (places, filters, channels) = (self.places(), self.filters, self.channels);
@@ -319,8 +321,12 @@ impl Product {
         }
         let weights = self.weights(pass, weight);
         let lines = rows.next_multiple_of(ROWS);
+        let mut starts = vec![T::ZERO; self.groups * lines];
+        for (starts, bias) in starts.chunks_exact_mut(lines).zip(bias.unwrap_or_default().chunks_exact(rows)) {
+            starts[..rows].copy_from_slice(bias);
+        }
         // So many rows that their weights stay near.
-        let chunk = (2 * NEAR / inner.max(1)).clamp(ROWS, lines.max(ROWS)) / ROWS * ROWS;
+        let chunk = (5 * NEAR / 2 / inner.max(1)).clamp(ROWS, lines.max(ROWS)) / ROWS * ROWS;
         let chunk = rows.div_ceil(rows.div_ceil(chunk)).next_multiple_of(ROWS);
         let chunks = rows.div_ceil(chunk);
         let wanted = (2 * pool::num_threads()).div_ceil(self.items * chunks);
@@ -335,20 +341,21 @@ impl Product {
                 let group = item % self.groups;
                 let from = &source[item * self.source.0 * self.source.1..][..self.source.0 * self.source.1];
                 let to = item * rows * self.result.1;
-                let weights = &weights[(group * lines + first) * inner..(group + 1) * lines * inner];
-                field.lay_out(pass, strip, self.source.1, std::iter::once(from), self.source.0);
-                let rows = first..rows.min(first + chunk);
-                add_up(&field, &mut sums, pass, strip, weights, rows.len(), |row, places, at, step, sums: &[T]| {
-                    let row = rows.start + row;
-                    let bias = bias.map_or(T::ZERO, |bias| bias[group * self.result.0 + row]);
-                    let start = to + row * self.result.1 + at;
+                let (start, end) = (group * lines + first, (group + 1) * lines);
+                let weights = Weights { numbers: &weights[start * inner..end * inner], start: &starts[start..end] };
+                field.lay_out(pass, strip, [self.source.0, 1], |channel, _| {
+                    &from[channel * self.source.1..][..self.source.1]
+                });
+                let height = chunk.min(rows - first);
+                add_up(&field, &mut sums, pass, strip, weights, height, |row, places, at, step, sums: &[T]| {
+                    let start = to + (first + row) * self.result.1 + at;
                     // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
                     // another pass have their turn.
                     let line = unsafe { out.slice(start..start + (places - 1) * step + 1) };
                     if step == 1 {
-                        line.iter_mut().zip(sums).for_each(|(to, &sum)| *to = sum.plus(bias));
+                        line.copy_from_slice(sums);
                     } else {
-                        line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum.plus(bias));
+                        line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum);
                     }
                 });
             }
@@ -358,10 +365,13 @@ impl Product {
     /// The same where the window is one element: products of matrices.
     fn multiply<T: Term>(&self, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
         let ((channels, area), rows, images) = (self.source, self.result.0, self.items / self.groups);
+        if result.is_empty() {
+            return;
+        }
         for group in 0..self.groups {
             let weight = &weight[group * rows * channels..];
             let first = group * channels * area;
-            let Some(result) = result.get_mut(group * rows * area..) else { return };
+            let result = &mut result[group * rows * area..];
             if let Some(bias) = bias {
                 for image in result.chunks_mut(self.groups * rows * area) {
                     let lines = image.chunks_exact_mut(area.max(1)).zip(&bias[group * rows..]);
@@ -389,13 +399,12 @@ impl Product {
                 let (group, first) = (line / blocks, line % blocks * ROWS);
                 // SAFETY: every line is in one piece.
                 let numbers = unsafe { lines.get(line) };
-                for row in 0..ROWS.min(rows - first) {
-                    let start = group * of_group + (first + row) * self.steps.1;
-                    for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
-                        let window = &weight[start + channel * self.steps.0..];
-                        for (tap, numbers) in pass.taps.iter().zip(numbers.chunks_exact_mut(ROWS)) {
-                            numbers[row] = window[tap.number];
-                        }
+                let of_line = &weight[group * of_group + first * self.steps.1..];
+                let height = ROWS.min(rows - first);
+                for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
+                    for (tap, numbers) in pass.taps.iter().zip(numbers.chunks_exact_mut(ROWS)) {
+                        let column = of_line[channel * self.steps.0 + tap.number..].iter().step_by(self.steps.1);
+                        numbers[..height].iter_mut().zip(column).for_each(|(to, &from)| *to = from);
                     }
                 }
             }
@@ -404,13 +413,20 @@ impl Product {
     }
 }
 
+/// The weights of some rows, and what their sums begin with.
+#[derive(Clone, Copy)]
+struct Weights<'a, T> {
+    numbers: &'a [T],
+    start: &'a [T],
+}
+
 /// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, and where they go.
 fn add_up<T: Term>(
     field: &Field<T>,
     sums: &mut Vec<T>,
     pass: &Pass,
     strip: &Strip,
-    weights: &[T],
+    weights: Weights<'_, T>,
     rows: usize,
     mut put: impl FnMut(usize, usize, usize, usize, &[T]),
 ) {
@@ -422,13 +438,14 @@ fn add_up<T: Term>(
         let line = count.next_multiple_of(LANES);
         sums.resize(lines * line, T::ZERO);
         let all = Sums {
-            weights,
+            weights: weights.numbers,
+            start: weights.start,
             rows,
             offsets: &field.offsets,
             near: Field::<T>::near(pass),
             field: &field.elements[first..],
             places: count,
-            sums,
+            results: sums,
             line,
         };
         all.compute();

@@ -54,9 +54,9 @@ fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
 
 /// The sum over a line of what `f` makes of blocks of elements; nothing is to become of `filler`.
 #[inline(always)]
-pub(crate) fn total<T: Compute, const K: usize>(lines: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
+pub(crate) fn total<T: Compute, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
     let mut lanes = [T::ZERO; LANES];
-    let cut = lines.map(|line| line.as_chunks::<LANES>());
+    let cut = slices.map(|slice| slice.as_chunks::<LANES>());
     let mut add = |blocks: [&[T; LANES]; K]| {
         for (i, lane) in lanes.iter_mut().enumerate() {
             *lane = lane.plus(f(std::array::from_fn(|k| blocks[k][i])));

@@ -192,36 +192,33 @@ impl Pass {
 
     /// Lays a channel out.
     fn fill<T: Compute>(&self, image: &[T], strip: &Strip, field: &mut [T]) {
+        field.fill(T::ZERO);
         let lines =
             |dim: usize, from: usize, to: usize| from.cast_signed() + self.low[dim]..to.cast_signed() + self.high[dim];
         let [_, height, width] = self.source;
-        let columns = lines(2, strip.columns.start, strip.columns.end);
-        let mut rows = field.chunks_exact_mut(strip.pitch);
+        let planes = lines(0, strip.plane, strip.plane + 1);
+        let [rows, columns] =
+            [(1, &strip.rows), (2, &strip.columns)].map(|(dim, range)| lines(dim, range.start, range.end));
+        let mut layers = field.chunks_exact_mut((rows.len() * strip.pitch).max(1));
         for phase in &self.phases {
-            let within = |dim: usize, at: isize| {
-                let inside = self.inside(dim, phase[dim]);
-                usize::try_from(at).ok().filter(|&at| at < inside).map(|at| at * self.apart[dim] + phase[dim])
+            // Those of them that are inside of the image, and how many come before.
+            let within = |dim: usize, range: &Range<isize>| {
+                let first = range.start.max(0);
+                let end = range.end.min(self.inside(dim, phase[dim]).cast_signed()).max(first);
+                ((first - range.start).unsigned_abs(), first.unsigned_abs(), (end - first).unsigned_abs())
             };
-            let first = columns.start.max(0);
-            let last = columns.end.min(self.inside(2, phase[2]).cast_signed()).max(first);
-            let before = (first - columns.start).unsigned_abs();
-            let count = (last - first).unsigned_abs();
-            for plane in lines(0, strip.plane, strip.plane + 1) {
-                for row in lines(1, strip.rows.start, strip.rows.end) {
-                    let Some(line) = rows.next() else { return };
-                    let (Some(z), Some(y)) = (within(0, plane), within(1, row)) else {
-                        line.fill(T::ZERO);
-                        continue;
-                    };
-                    // Where rows share their zeros there may be fewer before the next row than this one would have.
-                    let before = before.min(line.len());
-                    let count = count.min(line.len() - before);
-                    line[..before].fill(T::ZERO);
-                    line[before + count..].fill(T::ZERO);
-                    if count == 0 {
-                        continue;
-                    }
-                    let start = (z * height + y) * width + first.unsigned_abs() * self.apart[2] + phase[2];
+            let at = |dim: usize, number: usize| number * self.apart[dim] + phase[dim];
+            let (above, first_row, height_inside) = within(1, &rows);
+            let (before, first_column, count) = within(2, &columns);
+            for plane in planes.clone() {
+                let Some(layer) = layers.next() else { return };
+                let (outside, z, inside) = within(0, &(plane..plane + 1));
+                if inside == 0 || outside > 0 || count == 0 {
+                    continue;
+                }
+                let lines = layer.chunks_exact_mut(strip.pitch).skip(above).take(height_inside);
+                let mut start = (at(0, z) * height + at(1, first_row)) * width + at(2, first_column);
+                for line in lines {
                     let line = &mut line[before..before + count];
                     if self.apart[2] == 1 {
                         line.copy_from_slice(&image[start..start + count]);
@@ -229,6 +226,7 @@ impl Pass {
                         let elements = image[start..].iter().step_by(self.apart[2]);
                         line.iter_mut().zip(elements).for_each(|(to, &from)| *to = from);
                     }
+                    start += self.apart[1] * width;
                 }
             }
         }
@@ -240,8 +238,8 @@ pub(super) struct Field<T> {
     pub(super) elements: Vec<T>,
     /// Where a strip's first place meets what.
     pub(super) offsets: Vec<usize>,
-    /// What the offsets are of: how many channels, and how much of them.
-    made_for: Option<(usize, usize, usize)>,
+    /// What the offsets are of: how many channels of how many images, and how much of them.
+    made_for: Option<[usize; 4]>,
 }
 
 impl<T: Compute> Field<T> {
@@ -249,31 +247,32 @@ impl<T: Compute> Field<T> {
         Self { elements: Vec::new(), offsets: Vec::new(), made_for: None }
     }
 
-    /// Lays out the channels of some images, each of which has so many elements.
+    /// Lays out so many channels of so many images, those of a channel side by side. `channel` gives one of an image.
     pub(super) fn lay_out<'a>(
         &mut self,
         pass: &Pass,
         strip: &Strip,
-        area: usize,
-        images: impl ExactSizeIterator<Item = &'a [T]>,
-        channels: usize,
+        [channels, images]: [usize; 2],
+        channel: impl Fn(usize, usize) -> &'a [T],
     ) {
-        let made_for = Some((images.len() * channels, strip.area, strip.pitch));
+        let made_for = Some([channels, images, strip.area, strip.pitch]);
         if self.made_for != made_for {
             self.made_for = made_for;
             self.offsets.clear();
             for channel in 0..channels {
-                self.offsets.extend(pass.taps.iter().map(|tap| channel * strip.area + pass.offset(tap, strip)));
+                let first = channel * images * strip.area;
+                self.offsets.extend(pass.taps.iter().map(|tap| first + pass.offset(tap, strip)));
             }
             // Sums go on beyond the end: over zeros that belong to no row, and to the end of a vector.
             let ends = pass.taps.iter().map(|tap| pass.offset(tap, strip) + strip.places());
             let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + LANES;
             self.elements.clear();
-            self.elements.resize(images.len() * channels * strip.area + beyond, T::ZERO);
+            self.elements.resize(channels * images * strip.area + beyond, T::ZERO);
         }
-        let lanes = self.elements.chunks_exact_mut(strip.area.max(1));
-        let from = images.flat_map(|image| image.chunks_exact(area.max(1)).take(channels));
-        lanes.zip(from).for_each(|(lane, channel)| pass.fill(channel, strip, lane));
+        let lanes = self.elements.chunks_exact_mut(strip.area.max(1)).take(channels * images);
+        for (at, lane) in lanes.enumerate() {
+            pass.fill(channel(at / images, at % images), strip, lane);
+        }
     }
 
     /// How many offsets are near each other.

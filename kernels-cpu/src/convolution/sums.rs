@@ -106,6 +106,8 @@ pub(super) struct Sums<'a, T> {
     /// For every [`ROWS`] rows: their numbers for what is met first, for what is met next, ...
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
+    /// What the sums of every row begin with, for a multiple of [`ROWS`] rows.
+    pub(super) start: &'a [T],
     /// Where in the field the result at place zero meets what.
     pub(super) offsets: &'a [usize],
     /// How many of these are near each other, and worked through together.
@@ -113,7 +115,7 @@ pub(super) struct Sums<'a, T> {
     pub(super) field: &'a [T],
     pub(super) places: usize,
     /// Lines of results, for a multiple of [`ROWS`] rows, of a length that vectors divide.
-    pub(super) sums: &'a mut [T],
+    pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }
 
@@ -124,7 +126,8 @@ impl<T: Term> Sums<'_, T> {
         assert!(
             self.line.is_multiple_of(LANES)
                 && self.line >= self.places
-                && self.sums.len() >= lines * self.line
+                && self.results.len() >= lines * self.line
+                && self.start.len() >= lines
                 && self.weights.len() >= lines * self.offsets.len()
                 && self.field.len() >= reached,
             "sums of {} places and {} rows over {} elements",
@@ -132,9 +135,6 @@ impl<T: Term> Sums<'_, T> {
             self.rows,
             self.field.len()
         );
-        if self.offsets.is_empty() {
-            self.sums.fill(T::ZERO);
-        }
         // Every number of lanes divides `LANES`.
         Arch::new().dispatch(&mut self);
     }
@@ -157,13 +157,13 @@ impl<T: Term> Sums<'_, T> {
         unsafe {
             let mut weight = self.weights.as_ptr().add(weights);
             let field = self.field.as_ptr().add(place);
-            let to = self.sums.as_mut_ptr().add(row * self.line + place);
+            let to = self.results.as_mut_ptr().add(row * self.line + place);
             let mut sums = [[T::repeated(simd, T::ZERO); V]; R];
-            if inner.start > 0 {
-                for r in 0..R {
-                    for v in 0..V {
-                        sums[r][v] = load::<T, S>(to.add(r * self.line + v * lanes));
-                    }
+            for r in 0..R {
+                let start = T::repeated(simd, *self.start.as_ptr().add(row + r));
+                for v in 0..V {
+                    let before = to.add(r * self.line + v * lanes);
+                    sums[r][v] = if inner.start > 0 { load::<T, S>(before) } else { start };
                 }
             }
             for &offset in offsets {
@@ -197,7 +197,7 @@ impl<T: Term> WithSimd for &mut Sums<'_, T> {
         let lanes = lanes::<T, S>();
         // As many as leave registers for what they are sums of.
         let most = if S::REGISTER_COUNT >= 32 { ROWS } else { FEW };
-        for start in (0..self.offsets.len()).step_by(self.near.max(1)) {
+        for start in (0..self.offsets.len().max(1)).step_by(self.near.max(1)) {
             let inner = start..self.offsets.len().min(start + self.near.max(1));
             for place in (0..self.places).step_by(WIDE * lanes) {
                 let vectors = (self.places - place).div_ceil(lanes).min(WIDE);
@@ -269,7 +269,7 @@ impl<T: Term> Meetings<'_, T> {
         ((self.rows - 1) * self.field_steps[1] + self.columns).next_multiple_of(LANES)
     }
 
-    /// The sums of so many filters, whose rows are in `lines`, and of some offsets.
+    /// The sums of so many filters, whose rows these are, and of some offsets.
     ///
     /// # Safety
     ///
@@ -278,7 +278,7 @@ impl<T: Term> Meetings<'_, T> {
     unsafe fn block<S: Simd, const F: usize, const K: usize>(
         &self,
         simd: S,
-        lines: &[T],
+        small: &[T],
         offsets: [usize; K],
     ) -> [[T; K]; F] {
         let (lanes, line) = (lanes::<T, S>(), self.line());
@@ -286,7 +286,7 @@ impl<T: Term> Meetings<'_, T> {
         // SAFETY: as promised.
         unsafe {
             for image in 0..self.images {
-                let small = lines.as_ptr().add(image * line);
+                let small = small.as_ptr().add(image * line);
                 let field = self.field.as_ptr().add(image * self.field_steps[0]);
                 for place in (0..line).step_by(lanes) {
                     let mut met = [T::repeated(simd, T::ZERO); K];

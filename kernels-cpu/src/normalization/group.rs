@@ -72,7 +72,8 @@ fn group_norm_backward(
             let count = float(channels * usized(HxW));
             let weighed = |values: &[f64], group: usize| {
                 let planes = group * channels..(group + 1) * channels;
-                planes.map(|plane| values[plane] * f64::from(weight[plane % all])).sum::<f64>() / count
+                let start = planes.start % all;
+                weighted(&values[planes], &weight[start..start + channels]) / count
             };
             let part = |plane: usize| {
                 let (mean, rstd) = (mean[of(plane)], rstd[of(plane)]);
@@ -100,4 +101,9 @@ fn group_norm_backward(
         Ok(())
     })?;
     Ok((of_input, of_weight, of_bias))
+}
+
+/// The sum of numbers times their weights.
+fn weighted<T: Copy + Into<f64>>(values: &[f64], weights: &[T]) -> f64 {
+    values.iter().zip(weights).map(|(value, &weight)| value * weight.into()).sum()
 }
