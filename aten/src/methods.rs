@@ -1242,13 +1242,13 @@ pub trait Methods {
     fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
     /// `fractional_max_pool2d`, into a tensor of the caller's.
-    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The largest element under each of as many windows as `output_size` says, and where it is.
     fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
     /// `fractional_max_pool3d`, into a tensor of the caller's.
-    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// A fraction from a half to one, and the power of two that it is to be multiplied with
     fn frexp(&self) -> Result<(Tensor, Tensor)>;
@@ -5503,16 +5503,16 @@ impl Methods for Tensor {
         crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
     }
 
-    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
-        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, output, indices)
     }
 
     fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
         crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
     }
 
-    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
-        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, out0, out1)
+    fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()> {
+        crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, output, indices)
     }
 
     fn frexp(&self) -> Result<(Tensor, Tensor)> {
