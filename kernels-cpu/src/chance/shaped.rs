@@ -74,9 +74,9 @@ struct Stream {
 const TRIES: u32 = 1000;
 
 impl Stream {
-    fn of(words: &Words, i: usize) -> Self {
-        let [a, b, c, d] = [words[0][i], words[1][i], words[2][i], words[3][i]];
-        Self { key: u64::from(b) << 32 | u64::from(a), begin: [c, d], blocks: 0, words: [0; 4], used: 4 }
+    fn of(words: &Words, at: usize) -> Self {
+        let [low, high, begin @ ..] = words.map(|words| words[at]);
+        Self { key: u64::from(high) << 32 | u64::from(low), begin, blocks: 0, words: [0; 4], used: 4 }
     }
 
     /// Above zero and below one.
