@@ -40,7 +40,7 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
 }
 
 /// Every choice of `r` elements of a vector, in their order, a row for each.
-#[op_def("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", data_dependent)]
+#[op_def("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")]
 pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
     let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), "1").into()) };
     let columns = match usize::try_from(r) {

@@ -95,14 +95,14 @@ pub fn narrow_tensor(this: &Tensor, dim: i64, start: &Tensor, length: i64) -> Re
 }
 
 /// The positions of the elements that are not zero, a tensor for each dimension.
-#[op_def("nonzero_numpy(Tensor self) -> Tensor[]", data_dependent)]
+#[op_def("nonzero_numpy(Tensor self) -> Tensor[]")]
 pub fn nonzero_numpy(this: &Tensor) -> Result<Vec<Tensor>> {
     let this = if this.sizes().is_empty() { this.unsqueeze(0)? } else { this.clone() };
     this.nonzero()?.unbind_int(1)
 }
 
 /// [`nonzero_numpy`], as it is called elsewhere.
-#[op_def("where(Tensor condition) -> Tensor[]", data_dependent)]
+#[op_def("where(Tensor condition) -> Tensor[]")]
 pub fn r#where(condition: &Tensor) -> Result<Vec<Tensor>> {
     nonzero_numpy(condition)
 }

@@ -125,7 +125,7 @@ pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {
 }
 
 /// The logarithm of the gamma function of so many variables
-#[op_def("mvlgamma(Tensor self, int p) -> Tensor", inplace, out = "out")]
+#[op_def("mvlgamma(Tensor self, int p) -> Tensor", out = "out")]
 pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
     #[expect(clippy::cast_precision_loss, reason = "as many terms do not fit the memory")]
     let count = if p < 1 { return Err(BadArgument::value("p", p, "one or more").into()) } else { p as f64 };
@@ -135,6 +135,13 @@ pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
     let terms = lgamma(&add(&unsqueeze(this, -1)?, &shifts, 1.into())?)?;
     let outside = 0.25 * count * (count - 1.0) * std::f64::consts::PI.ln();
     add_scalar(&sum_dim_intlist(&terms, Some(&[-1]), false, None)?, outside.into(), 1.into())
+}
+
+/// [`mvlgamma`], in place
+#[op_def("mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)")]
+pub fn mvlgamma_(this: &mut Tensor, p: i64) -> Result<()> {
+    let logarithms = mvlgamma(this, p)?;
+    copy_(this, &logarithms, false)
 }
 
 /// The modified Bessel function of the first kind, of order 0

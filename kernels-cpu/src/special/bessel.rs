@@ -4,7 +4,7 @@
 //! the second kind are integrals of functions that are analytic and fall off faster than any exponential: of such, a sum at equal distances
 //! is right to the last places.
 
-use std::f64::consts::PI;
+use std::f64::consts::{LN_2, PI};
 
 pub(super) fn i0(x: f64) -> f64 {
     first_kind(0.0, x.abs(), false)
@@ -35,7 +35,7 @@ pub(super) fn scaled_k(order: f64, x: f64) -> f64 {
         return if x == 0.0 { f64::INFINITY } else { f64::NAN };
     }
     // What is left out at the end is less than e^-45 of the whole.
-    let end = (1.0 + 45.0 / x).min(f64::MAX).acosh();
+    let end = if x < 1e-150 { LN_2 + 45_f64.ln() - x.ln() } else { excess_acosh(45.0 / x) };
     let (step, steps) = distances(end);
     let at = |i: u32| {
         let t = f64::from(i) * step;
@@ -43,6 +43,11 @@ pub(super) fn scaled_k(order: f64, x: f64) -> f64 {
         (-2.0 * x * half * half).exp() * (order * t).cosh()
     };
     step * (0.5 + (1..=steps).map(at).sum::<f64>())
+}
+
+/// `acosh(1 + x)`, also of an `x` that is lost beside 1.
+fn excess_acosh(x: f64) -> f64 {
+    (x + (x * (x + 2.0)).sqrt()).ln_1p()
 }
 
 /// `sin(x) / x`
@@ -56,7 +61,7 @@ pub(super) fn spherical(x: f64) -> f64 {
 
 /// Where to look at an integrand that ends at `end`: how far apart, and how often.
 pub(super) fn distances(end: f64) -> (f64, u32) {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the end is at most 711")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the end is at most 750")]
     let steps = (end / 0.11).ceil().max(40.0) as u32;
     (end / f64::from(steps), steps)
 }

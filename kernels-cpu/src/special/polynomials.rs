@@ -157,8 +157,9 @@ mod tests {
     #[test]
     fn forms_for_high_degrees_join_the_recurrences() {
         for x in [0.3, -0.9, 1.0, 1.0 + 1e-13, -1.0] {
-            let (near, far) = (legendre(x, FARTHEST), legendre(x, FARTHEST + 2.0));
-            assert!((near - far).abs() < 1e-2 * near.abs() + 1e-5, "{x}: {near} {far}");
+            let [before, last, far] = [-1.0, 0.0, 1.0].map(|more| legendre(x, FARTHEST + more));
+            let next = ((2.0 * FARTHEST + 1.0) * x * last - FARTHEST * before) / (FARTHEST + 1.0);
+            assert!((next - far).abs() < 1e-2 * next.abs() + 1e-5, "{x}: {next} {far}");
         }
         let (near, far) = (Kind::Second.at(1.001, FAR), Kind::Second.at(1.001, FAR + 1.0));
         assert!((far / near - 1.045_7).abs() < 1e-3, "{near} {far}");

@@ -56,6 +56,21 @@ not_differentiable!(
 
 // Sequences.
 not_differentiable!(
+    aten::bartlett_window,
+    aten::bartlett_window_periodic,
+    aten::blackman_window,
+    aten::blackman_window_periodic,
+    aten::hamming_window,
+    aten::hamming_window_periodic,
+    aten::hamming_window_periodic_alpha,
+    aten::hamming_window_periodic_alpha_beta,
+    aten::hann_window,
+    aten::hann_window_periodic,
+    aten::kaiser_window,
+    aten::kaiser_window_beta,
+    aten::kaiser_window_periodic,
+    aten::range,
+    aten::range_step,
     aten::arange,
     aten::arange_start,
     aten::arange_start_step,
