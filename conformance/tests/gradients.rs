@@ -7,16 +7,28 @@ use dispatch_runtime::{Device, Operator};
 use kernels_cpu as _;
 
 /// What no difference shows, and why.
-const ELSEWHERE: [(&str, &str); 23] = [
+const ELSEWHERE: [(&str, &str); 38] = [
+    ("aten::_ctc_loss", "its gradient is that of what was normalised; the recordings have it"),
+    ("aten::_dirichlet_grad", UNKNOWN),
+    ("aten::_sample_dirichlet", RANDOM),
+    ("aten::_standard_gamma", RANDOM),
+    ("aten::_standard_gamma_grad", UNKNOWN),
     ("aten::as_strided_scatter", "its gradient is PyTorch's, and no derivative of it; the recordings have it"),
     ("aten::bernoulli", RANDOM),
     ("aten::bernoulli.Tensor", RANDOM),
     ("aten::bernoulli.p", RANDOM),
     ("aten::bernoulli_.float", RANDOM),
+    ("aten::binomial", RANDOM),
     ("aten::cauchy", RANDOM),
     ("aten::exponential", RANDOM),
+    ("aten::fractional_max_pool2d_backward", OF_ITS_FORWARD),
+    ("aten::fractional_max_pool3d_backward", OF_ITS_FORWARD),
     ("aten::geometric", RANDOM),
+    ("aten::igamma", BY_ONE),
+    ("aten::igammac", BY_ONE),
     ("aten::log_normal", RANDOM),
+    ("aten::max_unpool2d", "elements that meet in one place all have its gradient; the recordings have it"),
+    ("aten::max_unpool3d", "as in two dimensions"),
     ("aten::native_batch_norm_backward", OF_ITS_FORWARD),
     ("aten::native_group_norm_backward", OF_ITS_FORWARD),
     ("aten::native_layer_norm_backward", OF_ITS_FORWARD),
@@ -25,9 +37,12 @@ const ELSEWHERE: [(&str, &str); 23] = [
     ("aten::normal.float_Tensor", RANDOM),
     ("aten::normal_", RANDOM),
     ("aten::normal_functional", RANDOM),
+    ("aten::poisson", RANDOM),
     ("aten::random", RANDOM),
     ("aten::random.from", RANDOM),
     ("aten::random.to", RANDOM),
+    ("aten::special_entr", "its recorded arguments are below zero; the recordings have its gradient"),
+    ("aten::special_zeta", BY_ONE),
     ("aten::uniform", RANDOM),
     ("aten::view_as_complex", COMPLEX),
     ("aten::view_as_real", COMPLEX),
@@ -35,16 +50,40 @@ const ELSEWHERE: [(&str, &str); 23] = [
 
 const RANDOM: &str = "its results are random";
 const OF_ITS_FORWARD: &str = "it takes results of its forward that must fit its other arguments; the second order of the forward has its derivative";
+const UNKNOWN: &str = "nobody worked its derivative out, in PyTorch either";
+const BY_ONE: &str = "it can be differentiated by its second argument alone; the recordings have that";
 const COMPLEX: &str = "differences are taken of real numbers";
 
-/// What raises in PyTorch too, and by what.
-const RAISE: [&str; 6] = [
+/// What raises in PyTorch too: some tensor's gradient, or the gradient of the gradient.
+const RAISE: [&str; 29] = [
+    "aten::_cdist_backward",
+    "aten::_cdist_forward",
+    "aten::_embedding_bag",
+    "aten::_embedding_bag_forward_only",
+    "aten::_pdist_backward",
+    "aten::_pdist_forward",
     "aten::_unique2",
+    "aten::cdist",
+    "aten::embedding_bag",
+    "aten::embedding_bag.padding_idx",
     "aten::embedding_renorm_",
     "aten::floor_divide",
+    "aten::grid_sampler",
+    "aten::grid_sampler_2d",
+    "aten::grid_sampler_2d_backward",
+    "aten::grid_sampler_3d",
     "aten::heaviside",
-    // By the weights of the classes.
+    "aten::igamma",
+    "aten::igammac",
+    "aten::multi_margin_loss",
+    "aten::multi_margin_loss_backward",
+    "aten::multilabel_margin_loss",
+    "aten::multilabel_margin_loss_backward",
+    "aten::multilabel_margin_loss_forward",
     "aten::nll_loss_forward",
+    "aten::pdist",
+    "aten::segment_reduce",
+    "aten::special_zeta",
     "aten::unique_consecutive",
 ];
 
