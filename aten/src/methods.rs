@@ -2246,7 +2246,7 @@ pub trait Methods {
     /// The logarithm of the gamma function of so many variables
     fn mvlgamma(&self, p: i64) -> Result<Tensor>;
 
-    /// `mvlgamma`, in place.
+    /// `mvlgamma`, in place
     fn mvlgamma_(&mut self, p: i64) -> Result<()>;
 
     /// `mvlgamma`, into a tensor of the caller's.
