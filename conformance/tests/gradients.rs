@@ -54,7 +54,8 @@ const UNKNOWN: &str = "nobody worked its derivative out, in PyTorch either";
 const BY_ONE: &str = "it can be differentiated by its second argument alone; the recordings have that";
 const COMPLEX: &str = "differences are taken of real numbers";
 
-/// What raises in PyTorch too: some tensor's gradient, or the gradient of the gradient.
+/// What raises: some tensor's gradient, or the gradient of the gradient. So it does in PyTorch, but for the second derivatives of distances
+/// and grids, which nobody has written yet.
 const RAISE: [&str; 29] = [
     "aten::_cdist_backward",
     "aten::_cdist_forward",
