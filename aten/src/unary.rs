@@ -140,6 +140,9 @@ pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
 /// [`mvlgamma`], in place
 #[op_def("mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)")]
 pub fn mvlgamma_(this: &mut Tensor, p: i64) -> Result<()> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "a floating dtype".to_owned()).into());
+    }
     let logarithms = mvlgamma(this, p)?;
     copy_(this, &logarithms, false)
 }
