@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::copy_row;
 use super::sums::{LANES, STEP};
 use crate::compute::Compute;
 
@@ -221,7 +222,7 @@ impl Pass {
                 for line in lines {
                     let line = &mut line[before..before + count];
                     if self.apart[2] == 1 {
-                        line.copy_from_slice(&image[start..start + count]);
+                        copy_row(&image[start..start + count], line);
                     } else {
                         let elements = image[start..].iter().step_by(self.apart[2]);
                         line.iter_mut().zip(elements).for_each(|(to, &from)| *to = from);
