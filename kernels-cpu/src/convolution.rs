@@ -267,28 +267,33 @@ impl Product {
             starts[..rows].copy_from_slice(bias);
         }
         let pieces = if pool::threads_here() == 1 { 1 } else { 2 * pool::num_threads() };
-        let strips = pass.strips(NEAR / self.source.0.max(1), pieces.div_ceil(self.items));
-        let chunks = pieces.div_ceil(self.items * strips.len().max(1)).min(lines / ROWS);
+        let batch = self.items / self.groups;
+        let most = batch / pieces.div_ceil(self.groups).min(batch);
+        let strips = pass.strips([batch, most], NEAR / self.source.0.max(1), pieces.div_ceil(self.items));
+        let together = strips.first().map_or(1, |strip| strip.images);
+        let items = batch.div_ceil(together) * self.groups;
+        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
         let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS);
         let chunks = rows.div_ceil(chunk);
         let out = Shared(result.as_mut_ptr());
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
-        pool::over(0..chunks * self.items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+        pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut sums) = (Field::new(), Vec::new());
             for piece in pieces {
-                let (item, strip) = (piece / strips.len() % self.items, &strips[piece % strips.len()]);
-                let first = piece / strips.len() / self.items * chunk;
+                let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
+                let first = piece / strips.len() / items * chunk;
                 let group = item % self.groups;
-                let from = &source[item * self.source.0 * self.source.1..][..self.source.0 * self.source.1];
-                let to = item * rows * self.result.1;
+                // There may be fewer images than lie side by side: the last is computed again, and left.
+                let of_image =
+                    |image: usize| (item / self.groups * together + image).min(batch - 1) * self.groups + group;
                 let (start, end) = (group * lines + first, (group + 1) * lines);
                 let weights = Weights { numbers: &weights[start * inner..end * inner], start: &starts[start..end] };
-                field.lay_out(pass, strip, [self.source.0, 1], |channel, _| {
-                    &from[channel * self.source.1..][..self.source.1]
+                field.lay_out(pass, strip, [self.source.0, 1], |channel, image| {
+                    &source[(of_image(image) * self.source.0 + channel) * self.source.1..][..self.source.1]
                 });
                 let height = chunk.min(rows - first);
-                add_up(&field, &mut sums, pass, strip, weights, height, |row, places, at, step, sums: &[T]| {
-                    let start = to + (first + row) * self.result.1 + at;
+                add_up(&field, &mut sums, pass, strip, weights, height, |row, places, image, at, step, sums: &[T]| {
+                    let start = (of_image(image) * rows + first + row) * self.result.1 + at;
                     // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
                     // another pass have their turn.
                     let line = unsafe { out.slice(start..start + (places - 1) * step + 1) };
@@ -344,9 +349,11 @@ impl Product {
                 let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
                 for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
                     ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
-                    for (tap, numbers) in pass.taps.iter().zip(numbers.chunks_exact_mut(ROWS)) {
-                        let column = of_line[channel * self.steps.0 + tap.number..].iter().step_by(self.steps.1);
-                        numbers[..height].iter_mut().zip(column).for_each(|(to, &from)| *to = from);
+                    for row in 0..height {
+                        let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
+                        for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {
+                            numbers[row] = window[tap.number];
+                        }
                     }
                 }
             }
@@ -362,7 +369,8 @@ struct Weights<'a, T> {
     start: &'a [T],
 }
 
-/// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, and where they go.
+/// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, of which image, and where they
+/// go.
 fn add_up<T: Term>(
     field: &Field<T>,
     sums: &mut Vec<T>,
@@ -370,7 +378,7 @@ fn add_up<T: Term>(
     strip: &Strip,
     weights: Weights<'_, T>,
     rows: usize,
-    mut put: impl FnMut(usize, usize, usize, usize, &[T]),
+    mut put: impl FnMut(usize, usize, usize, usize, usize, &[T]),
 ) {
     let lines = rows.next_multiple_of(ROWS);
     let places = strip.places();
@@ -392,8 +400,8 @@ fn add_up<T: Term>(
         };
         all.compute();
         for (row, sums) in sums.chunks_exact(line).take(rows).enumerate() {
-            pass.results(strip, first..first + count, |places, at, step| {
-                put(row, places.len(), at, step, &sums[places]);
+            pass.results(strip, first..first + count, |places, image, at, step| {
+                put(row, places.len(), image, at, step, &sums[places]);
             });
         }
     }

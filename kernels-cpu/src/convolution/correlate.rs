@@ -28,7 +28,7 @@ impl Moves {
         let pass = self.gathering();
         let room = 2 * NEAR / self.filters.max(2 * LANES);
         let images = (room / self.places().max(1)).clamp(1, self.batch.max(1));
-        for strip in pass.strips(room * pass.layers(), 1) {
+        for strip in pass.strips([1; 2], room * pass.layers(), 1) {
             for first in (0..self.batch).step_by(images) {
                 for group in 0..self.groups {
                     let images = images.min(self.batch - first);
@@ -130,7 +130,7 @@ impl Moves {
         const PLACES: usize = 1 << 11;
         let pass = self.gathering();
         let taps = pass.taps.len();
-        let strips = pass.strips(PLACES * pass.layers(), 1);
+        let strips = pass.strips([1; 2], PLACES * pass.layers(), 1);
         let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
         let images = (PLACES / self.places()).clamp(1, self.batch.max(1));
         let blocks = self.channels.div_ceil((NEAR / (images * area)).clamp(1, self.channels.max(1)));
@@ -273,10 +273,10 @@ mod tests {
             for filter in 0..filters * groups {
                 let group = filter / filters;
                 for channel in [0, channels / 2, channels - 1] {
-                    let grad = grad.narrow(1, filter, 1)?;
-                    let input = input.narrow(1, group * channels + channel, 1)?;
+                    let grad = aten::narrow(&grad, 1, filter, 1)?;
+                    let input = aten::narrow(&input, 1, group * channels + channel, 1)?;
                     let one = of_weight(&grad, &input, &numbers(&[1, 1, 3, 3], 1)?, 1)?.1;
-                    let many = many.narrow(0, filter, 1)?.narrow(1, channel, 1)?;
+                    let many = aten::narrow(&aten::narrow(&many, 0, filter, 1)?, 1, channel, 1)?;
                     assert_eq!(many.to_vec::<f64>()?, one.to_vec::<f64>()?, "filter {filter} and channel {channel}");
                 }
             }
