@@ -268,7 +268,8 @@ impl Product {
         }
         let pieces = if pool::threads_here() == 1 { 1 } else { 2 * pool::num_threads() };
         let batch = self.items / self.groups;
-        let most = batch / pieces.div_ceil(self.groups).min(batch);
+        // Where little is added up, it takes longer to put the images' results apart.
+        let most = if self.source.0 < LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
         let strips = pass.strips([batch, most], NEAR / self.source.0.max(1), pieces.div_ceil(self.items));
         let together = strips.first().map_or(1, |strip| strip.images);
         let items = batch.div_ceil(together) * self.groups;
@@ -406,3 +407,6 @@ fn add_up<T: Term>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
