@@ -284,9 +284,9 @@ impl Product {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
                 let first = piece / strips.len() / items * chunk;
                 let group = item % self.groups;
-                // There may be fewer images than lie side by side: the last is computed again, and left.
-                let of_image =
-                    |image: usize| (item / self.groups * together + image).min(batch - 1) * self.groups + group;
+                let first_image = item / self.groups * together;
+                // There may be fewer images than lie side by side: the last is computed again.
+                let of_image = |image: usize| (first_image + image).min(batch - 1) * self.groups + group;
                 let (start, end) = (group * lines + first, (group + 1) * lines);
                 let weights = Weights { numbers: &weights[start * inner..end * inner], start: &starts[start..end] };
                 field.lay_out(pass, strip, [self.source.0, 1], |channel, image| {
