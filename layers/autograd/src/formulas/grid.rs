@@ -37,15 +37,16 @@ macro_rules! samplers {
             interpolation_mode: i64,
             padding_mode: i64,
             align_corners: bool,
+            output_mask: &[bool],
         ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
             let (mut seen, mut of_input, mut of_grid) = (None, None, None);
-            if let Some(image) = grad0 {
+            if let Some(image) = grad0.filter(|_| output_mask[0]) {
                 let modes = (interpolation_mode, padding_mode);
                 seen = Some(aten::$name(image, grid, modes.0, modes.1, align_corners)?);
                 let mask = [false, true];
                 of_grid = Some(aten::$backward(grad_output, image, grid, modes.0, modes.1, align_corners, &mask)?.1);
             }
-            if let Some(shift) = grad1 {
+            if let Some(shift) = grad1.filter(|_| output_mask[1]) {
                 let modes = (interpolation_mode, padding_mode, align_corners);
                 let moved = Moved::new(&Sampling::new($rank, input, grid, modes)?, grad_output, input, grid, shift)?;
                 seen = sum_of(seen, Some(moved.seen))?;
