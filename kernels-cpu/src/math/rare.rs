@@ -91,11 +91,14 @@ impl Rare for f64 {
 
 /// The sum of `(x + k)^-s` over all `k` from zero. What lies below zero is as much of the same sum from above.
 pub(crate) fn zeta(s: f64, x: f64) -> f64 {
+    if s < 1.0 {
+        return f64::NAN;
+    }
     // A pole is one beside a NaN too.
-    if s == 1.0 || !(s < 1.0) && x <= 0.0 && (x == x.floor() || s.is_infinite()) {
+    if s == 1.0 || x <= 0.0 && (x == x.floor() || s.is_infinite()) {
         return f64::INFINITY;
     }
-    if s < 1.0 || x < 0.0 && s % 1.0 != 0.0 {
+    if x < 0.0 && s % 1.0 != 0.0 {
         return f64::NAN;
     }
     if x > 0.0 {
