@@ -400,4 +400,24 @@ for padding in (0, 1, 2):
             sizes, grid = (1, 2, 3, 4, 3), f64(1, 2, 2, 2, 3)
             record("grid_sampler_3d_backward", f64(1, 2, 2, 2, 2), f64(*sizes), grid, mode, padding, align, [True, True])
 
+# Special functions where they end, and beyond.
+ENDS = (0.0, -0.0, 1e-300, -1e-300, 1e-8, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, -2.5, 8.0, 30.0, -30.0, 100.0, -100.0, 1e300, -1e300)
+ENDS += (math.inf, -math.inf, math.nan)
+BESSEL = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
+          "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0", "airy_ai")
+OTHERS = ("ndtri", "log_ndtr", "erfcx", "entr", "i0e", "i1", "i1e")
+for name in (*("special_" + name for name in BESSEL + OTHERS), "i0", "lgamma", "digamma", "erfinv", "sinc"):
+    for dtype in (torch.float32, torch.float64):
+        record(name, torch.tensor(ENDS, dtype=dtype), graded=False)
+for order in (1, 2, 5):
+    record("polygamma", order, torch.tensor(ENDS), graded=False)
+ENDS = torch.tensor([0.0, -0.0, 0.5, 1.0, 1.5, 2.0, -1.0, -1.5, 10.0, 100.0, 1e5, math.inf, -math.inf, math.nan]).double()
+for name in ("special_zeta", "igamma", "igammac", "special_xlog1py"):
+    record(name, ENDS.float()[:, None], ENDS.float(), graded=False)
+    record(name, ENDS[:, None], ENDS, graded=False)
+CHEBYSHEV = ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w")
+for name in (*CHEBYSHEV, *("shifted_" + name for name in CHEBYSHEV), "hermite_polynomial_h", "hermite_polynomial_he",
+             "laguerre_polynomial_l", "legendre_polynomial_p"):
+    record("special_" + name, ENDS[:, None], torch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 6.0, 7.0, 10.0, 20.0]).double(), graded=False)
+
 write(Path(__file__).with_name("more.jsonl.gz"))
