@@ -168,7 +168,8 @@ impl<'a> Side<'a> {
             if goes_on {
                 at = self.kept(&at)?.0;
             }
-            let beside = at.lt_scalar(0)?.logical_or(&at.ge_scalar(self.size)?)?;
+            // So that a place that is no number is beside the image too.
+            let beside = at.ge_scalar(0)?.logical_and(&at.lt_scalar(self.size)?)?.logical_not()?;
             let inside = |weight: Tensor| weight.masked_fill_scalar(&beside, 0);
             let slope = derivative(curve);
             let weight = [
