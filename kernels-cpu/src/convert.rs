@@ -85,9 +85,9 @@ macro_rules! with_reals {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
             $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
             f16, $real: |x| { let x: f32 = widen(x); x.to() };
-            $real, f16: |x| { let x: f64 = x.to(); f16::from_f64(x) };
+            $real, f16: |x| { let x: f32 = x.to(); to_f16(x) };
             bf16, $real: |x| { let x: f32 = f32::from_bits(u32::from(x.to_bits()) << 16); x.to() };
-            $real, bf16: |x| { let x: f32 = x.to(); narrow(x) };
+            $real, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
             Complex32, $real: |x| x.re.to();
             $real, Complex32: |x| Complex32::new(x.to(), 0.0);
             Complex64, $real: |x| x.re.to();
@@ -102,9 +102,9 @@ by_way_of! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
     f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
     f16, f32: |x| widen(x);
-    f32, f16: |x| f16::from_f32(x);
+    f32, f16: |x| to_f16(x);
     bf16, f32: |x| f32::from_bits(u32::from(x.to_bits()) << 16);
-    f32, bf16: |x| narrow(x);
+    f32, bf16: |x| to_bf16(x);
     Complex32, f32: |x| x.re;
     f32, Complex32: |x| Complex32::new(x, 0.0);
     Complex64, f32: |x| x.re.to();
@@ -118,22 +118,22 @@ by_way_of! {
     Complex64, Complex32: |x| Complex32::new(x.re.to(), x.im.to());
     Complex32, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
     Complex64, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
-    Bool, f16: |x| { let x: f32 = x.to(); f16::from_f32(x) };
+    Bool, f16: |x| { let x: f32 = x.to(); to_f16(x) };
     f16, Bool: |x| Bool(u8::from(widen(x) != 0.0));
-    Bool, bf16: |x| { let x: f32 = x.to(); narrow(x) };
+    Bool, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
     bf16, Bool: |x| { let x: f32 = x.to(); x.to() };
-    f16, bf16: |x| narrow(widen(x));
-    bf16, f16: |x| { let x: f32 = x.to(); f16::from_f32(x) };
+    f16, bf16: |x| to_bf16(widen(x));
+    bf16, f16: |x| { let x: f32 = x.to(); to_f16(x) };
     Bool, Complex32: |x| { let x: f32 = x.to(); x.to() };
     Bool, Complex64: |x| { let x: f64 = x.to(); x.to() };
     f16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     f16, Complex64: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex64: |x| { let x: f32 = x.to(); x.to() };
-    Complex32, f16: |x| f16::from_f32(x.re);
-    Complex64, f16: |x| f16::from_f64(x.re);
-    Complex32, bf16: |x| narrow(x.re);
-    Complex64, bf16: |x| { let x: f32 = x.re.to(); narrow(x) };
+    Complex32, f16: |x| to_f16(x.re);
+    Complex64, f16: |x| { let x: f32 = x.re.to(); to_f16(x) };
+    Complex32, bf16: |x| to_bf16(x.re);
+    Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
 }
 
 /// In arithmetic alone, so that a loop over it is packed.
@@ -149,7 +149,7 @@ fn widen(x: f16) -> f32 {
 
 /// To the nearest, and the even one of two, in arithmetic alone.
 #[inline(always)]
-fn narrow(x: f32) -> bf16 {
+fn to_bf16(x: f32) -> bf16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
     let bits = if x.is_nan() { bits >> 16 | 0x40 } else { rounded };
@@ -157,11 +157,26 @@ fn narrow(x: f32) -> bf16 {
     bf16::from_bits(bits as u16)
 }
 
+/// The same; what lies between two places of the result's is rounded in those.
+#[inline(always)]
+fn to_f16(x: f32) -> f16 {
+    let (sign, rest) = (x.to_bits() >> 16 & 0x8000, x.to_bits() & 0x7fff_ffff);
+    // The exponents are 112 apart, and a carry out of the fraction is right to reach them.
+    let normal = rest.wrapping_sub((112 << 23) - 0xfff - (rest >> 13 & 1)) >> 13;
+    // The last place of one half is that of subnormal numbers.
+    let subnormal = (f32::from_bits(rest) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+    let special = if x.is_nan() { 0x7e00 | rest >> 13 & 0x3ff } else { 0x7c00 };
+    let finite = if rest < 113 << 23 { subnormal } else { normal };
+    #[expect(clippy::cast_possible_truncation, reason = "no more than sixteen bits are set")]
+    f16::from_bits((sign | if rest < 143 << 23 { finite } else { special }) as u16)
+}
+
 unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize) {
     let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
+    // By value: what is borrowed might be where results are written, and would be looked at again for every element.
     vectorised(
         #[inline(always)]
-        || {
+        move || {
             if side_by_side {
                 for i in 0..count {
                     // SAFETY: the caller says that there are `count` elements at either end.
@@ -217,10 +232,12 @@ mod tests {
                 "{bits:#x}"
             );
             let brain = bf16::from_bits(bits);
-            assert_eq!(narrow(brain.to_f32()).is_nan(), brain.is_nan());
-            for step in [0x1_u32, 0x7fff, 0x8000, 0x8001, 0xffff] {
+            assert_eq!(to_bf16(brain.to_f32()).is_nan(), brain.is_nan());
+            for step in [0x1_u32, 0xfff, 0x1000, 0x1001, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff] {
                 let x = f32::from_bits(u32::from(bits) << 16 | step);
-                assert!(narrow(x) == bf16::from_f32(x) || x.is_nan() && narrow(x).is_nan(), "{x}");
+                assert!(to_bf16(x) == bf16::from_f32(x) || x.is_nan() && to_bf16(x).is_nan(), "{x}");
+                let (half, expected) = (to_f16(x), f16::from_f32_const(x));
+                assert!(half.to_bits() == expected.to_bits() || x.is_nan() && half.is_nan(), "{x}");
             }
         }
     }
