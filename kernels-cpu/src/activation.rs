@@ -7,7 +7,7 @@ use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
-    relu relu_ relu_out [f32 f64 i64] (this) => |[x]| x.larger(Default::default());
+    relu relu_ relu_out [f32 f64 i32 i64] (this) => |[x]| x.larger(Default::default());
     leaky_relu leaky_relu_ leaky_relu_out [f32 f64] (this; negative_slope: Scalar) => |[x]| if x > 0.0 { x } else { x * negative_slope };
     silu silu_ silu_out [f32 f64] (this) => |[x]| x * Real::sigmoid(x);
     elu elu_ elu_out [f32 f64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) => |[x]| {
