@@ -7,10 +7,10 @@ use crate::elementwise::elementwise;
 use crate::math::Real;
 
 elementwise! {
-    add add_ add_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) if whole_for_integers => |[a, b]| a.plus(b.times(alpha));
-    sub sub_ sub_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| a.minus(b.times(alpha));
-    rsub - rsub_tensor_out [f32 f64 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| b.minus(a.times(alpha));
-    mul mul_ mul_out [f32 f64 i64 Complex32 Complex64] (this, other) => |[a, b]| a.times(b);
+    add add_ add_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if whole_for_integers => |[a, b]| a.plus(b.times(alpha));
+    sub sub_ sub_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| a.minus(b.times(alpha));
+    rsub - rsub_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| b.minus(a.times(alpha));
+    mul mul_ mul_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| a.times(b);
     addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).times(c));
     addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).over(c));
     lerp lerp_ lerp_tensor_out [f32 f64] (this, end, weight) if one_dtype => |[a, b, weight]| between(a, b, weight);
@@ -43,9 +43,10 @@ fn whole_for_integers(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()
 }
 
 fn subtractable(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-    let is_truth = |tensor: &Tensor| tensor.dtype() == DType::Bool;
-    if is_truth(this) && is_truth(other) {
-        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_xor`").into());
+    for (name, tensor) in [("self", this), ("other", other)] {
+        if tensor.dtype() == DType::Bool {
+            return Err(BadArgument::dtype(name, DType::Bool, "a number; for booleans use `logical_xor`").into());
+        }
     }
     whole_for_integers(this, other, alpha)
 }

@@ -6,8 +6,8 @@ use crate::compute::{Compute, Ordered};
 use crate::elementwise::elementwise;
 
 elementwise! {
-    where_self - where_self_out [f32 f64 i64 Complex32 Complex64] (condition, this, other) if conditional => |[condition, a, b]| if condition.holds() { a } else { b };
-    masked_fill masked_fill_ masked_fill_tensor_out [f32 f64 i64 Complex32 Complex64] (this, mask, value) if maskable => |[x, mask, value]| if mask.holds() { value } else { x };
+    where_self - where_self_out [f32 f64 i32 i64 Complex32 Complex64] (condition, this, other) if conditional => |[condition, a, b]| if condition.holds() { a } else { b };
+    masked_fill masked_fill_ masked_fill_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, mask, value) if maskable => |[x, mask, value]| if mask.holds() { value } else { x };
     heaviside heaviside_ heaviside_out [f32 f64 i64] (this, values) => |[x, at_zero]| step(x, at_zero);
 }
 

@@ -80,41 +80,55 @@ floats! {
     Complex64 = Self::new(0.0, 0.0), |value| value;
 }
 
-impl Compute for i64 {
-    const ZERO: Self = 0;
+macro_rules! integers {
+    ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
+        impl Compute for $ty {
+            const ZERO: Self = 0;
 
-    #[inline]
-    fn from_scalar(value: Scalar) -> Self {
-        match value {
-            Scalar::Int(value) => value,
-            #[expect(clippy::cast_possible_truncation, reason = "the integer part is what is asked for")]
-            _ => complex(value).re as Self,
+            #[inline]
+            fn from_scalar(value: Scalar) -> Self {
+                let $value = whole(value);
+                $from
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                self.wrapping_neg()
+            }
+
+            #[inline(always)]
+            fn holds(self) -> bool {
+                self != 0
+            }
         }
-    }
+    )*};
+}
 
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
+integers! {
+    i64: |value| value;
+    i32: |value| Self::try_from(value).unwrap_or(if value < 0 { Self::MIN } else { Self::MAX });
+}
 
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.wrapping_sub(other)
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
-
-    #[inline(always)]
-    fn negated(self) -> Self {
-        self.wrapping_neg()
-    }
-
-    #[inline(always)]
-    fn holds(self) -> bool {
-        self != 0
+fn whole(value: Scalar) -> i64 {
+    match value {
+        Scalar::Int(value) => value,
+        #[expect(clippy::cast_possible_truncation, reason = "the integer part is what is asked for")]
+        _ => complex(value).re as i64,
     }
 }
 

@@ -3,11 +3,14 @@
 //! Loops compute in few types: narrow floats in `f32`, integers and booleans in `i64`. What comes and goes in other types passes
 //! through here, by way of a block that stays in the processor's cache. This is the one place of the backend that knows every dtype.
 
+mod floats;
+
 use std::cmp::Ordering;
 
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
 
 use crate::math::vectorised;
+use floats::{from_bf16, from_f16, to_bf16, to_f16};
 
 /// The dtype that elements of `dtype` are computed in.
 #[must_use]
@@ -24,8 +27,18 @@ pub(crate) fn computed_in(dtype: DType) -> DType {
 pub(crate) type Convert = unsafe fn(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize);
 
 /// An element that becomes one of another type as PyTorch has it.
-trait To<T> {
+trait To<T>: Sized {
     fn to(self) -> T;
+
+    /// Turns elements that lie side by side by an instruction of the machine's for these two types; says whether there is one.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` elements at either end.
+    #[inline(always)]
+    unsafe fn packed(_from: *const Self, _to: *mut T, _count: usize) -> bool {
+        false
+    }
 }
 
 macro_rules! numbers {
@@ -84,10 +97,10 @@ macro_rules! with_reals {
         by_way_of! {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
             $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
-            f16, $real: |x| { let x: f32 = widen(x); x.to() };
-            $real, f16: |x| { let x: f64 = x.to(); f16::from_f64(x) };
-            bf16, $real: |x| { let x: f32 = f32::from_bits(u32::from(x.to_bits()) << 16); x.to() };
-            $real, bf16: |x| { let x: f32 = x.to(); narrow(x) };
+            f16, $real: |x| { let x = from_f16(x); x.to() };
+            $real, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+            bf16, $real: |x| { let x = from_bf16(x); x.to() };
+            $real, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
             Complex32, $real: |x| x.re.to();
             $real, Complex32: |x| Complex32::new(x.to(), 0.0);
             Complex64, $real: |x| x.re.to();
@@ -101,10 +114,8 @@ with_reals! { u8 i8 i16 i32 i64 f64 }
 by_way_of! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
     f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
-    f16, f32: |x| widen(x);
-    f32, f16: |x| f16::from_f32(x);
-    bf16, f32: |x| f32::from_bits(u32::from(x.to_bits()) << 16);
-    f32, bf16: |x| narrow(x);
+    bf16, f32: |x| from_bf16(x);
+    f32, bf16: |x| to_bf16(x);
     Complex32, f32: |x| x.re;
     f32, Complex32: |x| Complex32::new(x, 0.0);
     Complex64, f32: |x| x.re.to();
@@ -118,50 +129,58 @@ by_way_of! {
     Complex64, Complex32: |x| Complex32::new(x.re.to(), x.im.to());
     Complex32, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
     Complex64, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
-    Bool, f16: |x| { let x: f32 = x.to(); f16::from_f32(x) };
-    f16, Bool: |x| Bool(u8::from(widen(x) != 0.0));
-    Bool, bf16: |x| { let x: f32 = x.to(); narrow(x) };
+    Bool, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+    f16, Bool: |x| Bool(u8::from(from_f16(x) != 0.0));
+    Bool, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
     bf16, Bool: |x| { let x: f32 = x.to(); x.to() };
-    f16, bf16: |x| narrow(widen(x));
-    bf16, f16: |x| { let x: f32 = x.to(); f16::from_f32(x) };
+    f16, bf16: |x| to_bf16(from_f16(x));
+    bf16, f16: |x| { let x: f32 = x.to(); to_f16(x) };
     Bool, Complex32: |x| { let x: f32 = x.to(); x.to() };
     Bool, Complex64: |x| { let x: f64 = x.to(); x.to() };
     f16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     f16, Complex64: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex64: |x| { let x: f32 = x.to(); x.to() };
-    Complex32, f16: |x| f16::from_f32(x.re);
-    Complex64, f16: |x| f16::from_f64(x.re);
-    Complex32, bf16: |x| narrow(x.re);
-    Complex64, bf16: |x| { let x: f32 = x.re.to(); narrow(x) };
+    Complex32, f16: |x| to_f16(x.re);
+    Complex64, f16: |x| { let x: f32 = x.re.to(); to_f16(x) };
+    Complex32, bf16: |x| to_bf16(x.re);
+    Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
 }
 
-/// In arithmetic alone, so that a loop over it is packed.
-#[inline(always)]
-fn widen(x: f16) -> f32 {
-    let bits = u32::from(x.to_bits());
-    let (sign, rest) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
-    // The exponents are 112 apart, and the product also gets subnormal numbers right.
-    let finite = f32::from_bits(rest) * f32::from_bits((127 + 112) << 23);
-    let special = f32::from_bits(rest | 0x7f80_0000);
-    f32::from_bits(sign | if bits & 0x7c00 == 0x7c00 { special } else { finite }.to_bits())
+impl To<f32> for f16 {
+    #[inline(always)]
+    fn to(self) -> f32 {
+        from_f16(self)
+    }
+
+    unsafe fn packed(from: *const Self, to: *mut f32, count: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { floats::widened(from, to, count) }
+    }
 }
 
-/// To the nearest, and the even one of two, in arithmetic alone.
-#[inline(always)]
-fn narrow(x: f32) -> bf16 {
-    let bits = x.to_bits();
-    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
-    let bits = if x.is_nan() { bits >> 16 | 0x40 } else { rounded };
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half is shifted down")]
-    bf16::from_bits(bits as u16)
+impl To<f16> for f32 {
+    #[inline(always)]
+    fn to(self) -> f16 {
+        to_f16(self)
+    }
+
+    unsafe fn packed(from: *const Self, to: *mut f16, count: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { floats::narrowed(from, to, count) }
+    }
 }
 
 unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize) {
     let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
+    // SAFETY: the caller says that there are `count` elements at either end.
+    if side_by_side && unsafe { A::packed(from.cast(), to.cast(), count) } {
+        return;
+    }
+    // By value: what is borrowed might be where results are written, and would be looked at again for every element.
     vectorised(
         #[inline(always)]
-        || {
+        move || {
             if side_by_side {
                 for i in 0..count {
                     // SAFETY: the caller says that there are `count` elements at either end.
@@ -207,23 +226,6 @@ table! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_half_widens_and_narrows_as_the_standard_has_it() {
-        for bits in 0..=u16::MAX {
-            let half = f16::from_bits(bits);
-            assert!(
-                widen(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && widen(half).is_nan(),
-                "{bits:#x}"
-            );
-            let brain = bf16::from_bits(bits);
-            assert_eq!(narrow(brain.to_f32()).is_nan(), brain.is_nan());
-            for step in [0x1_u32, 0x7fff, 0x8000, 0x8001, 0xffff] {
-                let x = f32::from_bits(u32::from(bits) << 16 | step);
-                assert!(narrow(x) == bf16::from_f32(x) || x.is_nan() && narrow(x).is_nan(), "{x}");
-            }
-        }
-    }
 
     #[test]
     fn strides_are_walked_on_both_sides() {

@@ -51,13 +51,13 @@ fn convolution(
         aten::Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
     let moves = Moves::of(&found, input, weight, transposed, groups);
     computed!(convolution "input", input.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        let (input_elements, weight) = (packed::<T>(input)?, packed::<T>(weight)?);
+        let (input_elements, weight_elements) = (packed::<T>(input)?, packed::<T>(weight)?);
         let bias = bias.map(packed::<T>).transpose()?;
-        filled(input.dtype(), &found.sizes, |out: &mut [T]| {
+        filled(&aten::convolved_like(input, weight, &found.sizes), |out: &mut [T]| {
             if transposed {
-                moves.scatter(&input_elements, &weight, bias.as_deref(), out);
+                moves.scatter(&input_elements, &weight_elements, bias.as_deref(), out);
             } else {
-                moves.gather(&input_elements, &weight, bias.as_deref(), out);
+                moves.gather(&input_elements, &weight_elements, bias.as_deref(), out);
             }
             Ok(())
         })
@@ -98,7 +98,7 @@ fn convolution_backward(
         let (grad, input_elements, weight_elements) =
             (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(weight)?);
         let grad_input = if output_mask[0] {
-            filled(dtype, input.sizes(), |out: &mut [T]| {
+            filled(&aten::convolved_like(input, weight, input.sizes()), |out: &mut [T]| {
                 if transposed {
                     moves.gather(&grad, &weight_elements, None, out);
                 } else {
@@ -111,7 +111,7 @@ fn convolution_backward(
         };
         let grad_weight = if output_mask[1] {
             let (large, small) = if transposed { (&grad, &input_elements) } else { (&input_elements, &grad) };
-            filled(dtype, weight.sizes(), |out: &mut [T]| {
+            filled(&aten::convolved_like(input, weight, weight.sizes()), |out: &mut [T]| {
                 moves.correlate(large, small, out);
                 Ok(())
             })?
@@ -134,7 +134,7 @@ fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64],
     let moves = Moves::of_image(&window, this.sizes());
     computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
-        filled(this.dtype(), &sizes, |out: &mut [T]| {
+        filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
             for item in 0..moves.batch {
                 moves.unfold(&elements[moves.large_range(item)], &mut out[moves.columns_of(item)]);
             }
@@ -156,7 +156,7 @@ fn col2im(
     let moves = Moves::of_image(&window, &sizes);
     computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
-        filled(this.dtype(), &sizes, |out: &mut [T]| {
+        filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
             out.fill(<T as Compute>::ZERO);
             for item in 0..moves.batch {
                 moves.fold(&elements[moves.columns_of(item)], &mut out[moves.large_range(item)]);

@@ -13,7 +13,8 @@ mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    BadArgument, DType, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+    BadArgument, DType, Element, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec,
+    Tensor,
 };
 
 pub(crate) use lanes::Lanes;
@@ -161,8 +162,16 @@ impl Rule {
         alike: bool,
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let looped = crate::convert::computed_in(computed);
-        match loops(looped, &mut Lanes::new(operands, looped, computed, alike)) {
+        let run = |looped| loops(looped, &mut Lanes::new(operands, looped, computed, alike));
+        // More numbers of few bits go together, where an operator has a loop for these. Truth looks at all the bits of a number.
+        let few = match computed {
+            DType::Bool => operands.read().iter().all(|input| input.dtype() == DType::Bool),
+            dtype => dtype.is_integral() && dtype.size() <= i32::DTYPE.size(),
+        };
+        if few && run(i32::DTYPE).is_ok() {
+            return Ok(());
+        }
+        match run(crate::convert::computed_in(computed)) {
             Ok(()) => Ok(()),
             Err(supported) => {
                 let operator = (self.form)().name();

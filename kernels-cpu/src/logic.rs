@@ -7,15 +7,15 @@ use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
 use crate::math::Real;
 
 elementwise! {
-    bitwise_and bitwise_and_ bitwise_and_tensor_out [i64] (this, other) => |[a, b]| a & b;
-    bitwise_or bitwise_or_ bitwise_or_tensor_out [i64] (this, other) => |[a, b]| a | b;
-    bitwise_xor bitwise_xor_ bitwise_xor_tensor_out [i64] (this, other) => |[a, b]| a ^ b;
+    bitwise_and bitwise_and_ bitwise_and_tensor_out [i32 i64] (this, other) => |[a, b]| a & b;
+    bitwise_or bitwise_or_ bitwise_or_tensor_out [i32 i64] (this, other) => |[a, b]| a | b;
+    bitwise_xor bitwise_xor_ bitwise_xor_tensor_out [i32 i64] (this, other) => |[a, b]| a ^ b;
     bitwise_left_shift bitwise_left_shift_ bitwise_left_shift_tensor_out [i64] (this, other) => |[a, b]| shifted_left(a, b);
     bitwise_right_shift bitwise_right_shift_ bitwise_right_shift_tensor_out [i64] (this, other) => |[a, b]| shifted_right(a, b);
-    logical_and logical_and_ logical_and_out [f32 f64 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a.holds() & b.holds());
-    logical_or logical_or_ logical_or_out [f32 f64 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a.holds() | b.holds());
-    logical_xor logical_xor_ logical_xor_out [f32 f64 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a.holds() ^ b.holds());
-    logical_not logical_not_ logical_not_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| Bool::from(!x.holds());
+    logical_and logical_and_ logical_and_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a.holds() & b.holds());
+    logical_or logical_or_ logical_or_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a.holds() | b.holds());
+    logical_xor logical_xor_ logical_xor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a.holds() ^ b.holds());
+    logical_not logical_not_ logical_not_out [f32 f64 i32 i64 Complex32 Complex64] (this) => |[x]| Bool::from(!x.holds());
     isnan - isnan_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| Bool::from(not_itself(x));
     isinf - isinf_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| Bool::from(x.is_without_end());
     isfinite - - [f32 f64 i64 Complex32 Complex64] (this) => |[x]| Bool::from(!not_itself(x) & !x.is_without_end());
@@ -24,9 +24,9 @@ elementwise! {
     signbit - signbit_out [f32 f64 i64] (this) => |[x]| Bool::from(Ordered::is_minus(x));
 }
 
-const NOT: Loops<'static, 1> = &loops!([i64] | [x] | !x);
+const NOT: Loops<'static, 1> = &loops!([i32 i64] | [x] | !x);
 /// Of a boolean, the other one: its bits are more than one.
-const OPPOSITE: Loops<'static, 1> = &loops!([i64] | [x] | 1 - x);
+const OPPOSITE: Loops<'static, 1> = &loops!([i32 i64] | [x] | 1 - x);
 
 fn inverting(this: &Tensor) -> Loops<'static, 1> {
     if this.dtype() == DType::Bool { OPPOSITE } else { NOT }

@@ -8,9 +8,9 @@ use crate::math::Real;
 use crate::special::by;
 
 elementwise! {
-    neg neg_ neg_out [f32 f64 i64 Complex32 Complex64] (this) if not_truth => |[x]| x.negated();
-    abs abs_ abs_out [f32 f64 i64] (this) => |[x]| x.magnitude();
-    sign sign_ sign_out [f32 f64 i64] (this) => |[x]| Ordered::signum(x);
+    neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if not_truth => |[x]| x.negated();
+    abs abs_ abs_out [f32 f64 i32 i64] (this) => |[x]| x.magnitude();
+    sign sign_ sign_out [f32 f64 i32 i64] (this) => |[x]| Ordered::signum(x);
     sgn sgn_ sgn_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| x.direction();
     floor floor_ floor_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Down);
     ceil ceil_ ceil_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Up);

@@ -30,65 +30,71 @@ pub(crate) trait Ordered: Compute + PartialOrd {
     fn is_minus(self) -> bool;
 }
 
-/// Kernels find a divisor of zero before they come here; what it gives is of no consequence.
-impl Ordered for i64 {
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        self.max(other)
-    }
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        /// Kernels find a divisor of zero before they come here; what it gives is of no consequence.
+        impl Ordered for $ty {
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                self.max(other)
+            }
 
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        self.min(other)
-    }
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                self.min(other)
+            }
 
-    #[inline(always)]
-    fn larger_number(self, other: Self) -> Self {
-        self.max(other)
-    }
+            #[inline(always)]
+            fn larger_number(self, other: Self) -> Self {
+                self.max(other)
+            }
 
-    #[inline(always)]
-    fn smaller_number(self, other: Self) -> Self {
-        self.min(other)
-    }
+            #[inline(always)]
+            fn smaller_number(self, other: Self) -> Self {
+                self.min(other)
+            }
 
-    #[inline(always)]
-    fn floor_divided(self, divisor: Self) -> Self {
-        let inexact = self.left_over(divisor) != 0 && (self ^ divisor) < 0;
-        self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
-    }
+            #[inline(always)]
+            fn floor_divided(self, divisor: Self) -> Self {
+                let inexact = self.left_over(divisor) != 0 && (self ^ divisor) < 0;
+                self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
+            }
 
-    #[inline(always)]
-    fn trunc_divided(self, divisor: Self) -> Self {
-        self.wrapping_div(if divisor == 0 { 1 } else { divisor })
-    }
+            #[inline(always)]
+            fn trunc_divided(self, divisor: Self) -> Self {
+                self.wrapping_div(if divisor == 0 { 1 } else { divisor })
+            }
 
-    #[inline(always)]
-    fn modulo(self, divisor: Self) -> Self {
-        let left = self.left_over(divisor);
-        if left != 0 && (left ^ divisor) < 0 { left.wrapping_add(divisor) } else { left }
-    }
+            #[inline(always)]
+            fn modulo(self, divisor: Self) -> Self {
+                let left = self.left_over(divisor);
+                if left != 0 && (left ^ divisor) < 0 { left.wrapping_add(divisor) } else { left }
+            }
 
-    #[inline(always)]
-    fn left_over(self, divisor: Self) -> Self {
-        self.wrapping_rem(if divisor == 0 { 1 } else { divisor })
-    }
+            #[inline(always)]
+            fn left_over(self, divisor: Self) -> Self {
+                self.wrapping_rem(if divisor == 0 { 1 } else { divisor })
+            }
 
-    #[inline(always)]
-    fn magnitude(self) -> Self {
-        self.wrapping_abs()
-    }
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.wrapping_abs()
+            }
 
-    #[inline(always)]
-    fn signum(self) -> Self {
-        Self::signum(self)
-    }
+            #[inline(always)]
+            fn signum(self) -> Self {
+                Self::signum(self)
+            }
 
-    #[inline(always)]
-    fn is_minus(self) -> bool {
-        self < 0
-    }
+            #[inline(always)]
+            fn is_minus(self) -> bool {
+                self < 0
+            }
+        }
+    )*};
 }
+
+integers! { i64 i32 }
 
 macro_rules! fractions {
     ($($ty:ty)*) => {$(

@@ -40,9 +40,9 @@ unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, co
             let element = unsafe { from.cast::<T>().read() };
             vectorised(
                 #[inline(always)]
-                || {
+                move || {
                     // SAFETY: as the caller says.
-                    (0..count).for_each(|i| unsafe { to.add(i).write(element) });
+                    (0..count).for_each(move |i| unsafe { to.add(i).write(element) });
                 },
             );
         }
@@ -50,12 +50,12 @@ unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, co
     }
     vectorised(
         #[inline(always)]
-        || {
+        move || {
             if step == 2 * size {
                 // A stride that the compiler knows becomes a few shuffles.
                 let from = from.cast::<T>();
                 // SAFETY: as the caller says.
-                (0..count).for_each(|i| unsafe { to.add(i).write(from.add(2 * i).read()) });
+                (0..count).for_each(move |i| unsafe { to.add(i).write(from.add(2 * i).read()) });
             } else {
                 let mut from = from;
                 for i in 0..count {
