@@ -168,12 +168,18 @@ impl Lists {
     /// step where what is picked lies side by side.
     pub(crate) fn steps(&self, some: Range<usize>, sizes: &[i64], strides: &[i64]) -> Result<Vec<(i64, Step, Step)>> {
         let aten::Indexed { sizes: picked, index_sizes, at, dims } = &self.indexed;
-        let mut table = vec![0; some.len()];
+        let mut places: Option<Vec<i64>> = None;
         for (&dim, list) in dims.iter().zip(&self.positions) {
             let mut positions = list.read::<i64>()?[some.clone()].to_vec();
             inside("indices", &mut positions, sizes[dim], Negative::Wraps)?;
-            table.iter_mut().zip(positions).for_each(|(place, position)| *place += position * strides[dim]);
+            positions.iter_mut().for_each(|position| *position *= strides[dim]);
+            if let Some(places) = &mut places {
+                places.iter_mut().zip(positions).for_each(|(place, more)| *place += more);
+            } else {
+                places = Some(positions);
+            }
         }
+        let places = places.unwrap_or_else(|| vec![0; some.len()]);
         let packed = Geometry::contiguous(picked);
         let others = packed.strides()[..*at].iter().chain(&packed.strides()[at + index_sizes.len()..]);
         let whole = (0..sizes.len()).filter(|dim| !dims.contains(dim));
@@ -182,7 +188,7 @@ impl Lists {
             .map(|(dim, &stride)| (sizes[dim], Step::Stride(strides[dim]), Step::Stride(stride)))
             .collect();
         let size = i64::try_from(some.len()).unwrap_or(0);
-        steps.insert(*at, (size, Step::Table(table), Step::Stride(self.width())));
+        steps.insert(*at, (size, Step::Table(places), Step::Stride(self.width())));
         Ok(steps)
     }
 
