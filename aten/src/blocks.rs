@@ -1,7 +1,7 @@
 //! Tensors put together in blocks.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, result_dtype, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, MemoryFormat, result_dtype, wrap_dim};
 
 /// The matrices along a diagonal, and zeros.
 #[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out")]
@@ -100,7 +100,7 @@ fn renorm_any(this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Ten
     let at = wrap_dim("dim", dim, rank)?;
     let others: Vec<i64> =
         (0..rank).filter(|other| *other != at).map(|other| i64::try_from(other).unwrap_or(0)).collect();
-    crate::mul(this, &scale_to(this, p, &others, most)?)
+    crate::mul(&crate::contiguous(this, MemoryFormat::Contiguous)?, &scale_to(this, p, &others, most)?)
 }
 
 /// What brings norms over dimensions down to `most`, in the tensor's dtype.

@@ -110,7 +110,13 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
     let halfway = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
     let result = bmm(&halfway, &reshape(input2, &[-1, columns, 1])?)?;
     let result = reshape(&result, &[outer, &[out]].concat())?;
-    bias.map_or_else(|| Ok(result.clone()), |bias| crate::add(&result, bias, Scalar::Int(1)))
+    match bias {
+        None => Ok(result),
+        Some(bias) if bias.sizes() == [out] => crate::add(&result, bias, Scalar::Int(1)),
+        Some(bias) => {
+            Err(BadArgument::sizes("bias", bias.sizes(), format!("[{out}], as `weight` has matrices")).into())
+        }
+    }
 }
 
 /// The product of three tensors with dimensions of size 1 put in, summed over others.

@@ -1,7 +1,9 @@
 //! Convolutions, and the patches that they are made of.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Device, Dims, Spec};
+use dispatch_runtime::{BadArgument, Device, Dims, MemoryFormat, Spec};
+
+use crate::images_like;
 
 /// The convolution of `input` with `weight`, or with `transposed` the one that has it for a gradient.
 #[op_def(
@@ -224,7 +226,13 @@ fn convolution_meta(
     groups: i64,
 ) -> Result<Tensor> {
     let found = Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
-    Spec::contiguous(input.dtype(), &found.sizes).on(Device::META)
+    convolved_like(input, weight, &found.sizes).on(Device::META)
+}
+
+/// What a convolution gives, or its gradients, in these sizes: channels are innermost where they are so in either operand.
+#[must_use]
+pub fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
+    images_like(if weight.geometry().format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
 }
 
 /// Checks the arguments of [`convolution_backward`], and says what they say.
@@ -289,8 +297,9 @@ fn convolution_backward_meta(
         output_mask,
     )?;
     let gradient = |wanted: usize, sizes: &[i64]| {
-        let sizes = if output_mask[wanted] { sizes } else { &[0] };
-        Spec::contiguous(input.dtype(), sizes).on(Device::META)
+        let wanted = output_mask[wanted];
+        let spec = if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) };
+        spec.on(Device::META)
     };
     Ok((gradient(0, input.sizes())?, gradient(1, weight.sizes())?, gradient(2, &found.sizes[1..2])?))
 }

@@ -398,7 +398,7 @@ pub fn index_from_spec(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor)
             format!("{expected:?}: those of `self`, and a position for each of `index`"),
         ));
     }
-    Ok((Spec::pointwise(&[this], this.dtype())?, at))
+    Ok((Spec::contiguous(this.dtype(), this.sizes()), at))
 }
 
 /// The elements where the mask is true, in one dimension.

@@ -1,7 +1,9 @@
 //! Tensors joined, repeated and turned.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Problem, Spec, result_dtype, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
+
+use crate::images_like;
 
 /// The tensors one after another along a dimension.
 #[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
@@ -35,14 +37,9 @@ pub fn cat_spec(tensors: &[Tensor], dim: i64) -> Result<(Spec, usize), BadArgume
         sizes[at] = sizes[at].saturating_add(part.sizes()[at]);
     }
     let dtype = result_dtype(tensors);
-    let mut geometry = dispatch_runtime::Geometry::contiguous(&sizes);
-    for format in [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d] {
-        let all =
-            tensors.iter().all(|tensor| tensor.geometry().is_in_format(format) && !tensor.geometry().is_contiguous());
-        if all && let Some(last) = dispatch_runtime::Geometry::in_format(&sizes, format) {
-            geometry = last;
-        }
-    }
+    let format = first.geometry().format();
+    let all = tensors.iter().all(|tensor| tensor.geometry().format() == format);
+    let geometry = if all { images_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
     Ok((Spec { dtype, geometry }, at))
 }
 
@@ -254,7 +251,7 @@ fn triu_meta(this: &Tensor, _diagonal: i64) -> Result<Tensor> {
 pub fn triangle_of(this: &Tensor) -> Result<Spec, BadArgument> {
     match this.sizes().len() {
         rank @ (0 | 1) => Err(BadArgument::rank("self", rank, "at least 2")),
-        _ => Spec::pointwise(&[this], this.dtype()),
+        _ => Ok(Spec::contiguous(this.dtype(), this.sizes())),
     }
 }
 

@@ -7,7 +7,9 @@ mod layer;
 mod root;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, MemoryFormat, Spec};
+use dispatch_runtime::{BadArgument, Spec};
+
+use crate::images_like;
 
 pub use batch::*;
 pub use group::*;
@@ -20,15 +22,6 @@ type Three = (Tensor, Tensor, Tensor);
 fn on_meta(specs: [Spec; 3]) -> Result<Three> {
     let [a, b, c] = specs;
     Ok((a.on(Device::META)?, b.on(Device::META)?, c.on(Device::META)?))
-}
-
-/// The layout that pictures keep, or elements side by side.
-fn laid_out(input: &Tensor) -> Geometry {
-    let formats = [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
-    let format =
-        formats.into_iter().find(|&format| !input.geometry().is_contiguous() && input.geometry().is_in_format(format));
-    let geometry = format.and_then(|format| Geometry::in_format(input.sizes(), format));
-    geometry.unwrap_or_else(|| Geometry::contiguous(input.sizes()))
 }
 
 fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
@@ -76,10 +69,6 @@ pub fn gradient_specs(
     };
     let dtype = weight.map_or_else(|| input.dtype(), Tensor::dtype);
     let of = |wanted: bool| Spec::contiguous(dtype, if wanted { parameters } else { &[0] });
-    let of_input = if of_input {
-        Spec { dtype: input.dtype(), geometry: laid_out(input) }
-    } else {
-        Spec::contiguous(input.dtype(), &[0])
-    };
+    let of_input = if of_input { images_like(input, input.sizes()) } else { Spec::contiguous(input.dtype(), &[0]) };
     Ok([of_input, of(of_weight), of(of_bias)])
 }

@@ -3,7 +3,9 @@
 //! Paddings come in pairs, that of the last dimension first; a negative one cuts off.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, MemoryFormat, Spec};
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use crate::images_like;
 
 /// The tensor with a border of one number.
 #[op_def("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", out = "out")]
@@ -23,7 +25,7 @@ fn constant_pad_nd_any(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tens
         let length = this.sizes()[dim] - cut - (-after).max(0);
         inside = crate::narrow(&inside, position(dim), cut, length.max(0))?;
     }
-    let geometry = in_format_of(this, &sizes);
+    let geometry = images_like(this, &sizes).geometry;
     let (sizes, strides) = (geometry.sizes(), geometry.strides());
     let mut made = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
     crate::fill__scalar(&mut made, value)?;
@@ -52,15 +54,6 @@ fn padded_size(pad: &[i64], size: i64, before: i64, after: i64) -> Result<i64, B
         (Some(padded), Some(0..)) => Ok(padded),
         _ => Err(BadArgument::sizes("pad", pad, format!("numbers that cut off at most {size}, which a dimension has"))),
     }
-}
-
-/// A tensor of these sizes, laid out as images of which the channels are innermost where this one is so.
-pub(crate) fn in_format_of(this: &Tensor, sizes: &[i64]) -> Geometry {
-    let own = this.geometry();
-    let format = [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d]
-        .into_iter()
-        .find(|&format| own.is_in_format(format) && !own.is_contiguous());
-    format.and_then(|format| Geometry::in_format(sizes, format)).unwrap_or_else(|| Geometry::contiguous(sizes))
 }
 
 /// How a border continues what is inside.
@@ -111,7 +104,7 @@ pub fn bordered_spec(this: &Tensor, padding: &[i64], count: usize, border: Borde
             _ => return Err(BadArgument::sizes("padding", padding, "numbers that leave positions in each dimension")),
         };
     }
-    Ok(Spec { dtype: this.dtype(), geometry: in_format_of(this, &sizes) })
+    Ok(images_like(this, &sizes))
 }
 
 /// What the gradient of a tensor with borders looks like.
@@ -131,7 +124,7 @@ pub fn unbordered_spec(
         let expected = format!("{}, as `self` is", this.dtype());
         return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
     }
-    Ok(Spec { dtype: this.dtype(), geometry: in_format_of(this, this.sizes()) })
+    Ok(images_like(this, this.sizes()))
 }
 
 /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.

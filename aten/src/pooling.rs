@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Device, Dims, Spec};
 
-use crate::{Window, check_devices, spread};
+use crate::{Window, check_devices, images_like, spread};
 
 macro_rules! max_pools {
     ($($rank:literal $name:ident $meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
@@ -28,8 +28,9 @@ macro_rules! max_pools {
             ceil_mode: bool,
         ) -> Result<(Tensor, Tensor)> {
             let sizes = Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?.sizes;
-            let indices = Spec::contiguous(DType::I64, &sizes).on(Device::META)?;
-            Ok((Spec::contiguous(this.dtype(), &sizes).on(Device::META)?, indices))
+            let found = windowed_like($rank, this, &sizes);
+            let indices = Spec { dtype: DType::I64, ..found.clone() };
+            Ok((found.on(Device::META)?, indices.on(Device::META)?))
         }
 
         /// The gradient for the elements that were the largest.
@@ -61,7 +62,7 @@ macro_rules! max_pools {
             let pooling = Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
             check_gradient(grad_output, this, &pooling.sizes)?;
             check_indices(this, indices, &pooling.sizes)?;
-            Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+            windowed_like($rank, this, this.sizes()).on(Device::META)
         }
 
         /// The largest element under the window at each of its places.
@@ -120,7 +121,7 @@ macro_rules! avg_pools {
         ) -> Result<Tensor> {
             check_divisor(divisor_override)?;
             let sizes = Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?.sizes;
-            Spec::contiguous(this.dtype(), &sizes).on(Device::META)
+            pooled_like($rank, this, &sizes).on(Device::META)
         }
 
         /// The gradient for the elements that were averaged.
@@ -152,7 +153,7 @@ macro_rules! avg_pools {
             check_divisor(divisor_override)?;
             let pooling = Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
             check_gradient(grad_output, this, &pooling.sizes)?;
-            Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+            pooled_like($rank, this, this.sizes()).on(Device::META)
         }
     )*};
 }
@@ -177,7 +178,7 @@ macro_rules! adaptive_pools {
 
         #[op_meta($avg)]
         fn $avg_meta(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
-            Spec::contiguous(this.dtype(), &adaptive_sizes($rank, this, output_size)?).on(Device::META)
+            pooled_like($rank, this, &adaptive_sizes($rank, this, output_size)?).on(Device::META)
         }
 
         /// The gradient for the elements that were averaged.
@@ -187,7 +188,7 @@ macro_rules! adaptive_pools {
         #[op_meta($backward)]
         fn $backward_meta(grad_output: &Tensor, this: &Tensor) -> Result<Tensor> {
             check_adaptive_gradient($rank, grad_output, this)?;
-            Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+            pooled_like($rank, this, this.sizes()).on(Device::META)
         }
 
         /// The averages of as many parts of the image as `output_size` says.
@@ -203,8 +204,9 @@ macro_rules! adaptive_pools {
         #[op_meta($max)]
         fn $max_meta(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
             let sizes = adaptive_sizes($rank, this, output_size)?;
-            let indices = Spec::contiguous(DType::I64, &sizes).on(Device::META)?;
-            Ok((Spec::contiguous(this.dtype(), &sizes).on(Device::META)?, indices))
+            let found = pooled_like($rank, this, &sizes);
+            let indices = Spec { dtype: DType::I64, ..found.clone() };
+            Ok((found.on(Device::META)?, indices.on(Device::META)?))
         }
 
         /// The gradient for the elements that were the largest.
@@ -215,7 +217,7 @@ macro_rules! adaptive_pools {
         fn $max_backward_meta(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
             check_adaptive_gradient($rank, grad_output, this)?;
             check_indices(this, indices, grad_output.sizes())?;
-            Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+            pooled_like($rank, this, this.sizes()).on(Device::META)
         }
     )*};
 }
@@ -288,6 +290,18 @@ impl Pooling {
         }
         Ok(Self { window, sizes })
     }
+}
+
+/// What is as large as `sizes` and comes of windows over a batch of images, or goes back to one.
+#[must_use]
+pub fn windowed_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+    if this.sizes().len() == rank + 2 { images_like(this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
+}
+
+/// The same of averages and of parts that adapt, which lay out no films.
+#[must_use]
+pub fn pooled_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+    if rank == 2 { windowed_like(rank, this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
 }
 
 fn check_image(rank: usize, this: &Tensor) -> Result<(), BadArgument> {

@@ -105,7 +105,7 @@ pub fn scatter_spec(
         }
         check_beside("index", index, src, None)?;
     }
-    Ok((Spec::pointwise(&[this], this.dtype())?, at))
+    Ok((Spec::contiguous(this.dtype(), this.sizes()), at))
 }
 
 /// The tensor with `src` in place of what [`select_int`](crate::select_int) shows.

@@ -46,16 +46,17 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
     if by > 0.0 && from > to || by < 0.0 && from < to {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
-    let count = match (dtype, integer(start), integer(end), integer(step)) {
-        (DType::I64, start, end, step) if step != 0 => {
-            let (span, step) = (i128::from(end) - i128::from(start), i128::from(step));
-            i64::try_from((span + step - step.signum()) / step).unwrap_or(i64::MAX)
-        }
+    let count = if whole {
+        let (from, to, by) = (integer(start), integer(end), integer(step));
+        let (span, by) = (i128::from(to) - i128::from(from), i128::from(by));
+        i64::try_from((span + by - by.signum()) / by).unwrap_or(i64::MAX)
+    } else {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "more than there can be is refused where memory is asked for"
         )]
-        _ => ((to - from) / by).ceil() as i64,
+        let count = ((to - from) / by).ceil() as i64;
+        count
     };
     Ok(Spec::contiguous(dtype, &[count]))
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry};
 
-use crate::pads::in_format_of;
+use crate::images_like;
 
 /// Images that are finer by a factor, made of as many more channels.
 #[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out")]
@@ -97,7 +97,7 @@ fn reordered(
     to: &[i64],
 ) -> Result<Tensor> {
     let all = |inner: &[i64]| -> Dims { outer.iter().chain(inner).copied().collect() };
-    let geometry = in_format_of(this, &all(sizes));
+    let geometry = images_like(this, &all(sizes)).geometry;
     let (sizes, strides) = (geometry.sizes(), geometry.strides());
     let made = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
     if made.geometry().count() == 0 {

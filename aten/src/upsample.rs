@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Device, Dims, Spec};
 
-use crate::spread;
+use crate::{images_like, spread};
 
 macro_rules! upsamples {
     ($($rank:literal [$($align:ident)?] [$($scale:ident)+]
@@ -22,7 +22,7 @@ macro_rules! upsamples {
         #[op_meta($name)]
         fn $meta(this: &Tensor, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) -> Result<Tensor> {
             let _ = ($($align,)? $($scale),+);
-            Spec::contiguous(this.dtype(), &upsampled($rank, this, output_size)?).on(Device::META)
+            upsampled($rank, this, output_size)?.on(Device::META)
         }
 
         /// The image in another size, given as it is or by how much larger it is.
@@ -58,8 +58,7 @@ macro_rules! upsamples {
             $($scale: Option<f64>),+
         ) -> Result<Tensor> {
             let _ = ($($align,)? $($scale),+);
-            check_upsampled_gradient($rank, grad_output, output_size, input_size)?;
-            Spec::contiguous(grad_output.dtype(), input_size).on(Device::META)
+            upsampled_gradient($rank, grad_output, output_size, input_size)?.on(Device::META)
         }
     )*};
 }
@@ -151,12 +150,12 @@ upsamples! {
     "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
 }
 
-/// The sizes of an image in another size.
+/// What images in another size look like.
 ///
 /// # Errors
 ///
 /// Where the tensor is no batch of images with elements, or a size is not positive.
-pub fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
+pub fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 2 {
         return Err(BadArgument::rank("self", sizes.len(), (rank + 2).to_string()));
@@ -167,20 +166,20 @@ pub fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims
     let output_size = spread("output_size", output_size, rank, 1)?;
     let mut result = Dims::from_slice(&sizes[..2]);
     result.extend(output_size);
-    Ok(result)
+    Ok(images_like(this, &result))
 }
 
-/// Checks the arguments of a gradient.
+/// What the gradient for images in their own size looks like.
 ///
 /// # Errors
 ///
 /// Where the sizes do not go together.
-pub fn check_upsampled_gradient(
+pub fn upsampled_gradient(
     rank: usize,
     grad_output: &Tensor,
     output_size: &[i64],
     input_size: &[i64],
-) -> Result<(), BadArgument> {
+) -> Result<Spec, BadArgument> {
     let output_size = spread("output_size", output_size, rank, 1)?;
     if input_size.len() != rank + 2 || input_size[2..].iter().any(|&size| size < 1) {
         let expected = format!("{} sizes, those of images with elements", rank + 2);
@@ -189,7 +188,7 @@ pub fn check_upsampled_gradient(
     let mut sizes = Dims::from_slice(&input_size[..2]);
     sizes.extend(output_size);
     if grad_output.sizes() == &sizes[..] {
-        return Ok(());
+        return Ok(images_like(grad_output, input_size));
     }
     let expected = format!("{:?}, the sizes of the result", &sizes[..]);
     Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected))

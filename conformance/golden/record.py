@@ -1,186 +1,138 @@
-"""Records calls of operators with PyTorch, in the form of ops.jsonl: `python3 record.py | gzip -9n > more.jsonl.gz`.
+"""Records calls of operators with PyTorch: `python3 record.py` writes more.jsonl.gz, in the form of ops.jsonl.gz.
 
-These are operators that ops.jsonl has no calls of. Each line is an operator with its overload, and what it is called with.
+That one has what PyTorch's own tests call below autograd. Here are operators that it lacks, and composed ones, whose parts alone it
+has.
 """
 
-import json
 import math
+from pathlib import Path
 
 import torch
 
-torch.manual_seed(20)
-NAMES = {torch.float32: "f32", torch.float64: "f64", torch.bfloat16: "bf16", torch.int64: "i64", torch.int32: "i32",
-         torch.bool: "bool"}
+from recorder import record, write
 
 
-def number(x):
-    return x if not isinstance(x, float) or math.isfinite(x) else str(x)
+def f64(*sizes):
+    return torch.randn(sizes, dtype=torch.float64)
 
 
-def encode(value):
-    if value is None:
-        return {"none": True}
-    if isinstance(value, torch.Tensor):
-        data = value.detach().reshape(-1).tolist()
-        if value.dtype == torch.float32:
-            data = [float("%.9g" % x) for x in data]
-        shape, strides = list(value.shape), list(value.stride())
-        return {"tensor": {"dtype": NAMES[value.dtype], "shape": shape, "strides": strides, "data": [number(x) for x in data]}}
-    for kind, tag in ((bool, "bool"), (int, "int"), (float, "float"), (str, "str")):
-        if isinstance(value, kind):
-            return {tag: number(value)}
-    return {"list": [encode(item) for item in value]}
+def f32(*sizes):
+    return torch.randn(sizes)
 
 
-def tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [tensor for item in value for tensor in tensors(item)] if isinstance(value, (list, tuple)) else []
+def c64(*sizes):
+    return torch.complex(f32(*sizes), f32(*sizes))
 
 
-def copied(value, floats):
-    """The same value with tensors of its own, which are `floats` where they have a fraction."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone().to(floats) if value.dtype == torch.float32 else value.detach().clone()
-    return [copied(item, floats) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def call(name):
-    base, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, base), overload or "default")
-
-
-def gradients(name, arguments):
-    """By each tensor with a fraction, with the cosines of 1, 2 and so on for each result."""
-    arguments = copied(arguments, torch.float64)
-    leaves = [tensor for tensor in tensors(arguments) if tensor.dtype == torch.float64]
-    for leaf in leaves:
-        leaf.requires_grad_(True)
-    results = [result for result in tensors(call(name)(*arguments)) if result.requires_grad]
-    if not results:
-        return None
-    seeds = [torch.arange(1, result.numel() + 1, dtype=torch.float64).cos().reshape(result.shape) for result in results]
-    found = torch.autograd.grad(results, leaves, seeds, allow_unused=True)
-    return [None if one is None else [number(x) for x in one.reshape(-1).tolist()] for one in found]
-
-
-def record(name, *arguments, graded=True):
-    arguments = list(arguments)
-    given = [encode(argument) for argument in arguments]
-    out = call(name)(*copied(arguments, torch.float32))
-    line = {"op": "aten::" + name, "args": given, "kwargs": {}, "out": encode(out)}
-    if graded and (grads := gradients(name, arguments)) is not None:
-        line["grad_f64"] = grads
-    print(json.dumps(line))
-
-
-def t(*sizes, dtype=torch.float64):
-    return torch.randn(sizes, dtype=torch.float64).to(dtype)
+def i64(*sizes):
+    return torch.randint(-9, 10, sizes)
 
 
 def ints(*numbers):
     return torch.tensor(numbers)
 
 
-F32, BF16 = torch.float32, torch.bfloat16
+torch.manual_seed(20)
 
 # Distances.
 for p in (0.0, 1.0, 1.5, 2.0, 3.0, float("inf")):
-    record("cdist", t(2, 3, 4), t(5, 4), p, None)
-    record("pdist", t(4, 3), p)
-record("cdist", t(30, 4), t(3, 4), 2.0, None)
-record("cdist", t(3, 4, dtype=F32), t(2, 4, dtype=F32), 2.0, 1)
-record("_euclidean_dist", t(3, 4), t(2, 4))
-record("pairwise_distance", t(3, 4), t(3, 4), 3.0, 1e-6, True)
-record("pairwise_distance", t(4, dtype=F32), t(3, 4, dtype=F32))
-record("cosine_similarity", t(3, 4), t(1, 4), 1, 1e-8)
-record("cosine_similarity", t(3, 4, 2, dtype=F32), t(3, 4, 2, dtype=F32), 0, 1e-8)
+    record("cdist", f64(2, 3, 4), f64(5, 4), p, None)
+    record("pdist", f64(4, 3), p)
+record("cdist", f64(30, 4), f64(3, 4), 2.0, None)
+record("cdist", f64(3, 4).float(), f64(2, 4).float(), 2.0, 1)
+record("_euclidean_dist", f64(3, 4), f64(2, 4))
+record("pairwise_distance", f64(3, 4), f64(3, 4), 3.0, 1e-6, True)
+record("pairwise_distance", f64(4).float(), f64(3, 4).float())
+record("cosine_similarity", f64(3, 4), f64(1, 4), 1, 1e-8)
+record("cosine_similarity", f64(3, 4, 2).float(), f64(3, 4, 2).float(), 0, 1e-8)
 for p in (0.5, 1.0, 2.0, 3.0, float("inf")):
-    x1, x2 = t(3, 4), t(2, 4)
-    record("_cdist_backward", t(3, 2), x1, x2, p, torch.cdist(x1, x2, p), graded=False)
-    record("_pdist_backward", t(3), x1, p, torch.pdist(x1, p), graded=False)
+    x1, x2 = f64(3, 4), f64(2, 4)
+    record("_cdist_backward", f64(3, 2), x1, x2, p, torch.cdist(x1, x2, p))
+    record("_pdist_backward", f64(3), x1, p, torch.pdist(x1, p))
 
 # Bags. What a sum does not count differs by overload.
-table, rows = t(6, 3), ints(0, 2, 2, 5, 1, 0, 3)
+table, rows = f64(6, 3), ints(0, 2, 2, 5, 1, 0, 3)
 for mode in (0, 1, 2):
     for offsets, last in ((ints(0, 3, 3, 5), False), (ints(0, 2, 7), True)):
         for padding in (-1, 2):
             record("_embedding_bag", table, rows, offsets, False, mode, False, None, last, padding)
             record("_embedding_bag", table, rows, offsets, True, mode, False, None, last, padding, graded=mode < 2)
-    record("embedding_bag", table.to(F32), rows, ints(0, 4), False, mode, False)
+    record("embedding_bag", table.float(), rows, ints(0, 4), False, mode, False)
     record("embedding_bag.padding_idx", table, rows, ints(0, 4), False, mode, False, None, False, -4)
-record("_embedding_bag", table, rows, ints(0, 3, 5), False, 0, False, t(7), False, 2)
-record("_embedding_bag", table, rows.int(), ints(0, 3, 5).int(), False, 0, False, t(7), False, -1)
-record("_embedding_bag", table.to(BF16), rows, ints(0, 3, 5), False, 1, False, None, False, -1)
+record("_embedding_bag", table, rows, ints(0, 3, 5), False, 0, False, f64(7), False, 2)
+record("_embedding_bag", table, rows.int(), ints(0, 3, 5).int(), False, 0, False, f64(7), False, -1)
+record("_embedding_bag", table.bfloat16(), rows, ints(0, 3, 5), False, 1, False, None, False, -1)
 
 # Gates.
-record("glu_backward", t(3, 2), t(3, 4), 1)
-record("glu_backward", t(2, 5, dtype=F32), t(4, 5, dtype=F32), 0)
-for weight in (t(3), t(1), t()):
-    record("prelu", t(2, 3, 2), weight)
-record("prelu", t(4, dtype=F32), t(1, dtype=F32))
-record("hardshrink_backward", t(2, 3), t(2, 3), 0.5)
-record("softshrink_backward", t(2, 3), t(2, 3), 0.5)
-record("rrelu", t(2, 3), 0.1, 0.3, False)
-record("rrelu_with_noise_backward", t(2, 3), t(2, 3), t(2, 3), 0.1, 0.3, True, False, graded=False)
-record("rrelu_with_noise_backward", t(2, 3), t(2, 3), t(2, 3), 0.1, 0.3, False, False, graded=False)
-record("alpha_dropout", t(2, 3), 0.5, False)
-record("feature_alpha_dropout", t(2, 3), 0.5, False)
+record("glu_backward", f64(3, 2), f64(3, 4), 1)
+record("glu_backward", f64(2, 5).float(), f64(4, 5).float(), 0)
+for weight in (f64(3), f64(1), f64()):
+    record("prelu", f64(2, 3, 2), weight)
+record("prelu", f64(4).float(), f64(1).float())
+record("hardshrink_backward", f64(2, 3), f64(2, 3), 0.5)
+record("softshrink_backward", f64(2, 3), f64(2, 3), 0.5)
+record("rrelu", f64(2, 3), 0.1, 0.3, False)
+record("rrelu_with_noise_backward", f64(2, 3), f64(2, 3), f64(2, 3), 0.1, 0.3, True, False, graded=False)
+record("rrelu_with_noise_backward", f64(2, 3), f64(2, 3), f64(2, 3), 0.1, 0.3, False, False, graded=False)
+record("alpha_dropout", f64(2, 3), 0.5, False)
+record("feature_alpha_dropout", f64(2, 3), 0.5, False)
 
 # Losses.
 signs = ints(1, -1, 1)
 for reduction in (0, 1, 2):
-    record("cosine_embedding_loss", t(3, 4), t(3, 4), signs, 0.2, reduction)
-    record("hinge_embedding_loss", t(3, 3), signs, 1.0, reduction)
-    record("margin_ranking_loss", t(3), t(3), signs, 0.5, reduction)
-    record("triplet_margin_loss", t(3, 4), t(3, 4), t(3, 4), 1.0, 2.0, 1e-6, reduction == 1, reduction)
+    record("cosine_embedding_loss", f64(3, 4), f64(3, 4), signs, 0.2, reduction)
+    record("hinge_embedding_loss", f64(3, 3), signs, 1.0, reduction)
+    record("margin_ranking_loss", f64(3), f64(3), signs, 0.5, reduction)
+    record("triplet_margin_loss", f64(3, 4), f64(3, 4), f64(3, 4), 1.0, 2.0, 1e-6, reduction == 1, reduction)
     for log, full in ((True, True), (False, False)):
-        record("poisson_nll_loss", t(2, 3).abs() + 0.1, ints(1, 2, 4).double(), log, full, 1e-8, reduction)
-    record("multilabel_margin_loss", t(2, 4), torch.tensor([[1, 3, -1, 0], [2, -1, 0, 0]]), reduction)
-    grad = t(3) if reduction == 0 else t()
-    record("multi_margin_loss_backward", grad, t(3, 4), ints(1, 3, 0), 2, 1.0, t(4), reduction, graded=False)
-record("cosine_embedding_loss", t(4, dtype=F32), t(4, dtype=F32), torch.tensor(1), 0.0, 1)
+        record("poisson_nll_loss", f64(2, 3).abs() + 0.1, ints(1, 2, 4).double(), log, full, 1e-8, reduction)
+    record("multilabel_margin_loss", f64(2, 4), torch.tensor([[1, 3, -1, 0], [2, -1, 0, 0]]), reduction)
+    grad = f64(3) if reduction == 0 else f64()
+    record("multi_margin_loss_backward", grad, f64(3, 4), ints(1, 3, 0), 2, 1.0, f64(4), reduction, graded=False)
+record("cosine_embedding_loss", f64(4).float(), f64(4).float(), torch.tensor(1), 0.0, 1)
 target = torch.tensor([[1, 3, -1, 0], [2, -1, 0, 0]])
 known = torch.tensor([[0.0, 1, 0, 1], [0, 0, 1, 0]], dtype=torch.float64)
-record("multilabel_margin_loss_backward", t(2), t(2, 4), target, 0, known, graded=False)
+record("multilabel_margin_loss_backward", f64(2), f64(2, 4), target, 0, known, graded=False)
 
 # Normalisation.
-record("rms_norm", t(2, 3, 4), [4], t(4), 1e-3)
-record("rms_norm", t(2, 3, 4, dtype=F32), [3, 4])
-record("_fused_rms_norm", t(2, 3, 4), [3, 4], t(3, 4), 1e-3)
-record("rms_norm", t(2, 4, dtype=BF16), [4], t(4, dtype=BF16), None)
+record("rms_norm", f64(2, 3, 4), [4], f64(4), 1e-3)
+record("rms_norm", f64(2, 3, 4).float(), [3, 4])
+record("_fused_rms_norm", f64(2, 3, 4), [3, 4], f64(3, 4), 1e-3)
+record("rms_norm", f64(2, 4).bfloat16(), [4], f64(4).bfloat16(), None)
 
 # Grids.
 for mode in (0, 1, 2):
     for padding in (0, 1, 2):
         for align in (False, True):
-            record("grid_sampler_2d", t(2, 2, 4, 3), t(2, 3, 2, 2), mode, padding, align)
+            record("grid_sampler_2d", f64(2, 2, 4, 3), f64(2, 3, 2, 2), mode, padding, align)
             if mode < 2:
-                record("grid_sampler_3d", t(1, 2, 3, 4, 3), t(1, 2, 2, 2, 3), mode, padding, align)
-record("grid_sampler", t(1, 2, 4, 3), t(1, 3, 2, 2), 0, 0, False)
-record("grid_sampler_2d_backward", t(1, 2, 3, 2), t(1, 2, 4, 3), t(1, 3, 2, 2), 2, 1, False, [True, True], graded=False)
-record("affine_grid_generator", t(2, 2, 3), [2, 1, 3, 4], False)
-record("affine_grid_generator", t(2, 3, 4), [2, 1, 2, 1, 3], True)
-record("affine_grid_generator_backward", t(2, 3, 4, 2), [2, 1, 3, 4], False)
-record("bilinear", t(2, 3), t(2, 4), t(5, 3, 4), t(5))
-record("bilinear", t(2, 3, 2, dtype=F32), t(2, 3, 4, dtype=F32), t(5, 2, 4, dtype=F32), None)
+                record("grid_sampler_3d", f64(1, 2, 3, 4, 3), f64(1, 2, 2, 2, 3), mode, padding, align)
+record("grid_sampler", f64(1, 2, 4, 3), f64(1, 3, 2, 2), 0, 0, False)
+record("grid_sampler_2d_backward", f64(1, 2, 3, 2), f64(1, 2, 4, 3), f64(1, 3, 2, 2), 2, 1, False, [True, True])
+record("affine_grid_generator", f64(2, 2, 3), [2, 1, 3, 4], False)
+record("affine_grid_generator", f64(2, 3, 4), [2, 1, 2, 1, 3], True)
+record("affine_grid_generator_backward", f64(2, 3, 4, 2), [2, 1, 3, 4], False)
+record("bilinear", f64(2, 3), f64(2, 4), f64(5, 3, 4), f64(5))
+record("bilinear", f64(2, 3, 2).float(), f64(2, 3, 4).float(), f64(5, 2, 4).float(), None)
 
 # Sequences of labels.
-logs = t(6, 3, 5).log_softmax(-1)
+logs = f64(6, 3, 5).log_softmax(-1)
 for labels in (torch.tensor([[1, 2, 2], [3, 0, 0], [4, 3, 0]]), ints(1, 2, 2, 3, 4, 3)):
     for reduction in (0, 1, 2):
         record("ctc_loss.IntList", logs, labels, [6, 6, 6], [3, 1, 2], 0, reduction, False)
 record("ctc_loss.Tensor", logs, torch.tensor([[1, 2, 2], [3, 0, 0], [4, 3, 0]]), ints(5, 1, 0), ints(3, 1, 2), 0, 2, True)
 record("ctc_loss.IntList", logs[:, 0], ints(1, 2), [6], [2], 4, 0, False)
-record("_ctc_loss", logs, ints(1, 2, 2, 3, 4, 3), [6, 6, 6], [3, 3, 0], 0, False)
+record("ctc_loss.IntList", logs, ints(1, 2, 2, 3, 4, 3), [6, 6, 6], [3, 3, 0], 0, 1, False)
+# With labels of one length, as PyTorch leaves what is behind the end of shorter ones arbitrary.
+record("_ctc_loss", logs, ints(1, 2, 2, 3, 4, 3), [6, 6, 6], [2, 2, 2], 0, False)
 
 # Resizing.
 for base in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"):
     for sizes in ([2, 3], [7, 9], [3, 7]):
         for align in (False, True):
-            record(base, t(1, 2, 5, 6), sizes, align, None, None)
-    record(base + ".vec", t(1, 1, 6, 6, dtype=F32), None, False, [0.5, 0.4])
-    record(base + "_backward", t(1, 2, 2, 3), [2, 3], [1, 2, 5, 6], False, None, None)
+            record(base, f64(1, 2, 5, 6), sizes, align, None, None)
+    record(base + ".vec", f64(1, 1, 6, 6).float(), None, False, [0.5, 0.4])
+    record(base + "_backward", f64(1, 2, 2, 3), [2, 3], [1, 2, 5, 6], False, None, None)
 
 # Recurrent layers.
 hidden, inner = 3, 2
@@ -190,36 +142,282 @@ def layers(gates, count, both=False, biases=True, projected=None):
     out, width = [], inner
     for _ in range(count):
         for _ in range(2 if both else 1):
-            out += [t(gates * hidden, width), t(gates * hidden, projected or hidden)]
-            out += [t(gates * hidden), t(gates * hidden)] if biases else []
-            out += [t(projected, hidden)] if projected else []
+            out += [f64(gates * hidden, width), f64(gates * hidden, projected or hidden)]
+            out += [f64(gates * hidden), f64(gates * hidden)] if biases else []
+            out += [f64(projected, hidden)] if projected else []
         width = (projected or hidden) * (2 if both else 1)
     return out
 
 
 def states(count, batch, width=hidden):
-    return t(count, batch, width)
+    return f64(count, batch, width)
 
 
-record("lstm_cell", t(2, inner), [t(2, hidden), t(2, hidden)], *layers(4, 1))
+record("lstm_cell", f64(2, inner), [f64(2, hidden), f64(2, hidden)], *layers(4, 1))
 for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
-    record(name + "_cell", t(2, inner), t(2, hidden), *layers(gates, 1, biases=name != "rnn_tanh"))
+    record(name + "_cell", f64(2, inner), f64(2, hidden), *layers(gates, 1, biases=name != "rnn_tanh"))
 for both in (False, True):
     count = 4 if both else 2
     for first in (False, True):
-        data = t(2, 4, inner) if first else t(4, 2, inner)
+        data = f64(2, 4, inner) if first else f64(4, 2, inner)
         record("lstm.input", data, [states(count, 2), states(count, 2)], layers(4, 2, both), True, 2, 0.0, False, both, first)
         for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
             record(name + ".input", data, states(count, 2), layers(gates, 2, both, False), False, 2, 0.0, False, both, first)
     steps = ints(3, 2, 2, 1)
     hx = [states(count, 3), states(count, 3)]
-    record("lstm.data", t(8, inner), steps, hx, layers(4, 2, both), True, 2, 0.0, True, both)
+    record("lstm.data", f64(8, inner), steps, hx, layers(4, 2, both), True, 2, 0.0, True, both)
     for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
-        record(name + ".data", t(8, inner), steps, hx[0], layers(gates, 2, both), True, 2, 0.0, True, both)
+        record(name + ".data", f64(8, inner), steps, hx[0], layers(gates, 2, both), True, 2, 0.0, True, both)
 hx = [states(1, 2, 2), states(1, 2)]
-record("lstm.input", t(4, 2, inner), hx, layers(4, 1, projected=2), True, 1, 0.0, False, False, False)
+record("lstm.input", f64(4, 2, inner), hx, layers(4, 1, projected=2), True, 1, 0.0, False, False, False)
 for first in (False, True):
-    record("_pack_padded_sequence", t(3, 4, 2) if first else t(4, 3, 2), ints(4, 2, 1), first)
-    record("_pad_packed_sequence", t(7, 2), ints(3, 2, 1, 1), first, 0.5, 5)
+    record("_pack_padded_sequence", f64(3, 4, 2) if first else f64(4, 3, 2), ints(4, 2, 1), first)
+    record("_pad_packed_sequence", f64(7, 2), ints(3, 2, 1, 1), first, 0.5, 5)
     for side in ("left", "right"):
-        record("pad_sequence", [t(3, 2), t(1, 2), t(2, 2)], first, 0.5, side)
+        record("pad_sequence", [f64(3, 2), f64(1, 2), f64(2, 2)], first, 0.5, side)
+
+# Composed operators.
+torch.manual_seed(5)
+
+# Products.
+for equation, *sizes in (
+    ("ij,jk->ik", (2, 3), (3, 4)), ("bhqd,bhkd->bhqk", (2, 2, 3, 4), (2, 2, 5, 4)),
+    ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)), ("i,j->ij", (3,), (2,)), ("ij->ji", (2, 3)), ("ii->i", (3, 3)),
+    ("ii", (3, 3)), ("ij", (2, 3)), ("ba", (2, 3)), ("...ij,...jk->...ik", (2, 1, 2, 3), (3, 3, 2)),
+    ("...i,...i", (2, 3), (3,)), ("i...->...", (3, 2)), ("ijk,jil,lm->km", (2, 3, 4), (3, 2, 2), (2, 3)),
+    ("bn,anm,bm->ba", (2, 3), (4, 3, 2), (2, 2)), ("ij,ij->", (2, 3), (2, 1)), ("iij,jk->ik", (2, 2, 3), (3, 2)),
+    ("a...b,b...->...a", (2, 3, 4), (4, 1)), ("i,i,i->i", (3,), (3,), (3,)), (" i j , j -> i ", (2, 3), (3,)),
+    ("ij,kl->", (2, 3), (2, 2)), ("Aa,aB->BA", (2, 3), (3, 2)), ("...", (2, 3)), ("->", ()), ("ij,jk", (1, 3), (3, 0)),
+):
+    record("einsum", equation, [f32(*size) for size in sizes])
+record("einsum", "ij,jk,kl->il", [f32(2, 3), f32(3, 4), f32(4, 2)], path=[1, 2, 0, 1])
+record("einsum", "ij,jk->ik", [i64(2, 3), i64(3, 2)])
+record("einsum", "ij,jk->ik", [c64(2, 3), c64(3, 2)], graded=False)
+record("linalg_multi_dot", [f32(2, 3), f32(3, 5), f32(5, 1), f32(1, 4)])
+record("linalg_multi_dot", [f32(3), f32(3, 2), f32(2)])
+record("linalg_multi_dot", [f32(3, 2), f32(2)])
+record("chain_matmul", [f32(2, 3), f32(3, 4), f32(4, 2)])
+record("chain_matmul", [f32(2, 3)])
+for power in (0, 1, 3, 6):
+    record("linalg_matrix_power", f32(2, 3, 3), power)
+record("matrix_power", i64(2, 2), 3)
+record("linalg_cross", f32(2, 3), f32(2, 3))
+record("linalg_cross", f32(3, 2), f32(3, 1), dim=0)
+record("linalg_cross", i64(3), i64(3))
+record("cross", f32(2, 3, 3), f32(2, 3, 3))
+record("cross", f32(2, 3, 3), f32(2, 3, 3), 2)
+record("linalg_cross", c64(3), c64(3), graded=False)
+record("kron", f32(2, 2), f32(3, 1, 2))
+record("kron", f32(3), f32())
+record("kron", i64(2), f32(1, 2))
+record("linalg_vander", f32(2, 3))
+record("linalg_vander", f32(3), N=5)
+record("vander", f32(3), graded=False)
+record("vander", i64(4).int(), 3, True)
+record("vander", f32(3), 0)
+record("vander", f32(3), 1)
+
+# Differences and areas.
+record("diff", f32(5))
+record("diff", f32(3, 4), 2, 0)
+record("diff", i64(5), 7)
+record("diff", torch.tensor([True, False, False]))
+record("diff", f32(2, 3), 1, -1, f32(2, 1), f32(2, 2))
+record("diff", f32(4), 0)
+record("trapezoid.dx", f32(2, 4))
+record("trapezoid.dx", i64(4), dx=0.5)
+record("trapezoid.dx", f32(3, 2), dx=2, dim=0)
+record("trapezoid.dx", f32(0, 2), dim=0)
+record("trapezoid.x", f32(2, 4), f32(4))
+record("trapezoid.x", f32(3, 2), f32(3), dim=0)
+record("trapezoid.x", f32(2, 3, 2), f32(3, 2), dim=1)
+record("trapz.dx", f32(4))
+record("trapz.x", f32(4), f32(4))
+record("cumulative_trapezoid.dx", f32(2, 4), dx=3)
+record("cumulative_trapezoid.x", f32(2, 4), f32(2, 4))
+record("cumulative_trapezoid.x", f32(2, 4), f32(2), dim=0)
+record("gradient.scalarint", f32(4, 3))
+record("gradient.scalarint", i64(4), spacing=2)
+record("gradient.scalarint", f32(4, 3), dim=1, edge_order=2)
+record("gradient.array", f32(3, 4), dim=[1, 0], edge_order=2)
+record("gradient.scalararray", f32(3, 4), spacing=0.5, dim=[-1])
+record("gradient.scalarrayarray", f32(3, 4), spacing=[0.5, 2], dim=[0, 1])
+record("gradient.scalarrayint", f32(3, 4), spacing=[2.0, 3.0])
+columns, lines = torch.tensor([0.0, 1, 3, 4.5]), torch.tensor([-1.0, 0, 2])
+record("gradient.tensorarray", f32(3, 4), spacing=[columns, lines], dim=[1, 0])
+record("gradient.tensorarray", f32(3, 4), spacing=[columns], dim=[1], edge_order=2)
+record("gradient.tensorarrayint", f32(3, 4), spacing=[lines, columns], edge_order=1)
+record("gradient.array", f32(2), dim=[0])
+
+# Statistics.
+record("cov", f32(3, 5))
+record("cov", f32(5))
+record("cov", i64(2, 4))
+record("cov", f32(2, 4), correction=0)
+record("cov", f32(2, 4), fweights=torch.tensor([1, 2, 1, 3]))
+record("cov", f32(2, 4), aweights=torch.tensor([0.5, 0.25, 1.0, 2]))
+record("cov", f32(2, 4), correction=2, fweights=torch.tensor([1, 2, 1, 3]), aweights=torch.tensor([0.5, 0.25, 1.0, 2]))
+record("cov", c64(2, 4), graded=False)
+record("corrcoef", f32(3, 5))
+record("corrcoef", f32(4), graded=False)
+record("corrcoef", c64(2, 4), graded=False)
+holed = f32(3, 4)
+holed[1, 2] = math.nan
+record("nanmean", holed, graded=False)
+record("nanmean", holed, [1])
+record("nanmean", f32(2, 3), [0], True, dtype=torch.float64)
+for between in ("linear", "lower", "higher", "midpoint", "nearest"):
+    record("quantile.scalar", f32(3, 5), 0.3, 1, interpolation=between)
+    record("quantile", f32(3, 4), torch.tensor([0.1, 0.5, 0.9]), 0, True, interpolation=between)
+    record("nanquantile.scalar", holed, 0.6, 1, interpolation=between)
+record("quantile", f32(3, 4), torch.tensor(0.25))
+record("quantile.scalar", f32(3, 4), 0.5, None, True)
+record("quantile", f32(3, 4), torch.tensor([0.5, 0.75]), None, True)
+record("quantile.scalar", holed, 0.5, 1, graded=False)
+record("nanquantile", holed, torch.tensor([0.2, 0.9]), 1)
+record("nanquantile.scalar", torch.full((2,), math.nan), 0.5, graded=False)
+record("quantile.scalar", f32(), 0.5)
+
+# Norms and sums.
+record("frobenius_norm.dim", f32(2, 3), [0, 1])
+record("frobenius_norm.dim", f32(2, 3), [1], True)
+record("frobenius_norm.dim", f32(2, 3), [])
+record("norm_except_dim", f32(2, 3, 2))
+record("_weight_norm", f32(2, 3, 2), f32(1, 3, 1), 1)
+record("norm_except_dim", f32(2, 3), 2, -1)
+record("norm_except_dim", f32(2, 3), 3, 0)
+record("_weight_norm", f32(2, 3), f32(2, 1))
+record("_weight_norm", f32(2, 3), f32(1, 3), 1)
+record("_weight_norm", f32(2, 3), f32(), -1)
+record("_weight_norm_interface", f32(2, 3), f32(2, 1), graded=False)
+v, gain = f32(2, 3), f32(2, 1).abs()
+norm = v.norm(dim=1, keepdim=True)
+record("_weight_norm_interface_backward", f32(2, 3), v, gain, norm, 0, graded=False)
+record("_weight_norm_differentiable_backward", f32(2, 3), v, gain, norm, 0)
+record("sum_to_size", f32(2, 3, 4), [3, 1])
+record("sum_to_size", f32(2, 3), [2, 3])
+record("_grad_sum_to_size", f32(2, 3), [3])
+record("_grad_sum_to_size", f32(2, 3), None)
+
+# Sequences of numbers.
+for ends in ((1, 4), (0, 3.5), (-1, 1)):
+    record("range", *ends)
+record("range", 0.5, 3, dtype=torch.int64)
+record("range.step", 0, 1, 0.3)
+record("range.step", 5, -1, -2, dtype=torch.int32)
+record("range.step", 0, 7, 3, dtype=torch.float64)
+for window in ("hann_window", "hamming_window", "bartlett_window", "blackman_window"):
+    for length in (0, 1, 2, 5, 8):
+        record(window, length)
+    record(window, 6, dtype=torch.float64)
+    record(window + ".periodic", 5, False)
+    record(window + ".periodic", 1, False)
+    record(window + ".periodic", 4, True)
+record("hamming_window.periodic_alpha", 5, True, 0.6)
+record("hamming_window.periodic_alpha_beta", 5, False, 0.6, 0.3)
+
+# Parts and orders.
+for name in ("hsplit", "vsplit"):
+    record(name + ".int", f32(4, 2), 2)
+record("hsplit.int", f32(4), 2)
+record("hsplit.array", f32(2, 5), [1, 3])
+record("vsplit.array", f32(4, 2), [1])
+record("dsplit.int", f32(2, 2, 4), 2)
+record("dsplit.array", f32(2, 2, 4), [1, 2])
+record("hsplit.array", f32(5), [2])
+record("tensor_split.tensor_indices_or_sections", f32(5, 2), torch.tensor(2))
+record("tensor_split.tensor_indices_or_sections", f32(2, 5), torch.tensor([1, 3]), 1)
+record("narrow.Tensor", f32(5), 0, torch.tensor(-3), 2)
+record("nonzero_numpy", torch.tensor([[0, 1], [2, 0]]))
+record("nonzero_numpy", torch.tensor(3.0), graded=False)
+record("flatten_dense_tensors", [f32(2, 3), f32(2)])
+record("unflatten_dense_tensors", f32(8), [torch.zeros(2, 3), torch.zeros(2)])
+record("cartesian_prod", [f32(2), f32(3)])
+record("cartesian_prod", [i64(3)])
+record("combinations", f32(4))
+record("combinations", i64(3), 3)
+record("combinations", f32(3), 2, True)
+record("combinations", i64(3), 4)
+record("combinations", i64(3), 0)
+record("std", f32(5))
+record("std", f32(2, 3), False)
+record("std.dim", f32(2, 3), [1], False, True)
+record("std.dim", f32(2, 3), None)
+record("var_mean", f32(5))
+record("var_mean.dim", f32(2, 3), [0], True, True)
+record("std_mean", f32(5), False)
+record("std_mean.dim", f32(2, 3), [1])
+record("max.other", f32(3), f32(2, 3))
+record("min.other", i64(3), f32(2, 3))
+record("msort", f32(4, 2))
+record("diagflat", f32(2, 2), 1)
+record("diagflat", f32(3), -2)
+record("diagflat", f32(), 0)
+record("adjoint", c64(2, 3), graded=False)
+record("mH", f32(2, 2, 3))
+record("matrix_H", c64(2, 3), graded=False)
+record("linalg_diagonal", f32(2, 3, 3), offset=1)
+
+# What is asked of tensors, and copies.
+record("isreal", torch.tensor([1 + 1j, 2]))
+record("isreal", f32(2), graded=False)
+record("resolve_conj", f32(2))
+record("resolve_neg", f32(2))
+record("view_as_real_copy", c64(2), graded=False)
+record("view_as_complex_copy", f32(3, 2), graded=False)
+record("lift_fresh_copy", f32(2))
+record("_stack", [f32(2), f32(2)], 1, graded=False)
+record("is_floating_point", f32(1), graded=False)
+record("is_complex", c64(1))
+record("is_signed", torch.ones(1, dtype=torch.uint8))
+record("is_signed", f32(1), graded=False)
+record("can_cast", torch.float32, torch.int64)
+record("can_cast", torch.int64, torch.float64)
+record("dim", f32(2, 3), graded=False)
+record("element_size", f32(1).double(), graded=False)
+record("is_contiguous", f32(2, 3), graded=False)
+record("_index_put_impl", f32(4), [torch.tensor([0, 2])], f32(2))
+record("put", f32(2, 2), torch.tensor([3, 0]), f32(2))
+
+# More windows.
+record("kaiser_window", 6)
+record("kaiser_window.periodic", 5, False, dtype=torch.float64)
+record("kaiser_window.beta", 4, True, 2.5)
+
+# Gradients of gradients.
+for p in (0.0, 1.5, 2.0, 2.5, math.inf):
+    x1, x2 = f64(2, 1, 3, 2), f64(3, 4, 2)
+    x2[0, 0], x2[0, 1, 0] = x1[0, 0, 0], x1[0, 0, 1, 0]
+    record("_cdist_backward", f64(2, 3, 3, 4), x1, x2, p, torch.cdist(x1, x2, p))
+    record("_pdist_backward", f64(6), x2[0], p, torch.pdist(x2[0], p))
+for padding in (0, 1, 2):
+    for align in (False, True):
+        for mode in (0, 1, 2):
+            grid = f64(2, 3, 2, 2)
+            grid[0, 0] = torch.tensor([[-1.0, 1.0], [0.0, 0.5]])
+            record("grid_sampler_2d_backward", f64(2, 2, 3, 2), f64(2, 2, 4, 3), grid, mode, padding, align, [True, True])
+        for mode in (0, 1):
+            sizes, grid = (1, 2, 3, 4, 3), f64(1, 2, 2, 2, 3)
+            record("grid_sampler_3d_backward", f64(1, 2, 2, 2, 2), f64(*sizes), grid, mode, padding, align, [True, True])
+
+# Special functions where they end, and beyond.
+ENDS = (0.0, -0.0, 1e-300, -1e-300, 1e-8, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, -2.5, 8.0, 30.0, -30.0, 100.0, -100.0, 1e300, -1e300)
+ENDS += (math.inf, -math.inf, math.nan)
+BESSEL = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
+          "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0", "airy_ai")
+OTHERS = ("ndtri", "log_ndtr", "erfcx", "entr", "i0e", "i1", "i1e")
+for name in (*("special_" + name for name in BESSEL + OTHERS), "i0", "lgamma", "digamma", "erfinv", "sinc"):
+    for dtype in (torch.float32, torch.float64):
+        record(name, torch.tensor(ENDS, dtype=dtype), graded=False)
+for order in (1, 2, 5):
+    record("polygamma", order, torch.tensor(ENDS), graded=False)
+ENDS = torch.tensor([0.0, -0.0, 0.5, 1.0, 1.5, 2.0, -1.0, -1.5, 10.0, 100.0, 1e5, math.inf, -math.inf, math.nan]).double()
+for name in ("special_zeta", "igamma", "igammac", "special_xlog1py"):
+    record(name, ENDS.float()[:, None], ENDS.float(), graded=False)
+    record(name, ENDS[:, None], ENDS, graded=False)
+CHEBYSHEV = ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w")
+for name in (*CHEBYSHEV, *("shifted_" + name for name in CHEBYSHEV), "hermite_polynomial_h", "hermite_polynomial_he",
+             "laguerre_polynomial_l", "legendre_polynomial_p"):
+    record("special_" + name, ENDS[:, None], torch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 6.0, 7.0, 10.0, 20.0]).double(), graded=False)
+
+write(Path(__file__).with_name("more.jsonl.gz"))

@@ -13,6 +13,7 @@ use crate::decode;
 use crate::error::Result;
 use crate::recording::Call;
 use crate::start;
+use crate::tensors::complex;
 use crate::ties;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
@@ -161,7 +162,10 @@ impl Case {
         {
             return ties::select_equal(name, schema, &self.arguments, actual, recorded);
         }
-        recorded.dtype.is_floating() && self.in_double(place).is_some_and(|double| as_good(actual, recorded, double))
+        recorded.dtype.is_floating()
+            && self
+                .in_double(place)
+                .is_some_and(|double| as_good(actual, recorded, double, || self.moved(place, double)))
     }
 
     /// What the call gives in double precision.
@@ -170,10 +174,33 @@ impl Case {
             let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double).collect();
             read(self.operator, &self.call(&arguments).ok()?).ok()
         });
-        let read = read.as_ref()?;
+        read.as_ref()?.at(place)
+    }
+
+    /// How far a result in double precision moves at most as each argument does by what its dtype rounds off, up or down.
+    fn moved(&self, place: Place, double: &Array) -> f64 {
+        let seeds = 0..4;
+        let distances = seeds.filter_map(|mut seed| {
+            let arguments: Vec<Datum> = self.arguments.iter().map(|datum| datum.nudged(&mut seed)).collect();
+            let read = read(self.operator, &self.call(&arguments).ok()?).ok()?;
+            Some(farthest(read.at(place)?, double))
+        });
+        distances.fold(0.0, f64::max)
+    }
+}
+
+/// The largest distance of two elements, but for infinities.
+fn farthest(one: &Array, other: &Array) -> f64 {
+    let pairs = one.elements.iter().zip(&other.elements);
+    let distances = pairs.map(|(&one, &other)| (complex(one) - complex(other)).norm());
+    distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
+}
+
+impl Read {
+    fn at(&self, place: Place) -> Option<&Array> {
         match place {
-            Place::Result(index) => read.results.get(index)?.as_array(),
-            Place::Argument(index) => read.after.get(index)?.as_array(),
+            Place::Result(index) => self.results.get(index)?.as_array(),
+            Place::Argument(index) => self.after.get(index)?.as_array(),
         }
     }
 }

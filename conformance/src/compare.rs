@@ -245,8 +245,9 @@ fn plain(actual: &Value, expected: &Value) -> Result<(), Difference> {
 /// Whether a result is at least as close to the same computation in double precision as the recording is.
 ///
 /// The computation comes from the backend under test, so it counts only where it agrees with the recording roughly: to a backend
-/// that computes something else, it would agree perfectly.
-pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array) -> bool {
+/// that computes something else, it would agree perfectly. Narrow dtypes have no tolerance that would say so. What they round off on the way
+/// is as if they had rounded their arguments, and `moved` says what comes of that.
+pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: impl FnOnce() -> f64) -> bool {
     if actual.sizes != recorded.sizes || double.sizes != recorded.sizes || actual.dtype != recorded.dtype {
         return false;
     }
@@ -266,10 +267,23 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array) -> bool 
     let finite = |elements: &[Scalar]| -> f64 {
         elements.iter().map(|&x| complex(x).norm()).filter(|x| x.is_finite()).fold(0.0, f64::max)
     };
-    let tolerance = Tolerance::of(recorded.dtype);
-    let rough = (64.0 * tolerance.relative).min(0.0625) * finite(&recorded.elements) + 64.0 * tolerance.absolute;
+    let rough = if unit(recorded.dtype).is_some() {
+        8.0 * moved()
+    } else {
+        let Tolerance { relative, absolute } = Tolerance::of(recorded.dtype);
+        64.0 * (relative * finite(&recorded.elements) + absolute)
+    };
     let (ours, theirs) = (error(actual), error(recorded));
     ours <= theirs && theirs <= rough
+}
+
+/// By which part of itself a number changes at most as it is rounded to a narrow dtype.
+pub(crate) const fn unit(dtype: DType) -> Option<f64> {
+    match dtype {
+        DType::BF16 => Some(1.0 / 512.0),
+        DType::F16 => Some(1.0 / 2048.0),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -313,13 +327,22 @@ mod tests {
     fn a_result_that_is_closer_to_the_truth_than_the_recording_is_good() {
         let double = floats(DType::F64, &[1.0, 100.0]);
         let recorded = floats(DType::F32, &[1.0, 100.002]);
-        assert!(as_good(&floats(DType::F32, &[1.0, 100.001]), &recorded, &double));
-        assert!(!as_good(&floats(DType::F32, &[1.0, 100.003]), &recorded, &double));
+        let still = || 0.0;
+        assert!(as_good(&floats(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
+        assert!(!as_good(&floats(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
+    }
+
+    #[test]
+    fn a_narrow_recording_is_as_far_off_as_its_arguments_are_uncertain() {
+        let (double, recorded) = (floats(DType::F64, &[1.0]), floats(DType::BF16, &[1.125]));
+        let actual = floats(DType::BF16, &[1.0]);
+        assert!(as_good(&actual, &recorded, &double, || 1.0 / 64.0));
+        assert!(!as_good(&actual, &recorded, &double, || 1.0 / 128.0));
     }
 
     #[test]
     fn a_backend_that_agrees_only_with_itself_is_not_good() {
         let wrong = floats(DType::F32, &[5.0, 7.0]);
-        assert!(!as_good(&wrong, &floats(DType::F32, &[1.0, 2.0]), &wrong.cast(DType::F64)));
+        assert!(!as_good(&wrong, &floats(DType::F32, &[1.0, 2.0]), &wrong.cast(DType::F64), || 0.0));
     }
 }

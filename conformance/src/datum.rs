@@ -1,9 +1,11 @@
 //! An argument or a result, away from any device.
 
-use dispatch_runtime::{DType, Device, Tensor, Value};
+use dispatch_runtime::{DType, Device, Scalar, Tensor, Value};
 
 use crate::array::Array;
+use crate::compare::unit;
 use crate::error::{Error, Result};
+use crate::gradients::numbers;
 use crate::tensors::{to_array, to_tensor};
 
 /// What a [`Value`] is once its tensors are [`Array`]s.
@@ -109,6 +111,23 @@ impl Datum {
     /// The same in double precision: floating arrays, and dtypes that ask for floating results.
     pub(crate) fn in_double(&self) -> Self {
         self.in_dtypes(double)
+    }
+
+    /// The same in double precision, with each element of a narrow dtype moved by as much as that rounds off, up or down.
+    pub(crate) fn nudged(&self, seed: &mut u64) -> Self {
+        if let Self::Plain(_) = self {
+            return self.in_double();
+        }
+        self.map(|array| {
+            let mut wide = array.cast(double(array.dtype));
+            let unit = unit(array.dtype).unwrap_or(0.0);
+            for (element, sign) in wide.elements.iter_mut().zip(numbers(seed, &array.sizes, false)) {
+                if let Scalar::Float(x) = element {
+                    *x *= 1.0 + unit.copysign(sign);
+                }
+            }
+            wide
+        })
     }
 
     /// As gradients were recorded: what is single becomes double, and all else stays.

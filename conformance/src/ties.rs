@@ -19,7 +19,8 @@ pub(crate) fn free_indices(name: Name<'_>, schema: &Schema, arguments: &[Datum])
     }
     match (name.base, name.overload) {
         ("argsort", _) => Some(0),
-        ("topk" | "sort" | "mode" | "kthvalue", _) | ("median" | "nanmedian" | "max" | "min", "dim") => Some(1),
+        ("topk" | "sort" | "mode" | "kthvalue", _) => Some(1),
+        ("median" | "nanmedian" | "max" | "min", overload) if overload.starts_with("dim") => Some(1),
         _ => None,
     }
 }

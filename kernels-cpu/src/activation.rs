@@ -22,7 +22,7 @@ elementwise! {
     mish mish_ mish_out [f32 f64] (this) => |[x]| x * Real::tanh(softplus(x));
     threshold threshold_ threshold_out [f32 f64 i64] (this; threshold: Scalar, value: Scalar) => |[x]| if x <= threshold { value } else { x };
     hardshrink - hardshrink_out [f32 f64] (this; lambd: Scalar) => |[x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { x };
-    softshrink - softshrink_out [f32 f64] (this; lambd: Scalar) => |[x]| {
+    softshrink - softshrink_out [f32 f64] (this; lambd: Scalar) if shrinking => |[x]| {
         if x > lambd { x - lambd } else if x < -lambd { x + lambd } else { x * 0.0 }
     };
     _prelu_kernel - - [f32 f64] (this, weight) => |[x, weight]| if x > 0.0 { x } else { weight * x };
@@ -30,6 +30,11 @@ elementwise! {
 
 forms! {
     gelu gelu_ gelu_out (this; approximate: &str) => gelu_loops;
+}
+
+fn shrinking(_: &Tensor, lambd: Scalar) -> Result<()> {
+    let width = lambd.to_f64().unwrap_or(f64::NAN);
+    Ok(aten::check_width("lambd", width, 0.0)?)
 }
 
 fn gelu_loops(approximate: &str) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> + use<>> {

@@ -43,9 +43,10 @@ fn whole_for_integers(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()
 }
 
 fn subtractable(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-    let is_truth = |tensor: &Tensor| tensor.dtype() == DType::Bool;
-    if is_truth(this) && is_truth(other) {
-        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_xor`").into());
+    for (name, tensor) in [("self", this), ("other", other)] {
+        if tensor.dtype() == DType::Bool {
+            return Err(BadArgument::dtype(name, DType::Bool, "a number; for booleans use `logical_xor`").into());
+        }
     }
     whole_for_integers(this, other, alpha)
 }

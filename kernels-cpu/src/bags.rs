@@ -100,7 +100,7 @@ fn bagged(
         let table = packed::<T>(picked.as_ref().unwrap_or(weight))?;
         let row = |place: usize| &table[if picked.is_some() { place } else { bags.rows[place] } * width..][..width];
         let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             if mode == 2 {
                 Lines::new(&mut most, width).each(grain, |bag, line| largest(bags.places(bag), row, line));
             }
@@ -227,7 +227,7 @@ fn _embedding_bag_dense_backward(
         let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
         if mode == Bagging::Most {
             let winners = Shown::by(&list("maximum_indices", maximum_indices, num_weights)?, count);
-            return filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+            return filled(&spec, |out: &mut [T]| {
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());
                     let places = winners.of(row).iter().filter(|&&place| counts[place / width] > 0);
@@ -237,7 +237,7 @@ fn _embedding_bag_dense_backward(
             });
         }
         let bags = list("offset2bag", offset2bag, counted(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                 line.fill(T::default());
                 if Some(row) == padding {

@@ -5,6 +5,7 @@
 //! of them, and every gradient is one of the three. The first two go the same way: what they read is laid out, a part at a time that
 //! stays near the processor, so that neighbours of a result meet neighbours.
 
+mod correlate;
 mod field;
 mod moves;
 mod sums;
@@ -13,18 +14,22 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
 use crate::compute::Compute;
-use crate::gemm::{Batch, BatchMut, Matrix, MatrixMut, batched, gemm};
+use crate::elementwise::ahead;
+use crate::gemm::{Batch, BatchMut, batched};
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
 use field::{Field, Pass, Strip};
 use moves::Moves;
-use sums::{FILTERS, LANES, Meetings, ROWS, STEP, Sums, Term};
+use sums::{LANES, ROWS, STEP, Sums, Term};
 
 /// Elements that stay in the second cache beside others.
 const NEAR: usize = 1 << 17;
 
-/// Sums that stay in the first cache beside others.
-const SUMS: usize = 1 << 14;
+/// Sums that stay in the second cache beside others.
+const SUMS: usize = 1 << 16;
+
+/// So many channels before their weights are looked at, they are asked for.
+const AHEAD: usize = 8;
 
 /// Multiply-adds that are worth a thread.
 const GRAIN: usize = 1 << 18;
@@ -46,13 +51,13 @@ fn convolution(
         aten::Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
     let moves = Moves::of(&found, input, weight, transposed, groups);
     computed!(convolution "input", input.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        let (input_elements, weight) = (packed::<T>(input)?, packed::<T>(weight)?);
+        let (input_elements, weight_elements) = (packed::<T>(input)?, packed::<T>(weight)?);
         let bias = bias.map(packed::<T>).transpose()?;
-        filled(input.dtype(), &found.sizes, |out: &mut [T]| {
+        filled(&aten::convolved_like(input, weight, &found.sizes), |out: &mut [T]| {
             if transposed {
-                moves.scatter(&input_elements, &weight, bias.as_deref(), out);
+                moves.scatter(&input_elements, &weight_elements, bias.as_deref(), out);
             } else {
-                moves.gather(&input_elements, &weight, bias.as_deref(), out);
+                moves.gather(&input_elements, &weight_elements, bias.as_deref(), out);
             }
             Ok(())
         })
@@ -93,7 +98,7 @@ fn convolution_backward(
         let (grad, input_elements, weight_elements) =
             (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(weight)?);
         let grad_input = if output_mask[0] {
-            filled(dtype, input.sizes(), |out: &mut [T]| {
+            filled(&aten::convolved_like(input, weight, input.sizes()), |out: &mut [T]| {
                 if transposed {
                     moves.gather(&grad, &weight_elements, None, out);
                 } else {
@@ -106,7 +111,7 @@ fn convolution_backward(
         };
         let grad_weight = if output_mask[1] {
             let (large, small) = if transposed { (&grad, &input_elements) } else { (&input_elements, &grad) };
-            filled(dtype, weight.sizes(), |out: &mut [T]| {
+            filled(&aten::convolved_like(input, weight, weight.sizes()), |out: &mut [T]| {
                 moves.correlate(large, small, out);
                 Ok(())
             })?
@@ -129,7 +134,7 @@ fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64],
     let moves = Moves::of_image(&window, this.sizes());
     computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
-        filled(this.dtype(), &sizes, |out: &mut [T]| {
+        filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
             for item in 0..moves.batch {
                 moves.unfold(&elements[moves.large_range(item)], &mut out[moves.columns_of(item)]);
             }
@@ -151,7 +156,7 @@ fn col2im(
     let moves = Moves::of_image(&window, &sizes);
     computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
-        filled(this.dtype(), &sizes, |out: &mut [T]| {
+        filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
             out.fill(<T as Compute>::ZERO);
             for item in 0..moves.batch {
                 moves.fold(&elements[moves.columns_of(item)], &mut out[moves.large_range(item)]);
@@ -214,85 +219,21 @@ impl Moves {
             product.compute(&pass, small, weight, bias, large);
         }
     }
+}
 
-    /// The weight: the small side times what it meets of the large side, over the batch.
-    fn correlate<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
-        const PLACES: usize = 1 << 11;
-        weight.fill(T::ZERO);
-        if self.is_pointwise() {
-            return self.correlate_points(large, small, weight);
+/// Copies as many elements as there are. Rows of small pictures take less than a call would.
+#[inline(always)]
+fn copy_row<T: Copy>(from: &[T], to: &mut [T]) {
+    const HALF: usize = 8;
+    if let (HALF..=16, Some(first), Some(last)) = (from.len(), from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
+        && let Some(start) = to.first_chunk_mut()
+    {
+        *start = *first;
+        if let Some(end) = to.last_chunk_mut() {
+            *end = *last;
         }
-        let pass = self.gathering();
-        let taps = pass.taps.len();
-        let strips = pass.strips(PLACES * pass.layers(), 1);
-        let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
-        let images = (PLACES / self.places()).clamp(1, self.batch.max(1));
-        let blocks = self.channels.div_ceil((NEAR / (images * area)).clamp(1, self.channels.max(1)));
-        let channels_each = self.channels.div_ceil(blocks.max(1)).max(1);
-        let parts = pool::num_threads().div_ceil((self.groups * blocks).max(1));
-        let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
-        let parts = self.filters.div_ceil(filters_each.max(1));
-        let inner = self.channels * taps;
-        let out = Shared(weight.as_mut_ptr());
-        let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
-        pool::over(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let out = &out;
-            let mut field = Field::new();
-            for piece in pieces {
-                let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
-                let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
-                let filters = part * filters_each..self.filters.min((part + 1) * filters_each);
-                for first in (0..self.batch).step_by(images) {
-                    let images = first..self.batch.min(first + images);
-                    for strip in &strips {
-                        field.lay_out(&pass, strip, [channels.len(), images.len()], |channel, image| {
-                            let item = (images.start + image) * self.groups + group;
-                            &large[self.large_range(item)][(channels.start + channel) * self.area()..][..self.area()]
-                        });
-                        let [rows, columns] = strip.sizes();
-                        let (start, step) = pass.start(strip);
-                        let from =
-                            ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
-                        let meetings = Meetings {
-                            small: &small[from..],
-                            filters: filters.len(),
-                            field: &field.elements,
-                            offsets: &field.offsets,
-                            images: images.len(),
-                            rows,
-                            columns,
-                            small_steps: [self.groups * self.filters * self.places(), self.places(), step],
-                            field_steps: [strip.area, strip.pitch],
-                        };
-                        let row = (group * self.filters + filters.start) * inner + channels.start * taps;
-                        meetings.compute(
-                            #[inline(always)]
-                            |filter, offset, sum| {
-                                let at = row + filter * inner + offset;
-                                // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
-                                let entry = unsafe { &mut out.slice(at..at + 1)[0] };
-                                *entry = entry.plus(sum);
-                            },
-                        );
-                    }
-                }
-            }
-        });
-    }
-
-    /// The same where the window is one element: products of matrices.
-    fn correlate_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        let (places, filters, channels) = (self.places(), self.filters, self.channels);
-        for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
-            for item in (0..self.batch).map(|image| image * self.groups + group) {
-                let small = Matrix::new(&small[item * filters * places..], [filters, places], [places, 1]);
-                let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
-                let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
-                let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
-                gemm(one::<T>(), small, large, one::<T>(), to);
-            }
-        }
+    } else {
+        to.copy_from_slice(from);
     }
 }
 
@@ -325,35 +266,39 @@ impl Product {
         for (starts, bias) in starts.chunks_exact_mut(lines).zip(bias.unwrap_or_default().chunks_exact(rows)) {
             starts[..rows].copy_from_slice(bias);
         }
-        // So many rows that their weights stay near.
-        let chunk = (5 * NEAR / 2 / inner.max(1)).clamp(ROWS, lines.max(ROWS)) / ROWS * ROWS;
-        let chunk = rows.div_ceil(rows.div_ceil(chunk)).next_multiple_of(ROWS);
+        let pieces = if pool::threads_here() == 1 { 1 } else { 2 * pool::num_threads() };
+        let batch = self.items / self.groups;
+        let most = batch / pieces.div_ceil(self.groups).min(batch);
+        let strips = pass.strips([batch, most], NEAR / self.source.0.max(1), pieces.div_ceil(self.items));
+        let together = strips.first().map_or(1, |strip| strip.images);
+        let items = batch.div_ceil(together) * self.groups;
+        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
+        let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS);
         let chunks = rows.div_ceil(chunk);
-        let wanted = (2 * pool::num_threads()).div_ceil(self.items * chunks);
-        let strips = pass.strips(NEAR / self.source.0.max(1), if pool::threads_here() == 1 { 1 } else { wanted });
         let out = Shared(result.as_mut_ptr());
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
-        pool::over(0..chunks * self.items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+        pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut sums) = (Field::new(), Vec::new());
             for piece in pieces {
-                let (item, strip) = (piece / strips.len() % self.items, &strips[piece % strips.len()]);
-                let first = piece / strips.len() / self.items * chunk;
+                let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
+                let first = piece / strips.len() / items * chunk;
                 let group = item % self.groups;
-                let from = &source[item * self.source.0 * self.source.1..][..self.source.0 * self.source.1];
-                let to = item * rows * self.result.1;
+                // There may be fewer images than lie side by side: the last is computed again, and left.
+                let of_image =
+                    |image: usize| (item / self.groups * together + image).min(batch - 1) * self.groups + group;
                 let (start, end) = (group * lines + first, (group + 1) * lines);
                 let weights = Weights { numbers: &weights[start * inner..end * inner], start: &starts[start..end] };
-                field.lay_out(pass, strip, [self.source.0, 1], |channel, _| {
-                    &from[channel * self.source.1..][..self.source.1]
+                field.lay_out(pass, strip, [self.source.0, 1], |channel, image| {
+                    &source[(of_image(image) * self.source.0 + channel) * self.source.1..][..self.source.1]
                 });
                 let height = chunk.min(rows - first);
-                add_up(&field, &mut sums, pass, strip, weights, height, |row, places, at, step, sums: &[T]| {
-                    let start = to + (first + row) * self.result.1 + at;
+                add_up(&field, &mut sums, pass, strip, weights, height, |row, places, image, at, step, sums: &[T]| {
+                    let start = (of_image(image) * rows + first + row) * self.result.1 + at;
                     // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
                     // another pass have their turn.
                     let line = unsafe { out.slice(start..start + (places - 1) * step + 1) };
                     if step == 1 {
-                        line.copy_from_slice(sums);
+                        copy_row(sums, line);
                     } else {
                         line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum);
                     }
@@ -401,10 +346,14 @@ impl Product {
                 let numbers = unsafe { lines.get(line) };
                 let of_line = &weight[group * of_group + first * self.steps.1..];
                 let height = ROWS.min(rows - first);
+                let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
                 for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
-                    for (tap, numbers) in pass.taps.iter().zip(numbers.chunks_exact_mut(ROWS)) {
-                        let column = of_line[channel * self.steps.0 + tap.number..].iter().step_by(self.steps.1);
-                        numbers[..height].iter_mut().zip(column).for_each(|(to, &from)| *to = from);
+                    ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
+                    for row in 0..height {
+                        let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
+                        for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {
+                            numbers[row] = window[tap.number];
+                        }
                     }
                 }
             }
@@ -420,7 +369,8 @@ struct Weights<'a, T> {
     start: &'a [T],
 }
 
-/// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, and where they go.
+/// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, of which image, and where they
+/// go.
 fn add_up<T: Term>(
     field: &Field<T>,
     sums: &mut Vec<T>,
@@ -428,7 +378,7 @@ fn add_up<T: Term>(
     strip: &Strip,
     weights: Weights<'_, T>,
     rows: usize,
-    mut put: impl FnMut(usize, usize, usize, usize, &[T]),
+    mut put: impl FnMut(usize, usize, usize, usize, usize, &[T]),
 ) {
     let lines = rows.next_multiple_of(ROWS);
     let places = strip.places();
@@ -450,8 +400,8 @@ fn add_up<T: Term>(
         };
         all.compute();
         for (row, sums) in sums.chunks_exact(line).take(rows).enumerate() {
-            pass.results(strip, first..first + count, |places, at, step| {
-                put(row, places.len(), at, step, &sums[places]);
+            pass.results(strip, first..first + count, |places, image, at, step| {
+                put(row, places.len(), image, at, step, &sums[places]);
             });
         }
     }

@@ -5,7 +5,7 @@
 
 use aten::Labelling;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem};
+use dispatch_runtime::{BadArgument, Problem, Spec};
 
 use crate::numbers::{elements, usized};
 use crate::packed::{Packed, filled, packed};
@@ -131,13 +131,13 @@ fn _ctc_loss(
     let ([losses_spec, alphas_spec], width) = (labelling.specs(log_probs), 2 * labelling.most + 1);
     let length = usized(log_probs.sizes()[0]) * width;
     let mut losses = vec![0.0; sequences.batch];
-    let alphas = filled(alphas_spec.dtype, alphas_spec.geometry.sizes(), |alphas: &mut [f64]| {
+    let alphas = filled(&alphas_spec, |alphas: &mut [f64]| {
         Lines::new(alphas, length).each(1, |sequence, alphas| sequences.forwards(sequence, width, alphas));
         let ends = losses.iter_mut().enumerate();
         ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
         Ok(())
     })?;
-    let losses = filled(losses_spec.dtype, losses_spec.geometry.sizes(), |out: &mut [f64]| {
+    let losses = filled(&losses_spec, |out: &mut [f64]| {
         out.copy_from_slice(&losses);
         Ok(())
     })?;
@@ -182,7 +182,7 @@ fn _ctc_loss_backward(
             }
         });
     });
-    filled(log_probs.dtype(), log_probs.sizes(), |out: &mut [f64]| {
+    filled(&Spec::contiguous(log_probs.dtype(), log_probs.sizes()), |out: &mut [f64]| {
         for (row, out) in out.chunks_exact_mut(classes).enumerate() {
             let (step, sequence) = (row / sequences.batch, row % sequences.batch);
             out.copy_from_slice(&gradients[(sequence * steps + step) * classes..][..classes]);

@@ -133,7 +133,7 @@ fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -
     computed!(_cdist_forward "x1", spec.dtype; T in [f32 f64] => {
         let pair = Pair::<T>::of(x1, x2, spec.geometry.sizes())?;
         let norm = Norm::of(p);
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             Lines::new(out, pair.breadth).each(pair.grain(), |at, line| {
                 let (row, columns) = pair.row(at);
                 line.iter_mut().zip(columns).for_each(|(to, column)| *to = norm.distance(row, column));
@@ -149,7 +149,7 @@ fn _cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tens
     computed!(_cdist_backward "x1", spec.dtype; T in [f32 f64] => {
         let pair = Pair::<T>::of(x1, x2, cdist.sizes())?;
         let (grad, distances, norm) = (packed::<T>(grad)?, packed::<T>(cdist)?, Norm::of(p));
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             Lines::new(out, pair.width).each(pair.grain(), |at, line| {
                 line.fill(T::default());
                 let (row, columns) = pair.row(at);
@@ -175,7 +175,7 @@ fn _pdist_forward(this: &Tensor, p: f64) -> Result<Tensor> {
     computed!(_pdist_forward "self", spec.dtype; T in [f32 f64] => {
         let (elements, norm) = (packed::<T>(this)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             Lines::new(out, 1).each(GRAIN.div_ceil(width.max(1)), |pair, to| {
                 let here = starts.partition_point(|&start| start <= pair) - 1;
                 let there = here + 1 + pair - starts[here];
@@ -193,7 +193,7 @@ fn _pdist_backward(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Resu
     computed!(_pdist_backward "self", spec.dtype; T in [f32 f64] => {
         let (elements, grad, distances, norm) = (packed::<T>(this)?, packed::<T>(grad)?, packed::<T>(pdist)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             Lines::new(out, width).each(GRAIN.div_ceil((rows * width).max(1)), |here, line| {
                 line.fill(T::default());
                 for there in (0..rows).filter(|&there| there != here) {

@@ -5,7 +5,7 @@
 
 use aten::{Beside, Between, Sampling};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{bf16, f16};
+use dispatch_runtime::{Spec, bf16, f16};
 
 use crate::compute::Fraction;
 use crate::math::Real;
@@ -162,7 +162,7 @@ fn inside<T: Fraction + Into<f64>>(position: T, size: usize) -> Option<usize> {
 fn sampled<T: Fraction + Into<f64>>(input: &Tensor, grid: &Tensor, sampling: &Sampling) -> Result<Tensor> {
     let (image, grid, sampler) = (packed::<T>(input)?, packed::<T>(grid)?, Sampler::new(sampling, input));
     let (channels, area) = (usized(input.sizes()[1]), sampler.area());
-    filled(input.dtype(), &sampling.sizes, |out: &mut [T]| {
+    filled(&Spec::contiguous(input.dtype(), &sampling.sizes), |out: &mut [T]| {
         let width = usized(sampling.sizes.last().copied().unwrap_or(0));
         let places: usize = sampling.sizes[2..].iter().map(|&size| usized(size)).product();
         if out.is_empty() {
@@ -198,7 +198,7 @@ fn gradients<T: Fraction + Into<f64>>(
     let places: usize = sampling.sizes[2..].iter().map(|&size| usized(size)).product();
     let taps = |batch: usize| sampler.taps(&coordinates[batch * places * rank..][..places * rank]);
     let zero = T::near(0.0);
-    let of_input = filled(of_input.dtype, of_input.geometry.sizes(), |out: &mut [T]| {
+    let of_input = filled(&of_input, |out: &mut [T]| {
         out.fill(zero);
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = taps(batch);
@@ -215,7 +215,7 @@ fn gradients<T: Fraction + Into<f64>>(
         }
         Ok(())
     })?;
-    let of_grid = filled(of_grid.dtype, of_grid.geometry.sizes(), |out: &mut [T]| {
+    let of_grid = filled(&of_grid, |out: &mut [T]| {
         for (batch, out) in out.chunks_mut((places * rank).max(1)).enumerate() {
             let taps = taps(batch);
             Lines::new(out, rank).each(GRAIN.div_ceil(channels.max(1) * sampler.each), |place, out| {

@@ -103,6 +103,8 @@ macro_rules! reals {
 reals! {
     /// `e^self`
     exp() = exponential::exp;
+    /// [`exp`](Self::exp) of what is not positive, and zero where that may be denormal.
+    decay() = exponential::decay;
     /// `2^self`
     exp2() = exponential::exp2;
     /// `e^self - 1`, exact near zero.

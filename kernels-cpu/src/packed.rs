@@ -51,35 +51,32 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// A fresh contiguous tensor with what `fill` writes. It writes every element: before, they are arbitrary.
-pub(crate) fn filled<T: Compute>(
-    dtype: DType,
-    sizes: &[i64],
-    fill: impl FnOnce(&mut [T]) -> Result<()>,
-) -> Result<Tensor> {
-    let mut out = Spec::contiguous(dtype, sizes).on(Device::CPU)?;
-    if dtype == T::DTYPE {
+/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary.
+pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
+    let mut out = spec.clone().on(Device::CPU)?;
+    if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
         fill(&mut out.write::<T>()?)?;
         return Ok(out);
     }
+    let sizes = spec.geometry.sizes();
     let mut elements = zeros::<T>(sizes)?;
     fill(&mut elements)?;
     let operands = Operands::take(&["out"], [&mut out], &[], [])?;
-    let [written] = operands.written();
-    let (from, to) = (size_of::<T>().cast_signed(), dtype.size().cast_signed());
-    // SAFETY: `out` is contiguous and has as many elements as were computed.
-    unsafe {
-        conversion(T::DTYPE, dtype)(elements.as_ptr().cast(), from, written.start(), to, elements.len());
-    }
+    let [to] = operands.written();
+    let dense = Geometry::contiguous(sizes);
+    let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
+    // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
+    unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() }) };
     drop(operands);
     Ok(out)
 }
 
-/// A fresh contiguous tensor with the elements of another, repeated to these sizes, to which it broadcasts.
-pub(crate) fn repeated(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
-    let mut out = Spec::contiguous(tensor.dtype(), sizes).on(Device::CPU)?;
+/// A fresh tensor with the elements of another, repeated to the sizes of `spec`, to which it broadcasts.
+pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
+    let mut out = spec.on(Device::CPU)?;
     let operands = Operands::take(&["out"], [&mut out], &["self"], [tensor])?;
     let ([to], [from]) = (operands.written(), operands.read());
+    let sizes = to.geometry().sizes();
     let strides = broadcast_strides(from.geometry(), sizes);
     // SAFETY: geometries stay inside of storages, which the operands hold.
     unsafe {

@@ -11,7 +11,7 @@ use dispatch_runtime::{BadArgument, DType, Problem, Spec};
 
 use crate::compute::Compute;
 use crate::numbers::usized;
-use crate::packed::{computed, filled, packed};
+use crate::packed::{computed, filled, packed, repeated};
 use crate::pool::{self, Lines};
 use boxes::Boxes;
 
@@ -70,7 +70,7 @@ macro_rules! pools {
         ) -> Result<(Tensor, Tensor)> {
             let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
             let boxes = || Boxes::of_window(&pooling, this.sizes());
-            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, &pooling.sizes) })
+            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, aten::windowed_like($rank, this, &pooling.sizes)) })
         }
 
         #[op_impl(aten::$max_backward, CPU)]
@@ -89,7 +89,7 @@ macro_rules! pools {
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
             aten::check_indices(this, indices, &pooling.sizes)?;
             computed!($max_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_largest::<T>($rank, grad_output, this, indices)
+                back_to_largest::<T>($rank, grad_output, aten::windowed_like($rank, this, this.sizes()), indices)
             })
         }
 
@@ -106,7 +106,7 @@ macro_rules! pools {
             aten::check_divisor(divisor_override)?;
             let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
             let boxes = || Boxes::of_window(&pooling, this.sizes()).counting(count_include_pad, divisor_override);
-            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, &pooling.sizes) })
+            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, aten::pooled_like($rank, this, &pooling.sizes)) })
         }
 
         #[op_impl(aten::$avg_backward, CPU)]
@@ -126,7 +126,7 @@ macro_rules! pools {
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
             let boxes = || Boxes::of_window(&pooling, this.sizes()).counting(count_include_pad, divisor_override);
             computed!($avg_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_all::<T>(boxes, grad_output, this.sizes())
+                back_to_all::<T>(boxes, grad_output, aten::pooled_like($rank, this, this.sizes()))
             })
         }
 
@@ -134,7 +134,7 @@ macro_rules! pools {
         fn $adaptive(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
             let sizes = aten::adaptive_sizes($rank, this, output_size)?;
             let boxes = || Boxes::adaptive($rank, this.sizes(), &sizes);
-            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, &sizes) })
+            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, aten::pooled_like($rank, this, &sizes)) })
         }
 
         #[op_impl(aten::$adaptive_backward, CPU)]
@@ -142,7 +142,7 @@ macro_rules! pools {
             aten::check_adaptive_gradient($rank, grad_output, this)?;
             let boxes = || Boxes::adaptive($rank, this.sizes(), grad_output.sizes());
             computed!($adaptive_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_all::<T>(boxes, grad_output, this.sizes())
+                back_to_all::<T>(boxes, grad_output, aten::pooled_like($rank, this, this.sizes()))
             })
         }
 
@@ -150,7 +150,7 @@ macro_rules! pools {
         fn $adaptive_max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
             let sizes = aten::adaptive_sizes($rank, this, output_size)?;
             let boxes = || Boxes::adaptive($rank, this.sizes(), &sizes);
-            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, &sizes) })
+            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, aten::pooled_like($rank, this, &sizes)) })
         }
 
         #[op_impl(aten::$adaptive_max_backward, CPU)]
@@ -158,7 +158,7 @@ macro_rules! pools {
             aten::check_adaptive_gradient($rank, grad_output, this)?;
             aten::check_indices(this, indices, grad_output.sizes())?;
             computed!($adaptive_max_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, this, indices)
+                back_to_largest::<T>($rank, grad_output, aten::pooled_like($rank, this, this.sizes()), indices)
             })
         }
     )*};
@@ -171,11 +171,12 @@ pools! {
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
-fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64]) -> Result<(Tensor, Tensor)> {
+fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: Spec) -> Result<(Tensor, Tensor)> {
     let elements = packed::<T>(this)?;
-    let mut indices = Spec::contiguous(DType::I64, sizes).on(this.device())?;
+    let laid_out = Spec { dtype: DType::I64, ..spec.clone() };
+    let mut indices = Spec::contiguous(DType::I64, spec.geometry.sizes()).on(this.device())?;
     let mut found = indices.write::<i64>()?;
-    let out = filled(this.dtype(), sizes, |out: &mut [T]| {
+    let out = filled(&spec, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
@@ -193,7 +194,7 @@ fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
         Ok(())
     })?;
     drop(found);
-    Ok((out, indices))
+    Ok((out, if laid_out.geometry.is_contiguous() { indices } else { repeated(&indices, laid_out)? }))
 }
 
 /// The largest element of each part of an image, and where it is.
@@ -224,7 +225,7 @@ fn largest_from<T: Part>(
     let (elements, rank) = (packed::<T>(this)?, kernel.len());
     let image = &this.sizes()[sizes.len() - rank..];
     let mut found = Vec::new();
-    let out = filled(this.dtype(), sizes, |out: &mut [T]| {
+    let out = filled(&Spec::contiguous(this.dtype(), sizes), |out: &mut [T]| {
         found.resize(out.len(), 0_i64);
         let (area, images) = (image.iter().map(|&size| usized(size)).product::<usize>(), starts.len() / rank);
         let places = out.len().checked_div(images).unwrap_or(0).max(1);
@@ -267,7 +268,7 @@ macro_rules! fractional_pools {
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
             aten::check_indices(this, indices, &pooling.sizes)?;
             computed!($backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, this, indices)
+                back_to_largest::<T>($rank, grad_output, Spec::contiguous(this.dtype(), this.sizes()), indices)
             })
         }
     )*};
@@ -278,18 +279,18 @@ fractional_pools! {
     3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
-fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
+fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: Spec, indices: &Tensor) -> Result<Tensor> {
     let (grad, indices) = (packed::<T>(grad_output)?, packed::<i64>(indices)?);
     let length = |sizes: &[i64]| -> usize {
         sizes[sizes.len() - rank..].iter().map(|&size| usize::try_from(size).unwrap_or(0)).product()
     };
-    let (area, places) = (length(this.sizes()), length(grad_output.sizes()));
+    let (area, places) = (length(spec.geometry.sizes()), length(grad_output.sizes()));
     let outside = indices.iter().find(|&&at| usize::try_from(at).is_ok_and(|at| at >= area) || at < 0);
     if let Some(&index) = outside {
         let size = i64::try_from(area).unwrap_or(i64::MAX);
         return Err(BadArgument::new("indices", Problem::Index { index, size }).into());
     }
-    filled(this.dtype(), this.sizes(), |out: &mut [T]| {
+    filled(&spec, |out: &mut [T]| {
         out.fill(<T as Compute>::ZERO);
         if places == 0 {
             return Ok(());
@@ -305,9 +306,9 @@ fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, this: &Tensor, in
     })
 }
 
-fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: Spec) -> Result<Tensor> {
     let elements = packed::<T>(this)?;
-    filled(this.dtype(), sizes, |out: &mut [T]| {
+    filled(&spec, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
@@ -330,9 +331,9 @@ fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, sizes: &[i64])
     })
 }
 
-fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, spec: Spec) -> Result<Tensor> {
     let grad = packed::<T>(grad_output)?;
-    filled(grad_output.dtype(), sizes, |out: &mut [T]| {
+    filled(&spec, |out: &mut [T]| {
         out.fill(<T as Compute>::ZERO);
         if out.is_empty() {
             return Ok(());

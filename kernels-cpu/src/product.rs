@@ -70,7 +70,7 @@ fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor> {
     let elements = packed::<T>(this)?;
-    filled(this.dtype(), this.sizes(), |out: &mut [T]| {
+    filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {
         out.iter_mut().zip(&*elements).for_each(|(out, &z)| *out = conj(z));
         Ok(())
     })
@@ -150,7 +150,7 @@ fn outer<T: Compute>(
     let (down, across) = (packed::<T>(vec1)?, packed::<T>(vec2)?);
     let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
     let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, sizes)? };
-    filled(spec.dtype, sizes, |out: &mut [T]| {
+    filled(&Spec::contiguous(spec.dtype, sizes), |out: &mut [T]| {
         if across.is_empty() {
             return Ok(());
         }
@@ -214,7 +214,7 @@ fn start(spec: Spec, this: &Tensor, beta: Scalar) -> Result<(Tensor, Scalar)> {
         beta if spec.dtype.is_integral() => i64::from_scalar(beta) != 0,
         beta => beta.to_f64() != Some(0.0),
     };
-    if counts { Ok((repeated(this, spec.geometry.sizes())?, beta)) } else { Ok((spec.on(this.device())?, ZERO)) }
+    if counts { Ok((repeated(this, spec)?, beta)) } else { Ok((spec.on(this.device())?, ZERO)) }
 }
 
 /// How a vector is looked at.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use aten::{Segment, Segments};
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
 
 use crate::compute::{Compute, Fraction};
 use crate::index::positions;
@@ -63,7 +63,7 @@ fn segment_reduce(
     computed!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
         let elements = packed::<T>(data)?;
         let start = initial.map_or_else(|| start::<T>(segments.reduce), T::from_scalar);
-        filled(spec.dtype, spec.geometry.sizes(), |out: &mut [T]| {
+        filled(&spec, |out: &mut [T]| {
             let grain = GRAIN.div_ceil((elements.len() / ranges.len().max(1)).max(1));
             Lines::new(out, width).each(grain, |segment, line| {
                 line.fill(start);
@@ -122,7 +122,7 @@ fn _segment_reduce_backward(
     computed!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
         let (grad, output, elements) = (packed::<T>(grad)?, packed::<T>(output)?, packed::<T>(data)?);
         let start = initial.map_or_else(|| start::<T>(Segment::Product), T::from_scalar);
-        filled(data.dtype(), data.sizes(), |out: &mut [T]| {
+        filled(&Spec::contiguous(data.dtype(), data.sizes()), |out: &mut [T]| {
             out.fill(T::default());
             for (segment, range) in ranges.iter().enumerate() {
                 for at in 0..width {

@@ -5,8 +5,8 @@
 
 mod taps;
 
-use dispatch_runtime::DType;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{DType, Spec};
 
 use crate::compute::Compute;
 use crate::packed::{computed, filled, packed};
@@ -26,9 +26,9 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<Tensor> {
-            let sizes = aten::upsampled($rank, this, output_size)?;
+            let spec = aten::upsampled($rank, this, output_size)?;
             let way = (Way::$way, false $(|| $align)?);
-            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, &sizes, way, &[$($scale),+]) }
+            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, &spec, way, &[$($scale),+]) }
         }
 
         #[op_impl(aten::$backward, CPU)]
@@ -39,10 +39,10 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<Tensor> {
-            aten::check_upsampled_gradient($rank, grad_output, output_size, input_size)?;
+            let spec = aten::upsampled_gradient($rank, grad_output, output_size, input_size)?;
             let way = (Way::$way, false $(|| $align)?);
             computed!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
-                back::<T>(grad_output, input_size, way, &[$($scale),+])
+                back::<T>(grad_output, &spec, way, &[$($scale),+])
             })
         }
     )*};
@@ -83,9 +83,9 @@ fn taps<T: Compute>(
     })
 }
 
-fn resize<T: Compute>(this: &Tensor, sizes: &[i64], way: (Way, bool), scales: &[Option<f64>]) -> Result<Tensor> {
-    let elements = packed::<T>(this)?;
-    filled(this.dtype(), sizes, |out: &mut [T]| {
+fn resize<T: Compute>(this: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Option<f64>]) -> Result<Tensor> {
+    let (elements, sizes) = (packed::<T>(this)?, spec.geometry.sizes());
+    filled(spec, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
@@ -117,19 +117,14 @@ fn resize<T: Compute>(this: &Tensor, sizes: &[i64], way: (Way, bool), scales: &[
     })
 }
 
-fn back<T: Compute>(
-    grad_output: &Tensor,
-    input_size: &[i64],
-    way: (Way, bool),
-    scales: &[Option<f64>],
-) -> Result<Tensor> {
-    let grad = packed::<T>(grad_output)?;
-    filled(grad_output.dtype(), input_size, |out: &mut [T]| {
+fn back<T: Compute>(grad_output: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Option<f64>]) -> Result<Tensor> {
+    let (grad, sizes) = (packed::<T>(grad_output)?, spec.geometry.sizes());
+    filled(spec, |out: &mut [T]| {
         out.fill(T::ZERO);
         if out.is_empty() {
             return Ok(());
         }
-        let [deep, down, across] = taps::<T>(input_size, grad_output.sizes(), way, scales);
+        let [deep, down, across] = taps::<T>(sizes, grad_output.sizes(), way, scales);
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let images = Lines::new(out, area);

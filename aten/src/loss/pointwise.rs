@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
 use super::{loss_spec, reduced, reduced_spec};
-use crate::{abs, exp, mul, sub, xlogy};
+use crate::{abs, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
 
 /// `(self - target)^2`
 #[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
@@ -27,6 +27,15 @@ pub fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) ->
 /// `log(1 + exp(-target * self))`
 #[op_def("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
 pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>;
+
+#[op_impl(soft_margin_loss, CompositeExplicitAutograd)]
+fn soft_margin_loss_any(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let mut losses = neg(this)?;
+    mul_(&mut losses, target)?;
+    exp_(&mut losses)?;
+    log1p_(&mut losses)?;
+    reduced(losses, reduction)
+}
 
 /// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
 #[op_def(
@@ -122,11 +131,6 @@ fn smooth_l1_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, beta: f64
 #[op_meta(huber_loss)]
 fn huber_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
     check_width("delta", delta, f64::MIN_POSITIVE)?;
-    reduced_spec(this, target, reduction)?.on(Device::META)
-}
-
-#[op_meta(soft_margin_loss)]
-fn soft_margin_loss_meta(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     reduced_spec(this, target, reduction)?.on(Device::META)
 }
 

@@ -3,7 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{Three, check_floating, check_sizes, gradient_specs, laid_out, on_meta};
+use super::{Three, check_floating, check_sizes, gradient_specs, on_meta};
+use crate::images_like;
 
 /// Normalises each channel, by its own statistics or by those of before. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
@@ -215,7 +216,7 @@ pub fn batch_norm_specs(input: &Tensor, all: [Option<&Tensor>; 4], training: boo
     }
     let dtype = all[0].or(all[2]).map_or_else(|| input.dtype(), Tensor::dtype);
     let stats = Spec::contiguous(dtype, &[if training { channels } else { 0 }]);
-    Ok([Spec { dtype: input.dtype(), geometry: laid_out(input) }, stats.clone(), stats])
+    Ok([images_like(input, input.sizes()), stats.clone(), stats])
 }
 
 /// What the gradients of a normalisation of channels look like. The statistics are those that it was done with.

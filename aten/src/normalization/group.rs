@@ -3,7 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{Three, check_floating, check_sizes, check_statistics, count, gradient_specs, laid_out, on_meta};
+use super::{Three, check_floating, check_sizes, check_statistics, count, gradient_specs, on_meta};
+use crate::images_like;
 
 /// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
@@ -123,7 +124,7 @@ pub fn group_norm_specs(
     check_sizes("weight", weight, &[c])?;
     check_sizes("bias", bias, &[c])?;
     let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &[n, group]);
-    Ok([Spec { dtype: input.dtype(), geometry: laid_out(input) }, stats.clone(), stats])
+    Ok([images_like(input, input.sizes()), stats.clone(), stats])
 }
 
 /// What the gradients of a normalisation over groups look like.

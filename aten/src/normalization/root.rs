@@ -1,9 +1,10 @@
 //! Normalisation by the root of the mean square.
 
+use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
 use super::layer_norm_specs;
-use crate::{add_scalar, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
+use crate::{add_scalar, contiguous, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
 
 /// Divides by the root of the mean square over the last dimensions.
 #[op_def("rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")]
@@ -20,7 +21,7 @@ pub fn _fused_rms_norm(
     eps: Option<f64>,
 ) -> Result<(Tensor, Tensor)> {
     layer_norm_specs(input, normalized_shape, weight, None)?;
-    let wide = widened(input)?;
+    let wide = widened(&contiguous(input, MemoryFormat::Contiguous)?)?;
     let least = if wide.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
     let square = mean_dim(&mul(&wide, &wide)?, Some(&inner(normalized_shape)), true, None)?;
     let rstd = rsqrt(&add_scalar(&square, eps.unwrap_or(least).into(), 1.into())?)?;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::recording::Call;
 
 /// An operator, and what it is called with.
-const MADE: [(&str, &str); 100] = [
+const MADE: [(&str, &str); 102] = [
     ("_adaptive_avg_pool2d_backward", r#"["T1x2x3x3", "T1x2x5x4"]"#),
     ("_adaptive_avg_pool3d", r#"["T1x2x3x4x3", [2, 2, 2]]"#),
     ("_adaptive_avg_pool3d_backward", r#"["T1x2x2x2x2", "T1x2x3x4x3"]"#),
@@ -51,6 +51,8 @@ const MADE: [(&str, &str); 100] = [
     ("fill_.Tensor", r#"["T2x3", "T"]"#),
     ("flip", r#"["T2x3", [0, 1]]"#),
     ("gelu_backward", r#"["T2x3", "T2x3", "tanh"]"#),
+    ("grid_sampler_2d_backward", r#"["T1x1x2x2", "T1x1x1x3", "T1x2x2x2", 0, 2, true, [false, true]]"#),
+    ("grid_sampler_2d_backward", r#"["T1x1x2x2", "T1x1x3x1", "T1x2x2x2", 2, 2, true, [true, false]]"#),
     ("hardsigmoid_backward", r#"["T2x3", "T2x3"]"#),
     ("hardswish_backward", r#"["T2x3", "T2x3"]"#),
     ("hardtanh_backward", r#"["T2x3", "T2x3", -1.0, 1.0]"#),

@@ -8,5 +8,5 @@ mod numeric;
 mod recorded;
 
 pub(crate) use in_place::check as in_place;
-pub(crate) use numeric::check as numeric;
+pub(crate) use numeric::{check as numeric, numbers};
 pub(crate) use recorded::check as recorded;

@@ -237,7 +237,7 @@ fn flat<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) ->
 }
 
 /// Numbers that look random and are the same everywhere.
-pub(super) fn numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
+pub(crate) fn numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
     let count: i64 = sizes.iter().product();
     let mut numbers: Vec<f64> = (0..count).map(|_| number(state)).collect();
     if let &[.., rows, columns] = sizes

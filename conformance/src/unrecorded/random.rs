@@ -14,16 +14,22 @@ use crate::verdict::{Failure, Stop, Verdict};
 const COUNT: usize = 10_000;
 
 /// The random operators that are checked whether they are core or not.
-pub(crate) const OPERATORS: [&str; 32] = [
+pub(crate) const OPERATORS: [&str; 40] = [
+    "aten::_sample_dirichlet",
+    "aten::_standard_gamma",
     "aten::bernoulli",
     "aten::bernoulli.Tensor",
     "aten::bernoulli.p",
     "aten::bernoulli_.Tensor",
     "aten::bernoulli_.float",
+    "aten::binomial",
+    "aten::cauchy",
     "aten::cauchy_",
     "aten::exponential",
     "aten::exponential_",
+    "aten::geometric",
     "aten::geometric_",
+    "aten::log_normal",
     "aten::log_normal_",
     "aten::multinomial",
     "aten::normal.Tensor_Tensor",
@@ -32,6 +38,7 @@ pub(crate) const OPERATORS: [&str; 32] = [
     "aten::normal.float_float",
     "aten::normal_",
     "aten::normal_functional",
+    "aten::poisson",
     "aten::rand.generator",
     "aten::rand_like",
     "aten::randint",
@@ -42,6 +49,7 @@ pub(crate) const OPERATORS: [&str; 32] = [
     "aten::randn_like",
     "aten::random",
     "aten::random.from",
+    "aten::random.to",
     "aten::random_.from",
     "aten::random_.to",
     "aten::randperm.generator",
@@ -53,18 +61,28 @@ pub(crate) const OPERATORS: [&str; 32] = [
 enum Law {
     /// With this mean and variance, and none below the first bound, nor at or above the second.
     Moments { mean: f64, variance: f64, from: f64, to: f64 },
-    /// With these quarters, where there is no mean.
-    Quarters([f64; 3]),
+    /// With such shares of them below such bounds, where there is no mean.
+    Shares(Shares),
+    /// With this mean and variance, none below zero, and shares below bounds that reach into the tails.
+    Shaped { mean: f64, variance: f64, shares: Shares },
     /// Every number once.
     Permutation,
     /// Ones, left out or scaled up, and the mask.
     Dropout,
 }
 
+/// Bounds, and the share of numbers below each.
+type Shares = &'static [(f64, f64)];
+
 /// What an operator is called with, and what must come out of it.
 fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> {
     let count = 10_000_i64;
     let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); COUNT]));
+    // Half of one and half of another, where a distribution has several ways to be drawn from.
+    let halves = |values: [f64; 2]| {
+        let elements = values.iter().cycle().take(COUNT).map(|&value| Scalar::Float(value));
+        Datum::Array(Array::new(dtype, &[count], elements.collect()))
+    };
     let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
     let law = |mean, variance, from, to| Law::Moments { mean, variance, from, to };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -90,14 +108,38 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> 
         "aten::exponential" | "aten::exponential_" => {
             (vec![("self", all(9.0)), ("lambd", plain(2.0))], law(0.5, 0.25, f64::MIN_POSITIVE, most))
         }
-        "aten::log_normal_" => {
+        "aten::log_normal" | "aten::log_normal_" => {
             let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
             (vec![("self", all(9.0)), ("mean", plain(0.0)), ("std", plain(0.25))], law(mean, variance, 0.0, most))
         }
-        "aten::cauchy_" => {
-            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Law::Quarters([-1.0, 1.0, 3.0]))
+        "aten::cauchy" | "aten::cauchy_" => {
+            let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
+            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Law::Shares(quarters))
         }
-        "aten::geometric_" => (vec![("self", all(9.0)), ("p", plain(0.25))], law(4.0, 12.0, 1.0, most)),
+        "aten::poisson" => {
+            let shares =
+                &[(1.0, 0.04104), (2.0, 0.14364), (6.0, 0.47899), (32.0, 0.54276), (40.0, 0.73949), (52.0, 0.98063)];
+            (vec![("self", halves([2.5, 40.0]))], Law::Shaped { mean: 21.25, variance: 372.8125, shares })
+        }
+        "aten::binomial" => {
+            let shares =
+                &[(1.0, 0.01584), (2.0, 0.07919), (6.0, 0.4728), (39.0, 0.5149), (45.0, 0.7156), (52.0, 0.98939)];
+            let given = vec![("count", halves([12.0, 60.0])), ("prob", halves([0.25, 0.75]))];
+            (given, Law::Shaped { mean: 24.0, variance: 447.75, shares })
+        }
+        "aten::_standard_gamma" => {
+            let shares = &[(0.01, 0.05623), (0.1, 0.17264), (1.0, 0.43084), (4.0, 0.78093), (8.0, 0.97878)];
+            (vec![("self", halves([0.5, 4.0]))], Law::Shaped { mean: 2.25, variance: 5.3125, shares })
+        }
+        "aten::_sample_dirichlet" => {
+            let concentration = [0.5, 1.0, 2.0, 4.5].iter().cycle().take(COUNT).map(|&x| Scalar::Float(x));
+            let rows = Datum::Array(Array::new(dtype, &[count / 4, 4], concentration.collect()));
+            let shares = &[(0.001, 0.02572), (0.01, 0.09185), (0.2, 0.53875), (0.5, 0.82067), (0.8, 0.98132)];
+            (vec![("self", rows)], Law::Shaped { mean: 0.25, variance: 0.053_819, shares })
+        }
+        "aten::geometric" | "aten::geometric_" => {
+            (vec![("self", all(9.0)), ("p", plain(0.25))], law(4.0, 12.0, 1.0, most))
+        }
         "aten::bernoulli" => (vec![("self", all(0.25))], law(0.25, 0.1875, 0.0, 1.5)),
         "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
             (vec![("self", all(9.0)), ("p", all(0.25))], law(0.25, 0.1875, 0.0, 1.5))
@@ -113,7 +155,9 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> 
         "aten::random.from" | "aten::random_.from" => {
             (vec![("self", all(9.0)), ("from", plain(-5_i64)), ("to", plain(5_i64))], law(-0.5, 8.25, -5.0, 5.0))
         }
-        "aten::random_.to" => (vec![("self", all(9.0)), ("to", plain(10_i64))], law(4.5, 8.25, 0.0, 10.0)),
+        "aten::random.to" | "aten::random_.to" => {
+            (vec![("self", all(9.0)), ("to", plain(10_i64))], law(4.5, 8.25, 0.0, 10.0))
+        }
         "aten::randint" | "aten::randint.generator" => {
             (vec![("high", plain(10_i64)), size(), kind()], law(4.5, 8.25, 0.0, 10.0))
         }
@@ -175,7 +219,10 @@ fn tried(
             let outside = numbers.iter().find(|x| !(from..to).contains(x));
             outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
         }),
-        Law::Quarters(quarters) => unevenly(&numbers, *quarters),
+        Law::Shares(shares) => unevenly(&numbers, shares),
+        Law::Shaped { mean, variance, shares } => unlike(&numbers, COUNT, *mean, *variance)
+            .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
+            .or_else(|| unevenly(&numbers, shares)),
         Law::Permutation => permuted(&numbers),
         Law::Dropout => dropped(&numbers),
     })
@@ -215,14 +262,17 @@ fn unlike(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<Str
     (!near || !alike).then(|| format!("numbers of mean {actual_mean} and variance {actual_variance}"))
 }
 
-/// Quarters, where there are not as many numbers below each as there should be.
-fn unevenly(numbers: &[f64], quarters: [f64; 3]) -> Option<String> {
-    let shares = [0.25, 0.5, 0.75];
-    let wrong = quarters.into_iter().zip(shares).find_map(|(quarter, share)| {
-        let below = numbers.iter().map(|&x| f64::from(u8::from(x < quarter)));
-        unlike(&below.collect::<Vec<_>>(), COUNT, share, share * (1.0 - share))
+/// The first share that is further from what it should be than chance explains.
+fn unevenly(numbers: &[f64], shares: Shares) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "there are few")]
+    let (count, below) = (numbers.len() as f64, |bound| numbers.iter().filter(|&&x| x < bound).count() as f64);
+    let wrong = shares.iter().find(|&&(bound, share)| {
+        let near = (below(bound) / count - share).abs() < 6.0 * (share * (1.0 - share) / count).sqrt();
+        !near
     });
-    wrong.map(|wrong| format!("quarters with {wrong}"))
+    wrong.map(|&(bound, share)| {
+        format!("{} of {count} numbers below {bound}, in place of {share} of them", below(bound))
+    })
 }
 
 /// The results of dropout over ones: what is kept is scaled up, and the mask says what is.
@@ -262,7 +312,8 @@ mod tests {
         order.swap(0, 1);
         assert!(permuted(&order).is_none());
         assert!(dropped(&vec![1.0; 2 * COUNT]).is_some());
-        assert!(unevenly(&ramp, [0.25, 0.5, 0.75]).is_none());
-        assert!(unevenly(&ramp, [0.25, 0.6, 0.75]).is_some());
+        assert!(unevenly(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
+        assert!(unevenly(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
+        assert!(unevenly(&ramp, &[(0.98, 0.99)]).is_some());
     }
 }

@@ -229,6 +229,35 @@ impl Geometry {
         })
     }
 
+    /// The format that the strides speak of: one of pictures or of films if channels are innermost, and no dimension jumps less far than
+    /// one inside of it. Strides of dimensions of size 1 count too, as they alone tell a picture of one channel from another.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, MemoryFormat::*};
+    /// let images = Geometry::in_format(&[2, 3, 4, 5], ChannelsLast).unwrap();
+    /// assert_eq!(images.format(), ChannelsLast);
+    /// assert_eq!(Geometry::contiguous(&[2, 3, 4, 5]).format(), Contiguous);
+    /// ```
+    #[must_use]
+    pub fn format(&self) -> MemoryFormat {
+        let format = match self.sizes().len() {
+            4 => MemoryFormat::ChannelsLast,
+            5 => MemoryFormat::ChannelsLast3d,
+            _ => return MemoryFormat::Contiguous,
+        };
+        let (sizes, strides) = (self.sizes(), self.strides());
+        let inner_to_outer = std::iter::once(1).chain((2..sizes.len()).rev());
+        let mut least = 0;
+        for dim in inner_to_outer {
+            if sizes[dim] == 0 || strides[dim] < least {
+                return MemoryFormat::Contiguous;
+            }
+            least = strides[dim].saturating_mul(sizes[dim]);
+        }
+        let ambiguous = strides[1] == 0 || least == strides[1];
+        if sizes[0] == 0 || strides[0] < least || ambiguous { MemoryFormat::Contiguous } else { format }
+    }
+
     /// Whether the elements lie side by side in any order of the dimensions, and none twice.
     ///
     /// ```

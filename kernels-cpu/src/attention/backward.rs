@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 
 use super::forward::{Block, Products, products_of};
 use super::side::Side;
-use super::{KEYS, Number, QUERIES, one, zero};
+use super::{KEYS, LANES, Number, QUERIES, one, zero};
 use crate::gemm::{Matrix, MatrixMut, gemm};
 use crate::math::{Real, vectorised};
 use crate::packed::computed;
@@ -81,7 +81,7 @@ struct Scratch<T> {
     queries: Vec<T>,
     grads: Vec<T>,
     /// The gradient of the result, turned.
-    turned: Vec<T>,
+    turned: Vec<[T; QUERIES]>,
     logs: [T; QUERIES],
     /// For every query, the sum of its result times the result's gradient.
     meets: [T; QUERIES],
@@ -105,7 +105,7 @@ impl<T: Number> Task<T> {
                 keys: Vec::new(),
                 queries: Vec::new(),
                 grads: Vec::new(),
-                turned: zeros(width * QUERIES),
+                turned: vec![[zero::<T>(); QUERIES]; width],
                 logs: [zero::<T>(); QUERIES],
                 meets: [zero::<T>(); QUERIES],
                 grad_query: zeros(QUERIES * width),
@@ -117,13 +117,10 @@ impl<T: Number> Task<T> {
                     self.queries([item, head, group], &(first..rows.min(first + QUERIES)), &mut scratch);
                 }
             }
-            for key in 0..keys {
-                let lines = key * width..(key + 1) * width;
-                // SAFETY: both are written operands, and every head of the keys is in one piece.
-                unsafe {
-                    self.gradients[1].write([item, group, key, 0], &scratch.grad_key[lines.clone()]);
-                    self.gradients[2].write([item, group, key, 0], &scratch.grad_value[lines]);
-                }
+            // SAFETY: both are written operands, and every head of the keys is in one piece.
+            unsafe {
+                self.gradients[1].write([item, group, 0], &scratch.grad_key);
+                self.gradients[2].write([item, group, 0], &scratch.grad_value);
             }
         });
     }
@@ -132,7 +129,7 @@ impl<T: Number> Task<T> {
     fn queries(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
         self.products.turn([item, head], rows, &mut scratch.block);
-        self.grad.turned([item, head, rows.start], height, one::<T>(), QUERIES, &mut scratch.turned);
+        self.grad.turned([item, head, rows.start], height, one::<T>(), &mut scratch.turned);
         let (mut result, mut grad) = (vec![zero::<T>(); width], vec![zero::<T>(); width]);
         for (at, row) in rows.clone().enumerate() {
             self.out.read([item, head, row, 0], &mut result);
@@ -150,10 +147,8 @@ impl<T: Number> Task<T> {
             self.products.multiply([item, head], rows, &keys, &mut scratch.block);
             self.slope([item, head, group], rows, &keys, scratch);
         }
-        for (at, row) in rows.clone().enumerate() {
-            // SAFETY: a written operand, and every row is in one block of one piece.
-            unsafe { self.gradients[0].write([item, head, row, 0], &scratch.grad_query[at * width..][..width]) };
-        }
+        // SAFETY: a written operand, and every row is in one block of one piece.
+        unsafe { self.gradients[0].write([item, head, rows.start], &scratch.grad_query[..height * width]) };
     }
 
     /// Adds what a block of products contributes.
@@ -167,25 +162,30 @@ impl<T: Number> Task<T> {
         let (height, count, width) = (rows.len(), keys.len(), self.value.sizes()[3]);
         let Scratch { block, slopes, values, turned, logs, meets, .. } = scratch;
         let value = self.value.matrix([item, group, keys.start], count, values);
-        let grads = Matrix::new(turned, [width, height], [QUERIES, 1]);
+        let grads = Matrix::new(turned.as_flattened(), [width, height], [QUERIES, 1]);
         let into = MatrixMut::new(slopes, [count, height], [QUERIES, 1]);
         if let (Some(grads), Some(into)) = (grads, into) {
             gemm(one::<T>(), value, grads, zero::<T>(), into);
         }
         let scale = self.products.scale;
+        let across = height.next_multiple_of(LANES);
         let lines = block.products.chunks_exact_mut(QUERIES).zip(slopes.chunks_exact_mut(QUERIES));
-        for (weights, slopes) in lines.take(count) {
-            vectorised(
-                #[inline(always)]
-                || {
-                    let pairs = weights.iter_mut().zip(slopes).zip(logs.iter().zip(&*meets));
-                    for ((weight, slope), (&log, &meets)) in pairs.take(height) {
-                        *weight = Real::exp(weight.minus(log));
-                        *slope = slope.minus(meets).times(*weight).times(scale);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (weights, slopes) in lines.take(count) {
+                    for start in (0..across).step_by(LANES) {
+                        let part = start..start + LANES;
+                        let (weights, slopes) = (&mut weights[part.clone()], &mut slopes[part.clone()]);
+                        let (logs, meets) = (&logs[part.clone()], &meets[part]);
+                        for lane in 0..LANES {
+                            weights[lane] = Real::exp(weights[lane].minus(logs[lane]));
+                            slopes[lane] = slopes[lane].minus(meets[lane]).times(weights[lane]).times(scale);
+                        }
                     }
-                },
-            );
-        }
+                }
+            },
+        );
         let Scratch { block, slopes, keys: own_keys, queries, grads, grad_query, grad_key, grad_value, .. } = scratch;
         let weights = Matrix::new(&block.products, [count, height], [QUERIES, 1]);
         let slopes = Matrix::new(slopes, [count, height], [QUERIES, 1]);

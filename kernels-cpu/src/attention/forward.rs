@@ -70,7 +70,7 @@ pub(super) struct Products<T> {
 /// A block of products, and what it is made of.
 pub(super) struct Block<T> {
     /// The queries, turned and scaled.
-    pub(super) queries: Vec<T>,
+    pub(super) queries: Vec<[T; QUERIES]>,
     /// Row by row of keys.
     pub(super) products: Vec<T>,
     keys: Vec<T>,
@@ -82,7 +82,7 @@ impl<T: Number> Products<T> {
         let width = self.query.sizes()[3];
         let zeros = |count: usize| vec![zero::<T>(); count];
         Block {
-            queries: zeros(width * QUERIES),
+            queries: vec![[zero::<T>(); QUERIES]; width],
             products: zeros(KEYS * QUERIES),
             keys: Vec::new(),
             mask: zeros(if self.mask.is_some() { LANES * KEYS } else { 0 }),
@@ -102,7 +102,7 @@ impl<T: Number> Products<T> {
 
     /// Gets the queries of a block ready.
     pub(super) fn turn(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut Block<T>) {
-        self.query.turned([item, head, rows.start], rows.len(), self.scale, QUERIES, &mut block.queries);
+        self.query.turned([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
     }
 
     /// Multiplies the queries that are ready with some keys.
@@ -115,7 +115,7 @@ impl<T: Number> Products<T> {
     ) {
         let (height, count, width) = (rows.len(), keys.len(), self.query.sizes()[3]);
         let matrix = self.key.matrix([item, self.group(head), keys.start], count, &mut block.keys);
-        let queries = Matrix::new(&block.queries, [width, height], [QUERIES, 1]);
+        let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERIES, 1]);
         let products = MatrixMut::new(&mut block.products, [count, height], [QUERIES, 1]);
         if let (Some(queries), Some(products)) = (queries, products) {
             gemm(one::<T>(), matrix, queries, zero::<T>(), products);
@@ -165,6 +165,8 @@ struct Running<T> {
     totals: Vec<T>,
     highest: [T; QUERIES],
     sums: [T; QUERIES],
+    /// What products are counted from.
+    shifts: [T; QUERIES],
     /// What the totals are scaled by, as there are larger products now.
     scales: [T; QUERIES],
 }
@@ -181,6 +183,7 @@ impl<T: Number> Task<T> {
                 totals: vec![zero::<T>(); QUERIES * width],
                 highest: [T::LOWEST; QUERIES],
                 sums: [zero::<T>(); QUERIES],
+                shifts: [zero::<T>(); QUERIES],
                 scales: [zero::<T>(); QUERIES],
             };
             for piece in pieces {
@@ -214,22 +217,12 @@ impl<T: Number> Task<T> {
                 gemm(one::<T>(), weights, values, before, totals);
             }
         }
-        for (at, row) in rows.clone().enumerate() {
-            // Where every product is minus infinity there is nothing to divide, and nothing is left.
-            let sum = running.sums[at];
-            let sum = if sum == zero::<T>() { one::<T>() } else { sum };
-            let line = &mut running.totals[at * width..][..width];
-            let factor = Real::reciprocal(sum);
-            vectorised(
-                #[inline(always)]
-                || line.iter_mut().for_each(|total| *total = total.times(factor)),
-            );
-            let log = finite(running.highest[at]).plus(Real::log(sum));
-            // SAFETY: both are written operands, and every row is in one block of one piece.
-            unsafe {
-                self.out.write([item, head, row, 0], line);
-                self.logs.write([item, head, row, 0], &[log]);
-            }
+        running.finish(width);
+        let place = [item, head, rows.start];
+        // SAFETY: both are written operands, and every row is in one block of one piece.
+        unsafe {
+            self.out.write(place, &running.totals[..height * width]);
+            self.logs.write(place, &running.sums[..height]);
         }
     }
 }
@@ -241,44 +234,58 @@ fn finite<T: Number>(highest: T) -> T {
 }
 
 impl<T: Number> Running<T> {
-    /// Turns products into weights.
+    /// Turns products into weights. What there is beyond the height means nothing.
     fn soften(&mut self, keys: usize, height: usize) {
-        let Self { block, highest, sums, scales, .. } = self;
-        let products = &mut block.products[..keys * QUERIES];
-        for start in (0..height).step_by(LANES) {
-            vectorised(
-                #[inline(always)]
-                || {
-                    let range = start..start + LANES;
-                    let (highest, sums) = (&mut highest[range.clone()], &mut sums[range.clone()]);
-                    let mut top: [T; LANES] = std::array::from_fn(|lane| highest[lane]);
-                    for line in products.chunks_exact(QUERIES) {
-                        let line = &line[range.clone()];
-                        for lane in 0..LANES {
-                            top[lane] = if line[lane] > top[lane] { line[lane] } else { top[lane] };
-                        }
+        let Self { block, highest, sums, shifts, scales, .. } = self;
+        let across = height.next_multiple_of(LANES);
+        let lines = block.products[..keys * QUERIES].as_chunks_mut::<QUERIES>().0;
+        vectorised(
+            #[inline(always)]
+            || {
+                shifts.copy_from_slice(&highest[..]);
+                for line in &*lines {
+                    for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
+                        *top = if product > *top { product } else { *top };
                     }
-                    let shift = top.map(
-                        #[inline(always)]
-                        |top| finite(top),
-                    );
-                    let mut sum = [zero::<T>(); LANES];
-                    for line in products.chunks_exact_mut(QUERIES) {
-                        let line = &mut line[range.clone()];
+                }
+                for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
+                    let before = *highest;
+                    *highest = *shift;
+                    *shift = finite(*shift);
+                    *scale = Real::exp(before.minus(*shift));
+                }
+                for (sum, &scale) in sums.iter_mut().zip(&*scales) {
+                    *sum = sum.times(scale);
+                }
+                for line in lines {
+                    let shifts = shifts[..across].as_chunks::<LANES>().0;
+                    let sums = sums[..across].as_chunks_mut::<LANES>().0;
+                    for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
                         for lane in 0..LANES {
-                            line[lane] = Real::exp(line[lane].minus(shift[lane]));
+                            line[lane] = Real::decay(line[lane].minus(shift[lane]));
                             sum[lane] = sum[lane].plus(line[lane]);
                         }
                     }
-                    let scales = &mut scales[range.clone()];
-                    for lane in 0..LANES {
-                        scales[lane] = Real::exp(highest[lane].minus(shift[lane]));
-                        sums[lane] = sums[lane].times(scales[lane]).plus(sum[lane]);
-                        highest[lane] = top[lane];
-                    }
-                },
-            );
-        }
+                }
+            },
+        );
+    }
+
+    /// Divides the totals, and leaves the logarithms of the sums in their place.
+    fn finish(&mut self, width: usize) {
+        let Self { highest, sums, scales, .. } = self;
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
+                    // Where every product is minus infinity there is nothing to divide, and nothing is left.
+                    let all = if *sum == zero::<T>() { one::<T>() } else { *sum };
+                    *scale = Real::reciprocal(all);
+                    *sum = finite(highest).plus(Real::log(all));
+                }
+            },
+        );
+        self.rescale(width);
     }
 
     fn rescale(&mut self, width: usize) {

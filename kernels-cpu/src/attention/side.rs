@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operand, broadcast_strides};
 
-use crate::attention::Number;
+use crate::attention::{Number, QUERIES};
 use crate::convert::conversion;
 use crate::gemm::Matrix;
 
@@ -56,28 +56,50 @@ impl Side {
             return;
         }
         assert!(place[3] + line.len() <= self.sizes[3], "{} elements from {place:?} of {:?}", line.len(), self.sizes);
-        let convert = conversion(self.dtype, T::DTYPE);
-        let step = self.strides[3] * self.bytes();
+        let from = self.at(place);
         // SAFETY: the row has as many elements from there on, in memory that operands hold.
         unsafe {
-            convert(self.at(place), step, line.as_mut_ptr().cast(), size_of::<T>().cast_signed(), line.len());
+            if self.is_side_by_side::<T>() {
+                from.cast::<T>().copy_to_nonoverlapping(line.as_mut_ptr(), line.len());
+            } else {
+                let step = self.strides[3] * self.bytes();
+                let size = size_of::<T>().cast_signed();
+                conversion(self.dtype, T::DTYPE)(from, step, line.as_mut_ptr().cast(), size, line.len());
+            }
         }
     }
 
-    /// Writes the first elements of a row.
+    /// Whether the elements of a row are these and lie side by side.
+    fn is_side_by_side<T: Number>(&self) -> bool {
+        self.dtype == T::DTYPE && self.strides[3] == 1
+    }
+
+    /// Writes rows from one on, which lie one after the other in `lines`.
     ///
     /// # Safety
     ///
-    /// The operand is a written one, and nobody else has the row.
-    pub(super) unsafe fn write<T: Number>(&self, place: [usize; 4], line: &[T]) {
-        if line.is_empty() {
+    /// The operand is a written one, and nobody else has the rows.
+    pub(super) unsafe fn write<T: Number>(&self, [item, head, first]: [usize; 3], lines: &[T]) {
+        let width = self.sizes[3];
+        if lines.is_empty() || width == 0 {
             return;
         }
-        assert!(place[3] + line.len() <= self.sizes[3], "{} elements from {place:?} of {:?}", line.len(), self.sizes);
+        let count = lines.len() / width;
+        assert!(first + count <= self.sizes[2], "{count} rows from {first} of {:?}", self.sizes);
         let convert = conversion(T::DTYPE, self.dtype);
-        let step = self.strides[3] * self.bytes();
-        // SAFETY: as above, and by the caller's promise.
-        unsafe { convert(line.as_ptr().cast(), size_of::<T>().cast_signed(), self.at(place), step, line.len()) };
+        let [down, across] = [2, 3].map(|dim| self.strides[dim] * self.bytes());
+        let mut to = self.at([item, head, first, 0]);
+        for line in lines.chunks_exact(width) {
+            // SAFETY: the row is there, in memory that operands hold, and by the caller's promise.
+            unsafe {
+                if self.is_side_by_side::<T>() {
+                    to.cast::<T>().copy_from_nonoverlapping(line.as_ptr(), width);
+                } else {
+                    convert(line.as_ptr().cast(), size_of::<T>().cast_signed(), to, across, width);
+                }
+            }
+            to = to.wrapping_offset(down);
+        }
     }
 
     /// Some rows of a head, where they lie or, if they are of another type, in `own`.
@@ -102,28 +124,19 @@ impl Side {
         unsafe { Matrix::from_raw(own.as_ptr(), [count, width], [width.cast_signed(), 1]) }
     }
 
-    /// Some rows of a head with their elements side by side across the rows, which are `step` apart, times a factor.
+    /// Some rows of a head, of which the elements of a column lie side by side, times a factor.
     pub(super) fn turned<T: Number>(
         &self,
         [item, head, first]: [usize; 3],
         count: usize,
         factor: T,
-        step: usize,
-        turned: &mut [T],
+        turned: &mut [[T; QUERIES]],
     ) {
-        const TILE: usize = 16;
-        let width = self.sizes[3];
-        let mut lines = vec![T::of(0.0); TILE * width];
-        for start in (0..count).step_by(TILE) {
-            let height = TILE.min(count - start);
-            for row in 0..height {
-                self.read([item, head, first + start + row, 0], &mut lines[row * width..][..width]);
-            }
-            for column in 0..width {
-                let to = &mut turned[column * step + start..][..height];
-                for (row, to) in to.iter_mut().enumerate() {
-                    *to = crate::compute::Compute::times(lines[row * width + column], factor);
-                }
+        let mut line = vec![T::of(0.0); self.sizes[3]];
+        for row in 0..count {
+            self.read([item, head, first + row, 0], &mut line);
+            for (column, element) in turned.iter_mut().zip(&line) {
+                column[row] = element.times(factor);
             }
         }
     }

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::copy_row;
 use super::sums::{LANES, STEP};
 use crate::compute::Compute;
 
@@ -41,13 +42,16 @@ pub(super) struct Pass {
     high: [isize; 3],
 }
 
-/// Results that are computed together: rows of a plane, or a part of one.
+/// Results that are computed together: rows of a plane, or a part of one. Short rows of several images lie side by side.
 #[derive(Clone)]
 pub(super) struct Strip {
+    pub(super) images: usize,
     plane: usize,
     rows: Range<usize>,
     columns: Range<usize>,
-    /// From one row of results, and of the field, to the next.
+    /// From an image's row of results, and of the field, to that of the next image.
+    apart: usize,
+    /// From one row of them to the next.
     pub(super) pitch: usize,
     /// How many elements of the field a channel has.
     pub(super) area: usize,
@@ -56,7 +60,7 @@ pub(super) struct Strip {
 impl Strip {
     /// How many sums there are, those in gaps included.
     pub(super) fn places(&self) -> usize {
-        (self.rows.len() - 1) * self.pitch + self.columns.len()
+        (self.rows.len() - 1) * self.pitch + (self.images - 1) * self.apart + self.columns.len()
     }
 
     /// How many rows and columns of results there are.
@@ -104,8 +108,11 @@ impl Pass {
         Self { count, result, first, step, source, phases, apart, taps, rows_met, low, high }
     }
 
-    /// The results in strips of which the field has about so many elements of a channel, or more of them if so many are wanted.
-    pub(super) fn strips(&self, room: usize, wanted: usize) -> Vec<Strip> {
+    /// The results in strips of which the field has about so many elements of a channel, or more of them if so many are wanted. There
+    /// are so many images, of which a strip has at most so many.
+    pub(super) fn strips(&self, [images, most]: [usize; 2], room: usize, wanted: usize) -> Vec<Strip> {
+        /// Rows that are as long have few gaps.
+        const LONG: usize = 4 * LANES;
         let [planes, rows, columns] = self.count;
         if self.count.contains(&0) {
             return Vec::new();
@@ -117,14 +124,17 @@ impl Pass {
         let height = rows.div_ceil(rows.div_ceil(height));
         let fitting = (room / (layers * (height + more_rows))).saturating_sub(more_columns).max(64);
         let width = if height == 1 { columns.div_ceil(columns.div_ceil(fitting)) } else { columns };
+        let fitting = room / (layers * (height + more_rows) * (width + more_columns));
+        let images = images.div_ceil(images.div_ceil(fitting.min(LONG / (width + more_columns)).clamp(1, most)));
         let mut strips = Vec::new();
         for plane in 0..planes {
             for row in (0..rows).step_by(height) {
                 for column in (0..columns).step_by(width) {
                     let (rows, columns) = (row..rows.min(row + height), column..columns.min(column + width));
-                    let pitch = self.pitch(&columns);
+                    let apart = self.pitch(&columns);
+                    let pitch = images * apart;
                     let area = layers * (rows.len() + more_rows) * pitch;
-                    strips.push(Strip { plane, rows, columns, pitch, area });
+                    strips.push(Strip { images, plane, rows, columns, apart, pitch, area });
                 }
             }
         }
@@ -172,27 +182,28 @@ impl Pass {
         (self.row(strip, 0).0, self.step[1] * self.result[2])
     }
 
-    /// The results among some places of a strip: which of the places, where in an image and how far apart they are.
+    /// The results among some places of a strip: which of the places, which image, where in it and how far apart they are.
     pub(super) fn results(
         &self,
         strip: &Strip,
         places: Range<usize>,
-        mut found: impl FnMut(Range<usize>, usize, usize),
+        mut found: impl FnMut(Range<usize>, usize, usize, usize),
     ) {
         for row in places.start / strip.pitch..places.end.div_ceil(strip.pitch) {
             let (start, step, count) = self.row(strip, row);
-            let line = row * strip.pitch;
-            let from = places.start.max(line);
-            let to = places.end.min(line + count);
-            if from < to {
-                found(from - places.start..to - places.start, start + (from - line) * step, step);
+            for image in 0..strip.images {
+                let line = row * strip.pitch + image * strip.apart;
+                let from = places.start.max(line);
+                let to = places.end.min(line + count);
+                if from < to {
+                    found(from - places.start..to - places.start, image, start + (from - line) * step, step);
+                }
             }
         }
     }
 
-    /// Lays a channel out.
-    fn fill<T: Compute>(&self, image: &[T], strip: &Strip, field: &mut [T]) {
-        field.fill(T::ZERO);
+    /// Lays a channel of an image out, where there are zeros.
+    fn fill<T: Compute>(&self, image: &[T], number: usize, strip: &Strip, field: &mut [T]) {
         let lines =
             |dim: usize, from: usize, to: usize| from.cast_signed() + self.low[dim]..to.cast_signed() + self.high[dim];
         let [_, height, width] = self.source;
@@ -210,6 +221,7 @@ impl Pass {
             let at = |dim: usize, number: usize| number * self.apart[dim] + phase[dim];
             let (above, first_row, height_inside) = within(1, &rows);
             let (before, first_column, count) = within(2, &columns);
+            let before = number * strip.apart + before;
             for plane in planes.clone() {
                 let Some(layer) = layers.next() else { return };
                 let (outside, z, inside) = within(0, &(plane..plane + 1));
@@ -221,7 +233,7 @@ impl Pass {
                 for line in lines {
                     let line = &mut line[before..before + count];
                     if self.apart[2] == 1 {
-                        line.copy_from_slice(&image[start..start + count]);
+                        copy_row(&image[start..start + count], line);
                     } else {
                         let elements = image[start..].iter().step_by(self.apart[2]);
                         line.iter_mut().zip(elements).for_each(|(to, &from)| *to = from);
@@ -247,7 +259,7 @@ impl<T: Compute> Field<T> {
         Self { elements: Vec::new(), offsets: Vec::new(), made_for: None }
     }
 
-    /// Lays out so many channels of so many images, those of a channel side by side. `channel` gives one of an image.
+    /// Lays out so many channels of so many strips, those of a channel side by side. `channel` gives one of an image.
     pub(super) fn lay_out<'a>(
         &mut self,
         pass: &Pass,
@@ -271,7 +283,10 @@ impl<T: Compute> Field<T> {
         }
         let lanes = self.elements.chunks_exact_mut(strip.area.max(1)).take(channels * images);
         for (at, lane) in lanes.enumerate() {
-            pass.fill(channel(at / images, at % images), strip, lane);
+            lane.fill(T::ZERO);
+            for image in 0..strip.images {
+                pass.fill(channel(at / images, at % images * strip.images + image), image, strip, lane);
+            }
         }
     }
 

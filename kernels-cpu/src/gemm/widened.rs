@@ -4,8 +4,9 @@
 //! far to `f16` after every few hundred terms.
 
 use super::{Matrix, MatrixMut, entry::Kind, split, store};
+use crate::convert::conversion;
 use crate::pool;
-use pulp::Arch;
+use dispatch_runtime::DType;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
@@ -29,14 +30,34 @@ pub(super) fn product<T: Kind<Sum = f32>>(
         split::product(alpha, a, b, 0.0, sums);
     }
     let (columns, sums) = (c.columns, &sums);
+    let convert = conversion(DType::F32, T::DTYPE);
     pool::over(0..c.rows, GRAIN.div_ceil(columns), |rows| {
         for row in rows {
-            for (column, &sum) in sums[row * columns..][..columns].iter().enumerate() {
+            let sums = &sums[row * columns..][..columns];
+            if beta == 0.0 {
+                // SAFETY: as many sums as the row has entries, and every row is in one piece.
+                unsafe {
+                    convert(
+                        sums.as_ptr().cast(),
+                        step::<f32>(1),
+                        c.at(row, 0).cast(),
+                        step::<T>(c.column_stride),
+                        columns,
+                    );
+                }
+                continue;
+            }
+            for (column, &sum) in sums.iter().enumerate() {
                 // SAFETY: the indices are below the sizes, and every row is in one piece.
                 unsafe { store(c.at(row, column), 1.0, sum, beta) };
             }
         }
     });
+}
+
+/// So many elements, in bytes.
+const fn step<T>(elements: isize) -> isize {
+    elements * size_of::<T>().cast_signed()
 }
 
 fn dense(sums: &[f32], [rows, columns]: [usize; 2], by_rows: bool) -> Matrix<'_, f32> {
@@ -50,23 +71,12 @@ fn widen<T: Kind<Sum = f32>>(matrix: Matrix<'_, T>) -> (Vec<f32>, bool) {
     let lines = if by_rows { matrix } else { matrix.transposed() };
     let mut sums = vec![0.0; lines.rows * lines.columns];
     let into = MatrixMut::new(&mut sums, lines.sizes(), [lines.columns, 1]).expect("as many sums as entries");
+    let convert = conversion(T::DTYPE, DType::F32);
     pool::over(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
         for row in rows {
-            // SAFETY: a line of `into` is contiguous, and every line is in one piece.
-            let into = unsafe { std::slice::from_raw_parts_mut(into.at(row, 0), lines.columns) };
-            if lines.column_stride == 1 {
-                // SAFETY: the entries of a line are valid, and with this stride contiguous.
-                let line = unsafe { std::slice::from_raw_parts(lines.at(row, 0), lines.columns) };
-                Arch::new().dispatch(
-                    #[inline(always)]
-                    || into.iter_mut().zip(line).for_each(|(sum, entry)| *sum = entry.widen()),
-                );
-            } else {
-                for (column, sum) in into.iter_mut().enumerate() {
-                    // SAFETY: the indices are below the sizes.
-                    *sum = unsafe { *lines.at(row, column) }.widen();
-                }
-            }
+            let (from, to) = (lines.at(row, 0).cast(), into.at(row, 0).cast());
+            // SAFETY: as many entries as either line has, and every line is in one piece.
+            unsafe { convert(from, step::<T>(lines.column_stride), to, step::<f32>(1), lines.columns) };
         }
     });
     (sums, by_rows)

@@ -83,7 +83,7 @@ fn backward<O: Operation>(
     let apart: i64 = this.sizes()[likelihood.dim + 1..].iter().product();
     let (apart, area) = (usized(apart), usized(apart * likelihood.classes));
     computed!(O, this.dtype(), T: [f32, f64] => {
-        crate::packed::filled(this.dtype(), this.sizes(), |out: &mut [T]| {
+        crate::packed::filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {
             let items = Lines::new(out, area);
             pool::over(0..items.len(), GRAIN.div_ceil(area.max(1)), |pieces| {
                 for number in pieces {

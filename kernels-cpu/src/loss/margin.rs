@@ -1,7 +1,7 @@
 //! Losses of classes by how far the true ones stand out: every line by itself, in double precision.
 
 use aten::{Margins, Reduction};
-use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Spec, Tensor, op_impl};
 
 use crate::numbers::elements;
 use crate::packed::{filled, packed};
@@ -18,7 +18,7 @@ fn forward(this: &Tensor, margins: &Margins, loss: impl Fn(usize, &[f64]) -> f64
     Lines::new(&mut losses, 1).each(GRAIN.div_ceil(margins.classes), |line, to| {
         to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
     });
-    filled(this.dtype(), &margins.sizes, |out: &mut [f64]| {
+    filled(&Spec::contiguous(this.dtype(), &margins.sizes), |out: &mut [f64]| {
         match margins.reduction {
             Reduction::None => out.copy_from_slice(&losses),
             Reduction::Sum => out.fill(losses.iter().sum()),
@@ -40,7 +40,7 @@ fn backward(
     let (rows, grads) = (packed::<f64>(this)?, elements::<f64>(grad_output)?);
     let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
     let scale = ((shared * margins.classes) as f64).recip();
-    filled(this.dtype(), this.sizes(), |out: &mut [f64]| {
+    filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [f64]| {
         Lines::new(out, margins.classes).each(GRAIN.div_ceil(margins.classes), |line, out| {
             out.fill(0.0);
             slopes(line, &rows[line * margins.classes..][..margins.classes], out);
@@ -153,7 +153,7 @@ fn multilabel_margin_loss_forward(this: &Tensor, target: &Tensor, reduction: i64
         let of_class = |&class: &usize| others().map(|(x, _)| (1.0 - row[class] + x).max(0.0)).sum::<f64>();
         several[line].iter().map(of_class).sum()
     })?;
-    let is_target = filled(this.dtype(), target.sizes(), |out: &mut [f64]| {
+    let is_target = filled(&Spec::contiguous(this.dtype(), target.sizes()), |out: &mut [f64]| {
         out.copy_from_slice(&is_target);
         Ok(())
     })?;

@@ -106,12 +106,6 @@ fn huber_slope<T: Fraction>(off: T, delta: f64) -> T {
     off.at_least(-T::near(delta)).at_most(T::near(delta))
 }
 
-#[op_impl(aten::soft_margin_loss, CPU)]
-fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    let loops = loops!([f32 f64] |[x, y]| Real::log1p(Real::exp(-x * y)));
-    loss::<aten::soft_margin_loss>(this, target, reduction, loops)
-}
-
 #[op_impl(aten::soft_margin_loss_backward, CPU)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::of(reduction)?.scale(this);

@@ -74,6 +74,15 @@ pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
     scale(x, r, shifted, x < T::TINY)
 }
 
+/// [`exp`] of what is not positive, and zero where that may be denormal.
+#[inline(always)]
+pub(super) fn decay<T: Exponential>(x: T) -> T {
+    let (shifted, r) = reduce(x, T::of(0.0));
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::of(1.0)).raised(shifted);
+    // The bits of a NaN do not survive the power.
+    if x < T::TINY { T::of(0.0) } else { value + x * T::of(0.0) }
+}
+
 /// [`exp`] where neither the result nor any power on the way leaves the normal numbers. NaN becomes any number.
 #[inline(always)]
 pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
@@ -154,6 +163,20 @@ mod tests {
         check::<f64>((-750.0, 711.0), 2.0, Real::exp, f64::exp);
         check::<f32>((-155.0, 130.0), 1.5, Real::exp2, f64::exp2);
         check::<f64>((-1080.0, 1025.0), 2.0, Real::exp2, f64::exp2);
+    }
+
+    #[test]
+    fn decay_ends_in_zero_and_knows_what_is_not_a_number() {
+        for x in (0..85 * 64).map(|i: u16| -f32::from(i) / 64.0) {
+            let (ours, exact) = (f64::from(Real::decay(x)), f64::from(x).exp());
+            assert!((ours - exact).abs() < 1.5 * f64::from(f32::EPSILON) * exact, "{ours} for {exact} at {x}");
+            assert!((Real::decay(f64::from(x)) - exact).abs() < 2.0 * f64::EPSILON * exact, "at {x}");
+        }
+        for none in [f32::NEG_INFINITY, f32::MIN, -90.0] {
+            assert_eq!(Real::decay(none).to_bits(), 0);
+        }
+        assert!(Real::decay(f32::from_bits(0x7fc0_1234)).is_nan());
+        assert!(Real::decay(f32::NAN).is_nan());
     }
 
     #[test]

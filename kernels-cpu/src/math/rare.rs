@@ -59,6 +59,10 @@ impl Rare for f64 {
         if order == 0.0 {
             return Rare::digamma(self);
         }
+        // PyTorch reflects this one, which has no limit there, and sums all others over their poles.
+        if order == 1.0 && self == Self::NEG_INFINITY {
+            return Self::NAN;
+        }
         let (s, sign) = (order + 1.0, if order % 2.0 == 0.0 { -1.0 } else { 1.0 });
         sign * libm::tgamma(s) * zeta(s, self)
     }
@@ -87,9 +91,15 @@ impl Rare for f64 {
 
 /// The sum of `(x + k)^-s` over all `k` from zero. What lies below zero is as much of the same sum from above.
 pub(crate) fn zeta(s: f64, x: f64) -> f64 {
-    if s <= 1.0 || x <= 0.0 && (x % 1.0 == 0.0 || s % 1.0 != 0.0) {
-        let has_pole = s == 1.0 || s > 1.0 && x % 1.0 == 0.0;
-        return if has_pole { f64::INFINITY } else { f64::NAN };
+    if s < 1.0 {
+        return f64::NAN;
+    }
+    // A pole is one beside a NaN too.
+    if s == 1.0 || x <= 0.0 && (x == x.floor() || s.is_infinite()) {
+        return f64::INFINITY;
+    }
+    if x < 0.0 && s % 1.0 != 0.0 {
+        return f64::NAN;
     }
     if x > 0.0 {
         return zeta_above(s, x);
@@ -172,7 +182,10 @@ mod tests {
         assert_eq!(Real::polygamma(f64::INFINITY, 2.0), 0.0);
         assert!((super::zeta(3.0, -0.5) - 0.414_398_322_117_16).abs() < 1e-13);
         assert!((super::zeta(1000.0, 2.0) / 9.332_636_185_032_189e-302 - 1.0).abs() < 1e-12);
-        assert_eq!(super::zeta(2.0, -1.0), f64::INFINITY);
+        for (s, x) in [(2.0, -1.0), (f64::NAN, -1.0), (3.0, f64::NEG_INFINITY), (f64::INFINITY, -1.5)] {
+            assert_eq!(super::zeta(s, x), f64::INFINITY);
+        }
+        assert_eq!(Real::polygamma(f64::NEG_INFINITY, 2.0), f64::NEG_INFINITY);
         assert!(
             super::zeta(2.5, -0.5).is_nan() && super::zeta(0.5, 1.0).is_nan() && super::zeta(f64::NAN, 1.0).is_nan()
         );

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use super::planes::{Part, centered, sums};
+use super::planes::{NEAR, Part, at_once, centered, sums};
 use super::{Shared, Three, float, moments, normalize, parameter, reciprocal_deviation, rounded};
 use crate::compute::Fraction;
 use crate::math::vectorised;
@@ -220,32 +220,28 @@ fn batch_norm_backward(
     let [mean, rstd] = known(statistics, eps, train)?;
     computed!(aten::native_batch_norm_backward, input.dtype(), T: [f32, f64] => {
         let mean = rounded::<T>(&mean);
-        let [sums, slopes] = if output_mask[1] || output_mask[2] || train {
+        let weight = parameter::<T>(weight, input.sizes()[1], 1.0)?;
+        let scales: Vec<T> = weight.iter().zip(&rstd).map(|(&weight, &rstd)| weight * T::near(rstd)).collect();
+        let count = float(usized(input.geometry().count())) / float(mean.len());
+        let part = |channel: usize, [sum, slope]: [f64; 2]| {
+            let slope = T::near(slope * rstd[channel] * rstd[channel] / count);
+            Part { weight: T::near(1.0), mean: mean[channel], sum: T::near(sum / count), slope, scale: scales[channel] }
+        };
+        let sums = if output_mask[0] && train {
+            centered_by_channel([grad_out, input], &mut of_input, &mean, part)?
+        } else if output_mask[1] || output_mask[2] {
             channel_sums([grad_out, input], &mean)?
         } else {
-            [Vec::new(), Vec::new()]
+            Vec::new()
         };
-        if output_mask[0] {
-            let weight = parameter::<T>(weight, input.sizes()[1], 1.0)?;
-            let scales: Vec<T> = weight.iter().zip(&rstd).map(|(&weight, &rstd)| weight * T::near(rstd)).collect();
-            if train {
-                let count = float(usized(input.geometry().count())) / float(mean.len());
-                let part = |number: usize| {
-                    let channel = number % mean.len();
-                    let (mean, rstd, scale) = (mean[channel], rstd[channel], scales[channel]);
-                    let slope = T::near(slopes[channel] * rstd * rstd / count);
-                    Part { weight: T::near(1.0), mean, sum: T::near(sums[channel] / count), slope, scale }
-                };
-                centered([grad_out, input], &mut of_input, &plane_dims(input), part)?;
-            } else {
-                scaled(grad_out, &mut of_input, &scales)?;
-            }
+        if output_mask[0] && !train {
+            scaled(grad_out, &mut of_input, &scales)?;
         }
         if output_mask[1] {
-            write(&mut of_weight, &slopes.iter().zip(&rstd).map(|(slope, rstd)| slope * rstd).collect::<Vec<_>>())?;
+            write(&mut of_weight, &sums.iter().zip(&rstd).map(|([_, slope], rstd)| slope * rstd).collect::<Vec<_>>())?;
         }
         if output_mask[2] {
-            write(&mut of_bias, &sums)?;
+            write(&mut of_bias, &sums.iter().map(|[sum, _]| *sum).collect::<Vec<_>>())?;
         }
         Ok(())
     })?;
@@ -253,15 +249,36 @@ fn batch_norm_backward(
 }
 
 /// The sums of every channel's gradients, and of its gradients times the distances from its mean.
-fn channel_sums<T: Fraction + Into<f64>>(both: [&Tensor; 2], means: &[T]) -> Result<[Vec<f64>; 2]> {
-    let by_plane = sums(both, &plane_dims(both[1]), |number| means[number % means.len()])?;
-    Ok(by_plane.map(|planes| {
-        let mut totals = vec![0.0; means.len()];
-        for plane in planes.chunks(means.len().max(1)) {
-            totals.iter_mut().zip(plane).for_each(|(total, plane)| *total += plane);
+fn channel_sums<T: Fraction + Into<f64>>(both: [&Tensor; 2], means: &[T]) -> Result<Vec<[f64; 2]>> {
+    let [sums, slopes] = sums(both, &plane_dims(both[1]), |number| means[number % means.len()])?;
+    let mut totals = vec![[0.0; 2]; means.len()];
+    for (number, (sum, slope)) in sums.into_iter().zip(slopes).enumerate() {
+        let total = &mut totals[number % means.len()];
+        *total = [total[0] + sum, total[1] + slope];
+    }
+    Ok(totals)
+}
+
+/// The gradient by statistics of the input itself, and the channels' sums, which say what it is made of.
+fn centered_by_channel<T: Fraction + Into<f64>>(
+    both: [&Tensor; 2],
+    out: &mut Tensor,
+    means: &[T],
+    part: impl Fn(usize, [f64; 2]) -> Part<T> + Sync,
+) -> Result<Vec<[f64; 2]>> {
+    let dims = plane_dims(both[1]);
+    let each = usized(both[1].geometry().count()) / means.len().max(1);
+    if !dims[0] && each <= NEAR {
+        let [grad_out, input] = both;
+        let area = both[1].sizes()[2..].iter().product::<i64>();
+        let mut taken = operands!(write out; read grad_out, input)?;
+        if let Ok(([out], [Some(grad), Some(line)])) = taken.slices::<T>() {
+            return Ok(at_once([grad, line], out, [means.len(), usized(area)], |channel| means[channel], part));
         }
-        totals
-    }))
+    }
+    let sums = channel_sums(both, means)?;
+    centered(both, out, &dims, |number| part(number % means.len(), sums[number % means.len()]))?;
+    Ok(sums)
 }
 
 /// The gradient by statistics that do not depend on the input: every channel times a number.

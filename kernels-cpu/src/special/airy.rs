@@ -69,6 +69,7 @@ mod tests {
         for (x, value) in known {
             assert!((ai(x) - value).abs() < 1e-11, "{x}: {}, not {value}", ai(x));
         }
+        assert_eq!(ai(f64::MAX), 0.0);
         assert!(ai(f64::NAN).is_nan());
     }
 

@@ -31,8 +31,11 @@ pub(super) fn k(order: f64, x: f64) -> f64 {
 
 /// `e^x` times [`k`]: the integral of `e^(x - x cosh t) cosh(order t)` over all `t` from zero.
 pub(super) fn scaled_k(order: f64, x: f64) -> f64 {
-    if x <= 0.0 {
-        return if x == 0.0 { f64::INFINITY } else { f64::NAN };
+    match x {
+        0.0 => return f64::INFINITY,
+        f64::INFINITY => return 0.0,
+        _ if x < 0.0 => return f64::NAN,
+        _ => {}
     }
     // What is left out at the end is less than e^-45 of the whole.
     let end = if x < 1e-150 { LN_2 + 45_f64.ln() - x.ln() } else { excess_acosh(45.0 / x) };
@@ -86,7 +89,7 @@ fn first_kind(order: f64, x: f64, scaled: bool) -> f64 {
         sum += term;
     }
     let scale = if scaled { 1.0 } else { x.exp() };
-    scale * sum / (2.0 * PI * x).sqrt()
+    scale * sum / ((2.0 * PI).sqrt() * x.sqrt())
 }
 
 #[cfg(test)]
@@ -113,5 +116,7 @@ mod tests {
         near(k(1.0, 2.0), 0.139_865_881_816_522_43);
         near(scaled_k(0.0, 1e-320), 736.943_172_406_632_2);
         near(scaled_k(1.0, 1e300), 1.253_314_137_315_500_2e-150);
+        assert_eq!((k(0.0, f64::INFINITY), scaled_k(1.0, f64::INFINITY)), (0.0, 0.0));
+        assert_eq!((i0(f64::MAX), i1(f64::MIN)), (f64::INFINITY, f64::NEG_INFINITY));
     }
 }

@@ -34,14 +34,17 @@ pub(super) fn slope(at: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 fn shares(shape: f64, x: f64) -> (f64, f64) {
-    if !(shape >= 0.0 && x >= 0.0) || (shape.is_infinite() && x.is_infinite()) {
-        return (f64::NAN, f64::NAN);
-    }
-    if shape == 0.0 || x.is_infinite() {
-        return if x > 0.0 { (1.0, 0.0) } else { (f64::NAN, f64::NAN) };
-    }
-    if x == 0.0 || shape.is_infinite() {
-        return (0.0, 1.0);
+    let (nothing, everything, unknown) = ((0.0, 1.0), (1.0, 0.0), (f64::NAN, f64::NAN));
+    // What decides alone does so beside a NaN too.
+    match (shape, x) {
+        _ if shape < 0.0 || x < 0.0 => return unknown,
+        (0.0, _) => return if x > 0.0 { everything } else { unknown },
+        (_, 0.0) => return nothing,
+        (f64::INFINITY, f64::INFINITY) => return unknown,
+        (f64::INFINITY, _) => return nothing,
+        (_, f64::INFINITY) => return everything,
+        _ if shape.is_nan() || x.is_nan() => return unknown,
+        _ => {}
     }
     if shape > LARGE && (x / shape - 1.0).abs() < 0.3 {
         return nearly_normal(shape, x);
@@ -159,6 +162,8 @@ mod tests {
         assert_eq!(shares(1.0, f64::INFINITY), (1.0, 0.0));
         assert_eq!(shares(f64::INFINITY, 1.0), (0.0, 1.0));
         assert_eq!(shares(2.0, 0.0), (0.0, 1.0));
+        assert_eq!(shares(f64::NAN, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(shares(f64::INFINITY, f64::NAN), (0.0, 1.0));
         assert!(below(-1.0, 1.0).is_nan() && below(0.0, 0.0).is_nan() && below(1.0, f64::NAN).is_nan());
     }
 }

@@ -5,13 +5,11 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
-const WITHOUT: [&str; 20] = [
-    "aten::_cdist_backward",
+const WITHOUT: [&str; 16] = [
     "aten::_ctc_loss_backward",
     "aten::_embedding_bag_dense_backward",
     "aten::_embedding_bag_forward_only",
     "aten::_embedding_bag_per_sample_weights_backward",
-    "aten::_pdist_backward",
     "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
     "aten::_segment_reduce_backward",
     "aten::_unique2",
@@ -19,8 +17,6 @@ const WITHOUT: [&str; 20] = [
     "aten::embedding_renorm",
     "aten::floor_divide",
     "aten::floor_divide_.Tensor",
-    "aten::grid_sampler_2d_backward",
-    "aten::grid_sampler_3d_backward",
     "aten::heaviside",
     "aten::multi_margin_loss_backward",
     "aten::multilabel_margin_loss_backward",

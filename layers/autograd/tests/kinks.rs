@@ -7,7 +7,7 @@
 )]
 
 use aten::prelude::*;
-use dispatch_autograd::{Differentiable, GradientError};
+use dispatch_autograd::{Differentiable, Differentiation, GradientError};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -158,6 +158,22 @@ fn steps_have_no_slope_but_their_ramps_do() {
     assert_same(gradients([&[5.0], &[3.0]], |[x, y]| x.div_tensor_mode(y, Some("floor"))), [&[0.0], &[0.0]]);
     assert_same(gradients([&[0.5, -0.5, 0.6, 0.0]], |[x]| x.hardshrink(0.5)), [&[0.0, 0.0, 1.0, 0.0]]);
     assert_same(gradients([&[0.0, 1.0, 0.5, 2.0]], |[x]| x.logit(None)), [&[INF, INF, 4.0, NAN]]);
+}
+
+#[test]
+fn a_place_that_is_no_number_sees_nothing() {
+    let second = |places: &[f64], interpolation, padding| -> Result<Vec<f64>> {
+        let image = Tensor::from([[[[1.0, 2.0], [3.0, 5.0]]]]).requires_grad_(true)?;
+        let grid = Tensor::from_slice(places).reshape(&[1, 1, -1, 2])?.requires_grad_(true)?;
+        let seen = aten::grid_sampler_2d(&image, &grid, interpolation, padding, false)?;
+        let slopes = Differentiation::of(&[&seen.sum()?]).create_graph().grad(&[&grid])?;
+        let slopes = slopes[0].as_ref().unwrap().square()?.sum()?;
+        Differentiation::of(&[&slopes]).grad(&[&image])?[0].as_ref().unwrap().to_vec()
+    };
+    for (interpolation, padding) in [(0, 0), (0, 1), (0, 2), (2, 0), (2, 1), (2, 2)] {
+        let all = second(&[NAN, 0.0, 0.5, -0.25], interpolation, padding).unwrap();
+        assert_same([all], [&second(&[0.5, -0.25], interpolation, padding).unwrap()]);
+    }
 }
 
 #[test]

@@ -14,6 +14,22 @@ fn cdist(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, result: &Tensor) -> (i
     )
 }
 
+#[op_grad(aten::_cdist_backward)]
+fn cdist_backward(
+    grad0: &Tensor,
+    grad: &Tensor,
+    x1: &Tensor,
+    x2: &Tensor,
+    p: f64,
+    cdist: &Tensor,
+) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
+    let apart = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
+    let twice = Twice::new(&grad0.unsqueeze(-2)?, grad, &apart, cdist, p)?;
+    let of_x1 = twice.apart.sum_dim_intlist(Some(&[-2]), false)?;
+    let of_x2 = twice.apart.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
+    Ok((twice.grad, of_x1, of_x2, twice.distance))
+}
+
 #[op_grad(aten::_euclidean_dist)]
 fn euclidean(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
     // What lies in one place has no direction.
@@ -27,4 +43,63 @@ fn euclidean(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl 
 #[op_grad(aten::_pdist_forward)]
 fn pdist(grad: &Tensor, this: &Tensor, p: f64, result: &Tensor) -> Result<Tensor> {
     aten::_pdist_backward(grad, this, p, result)
+}
+
+#[op_grad(aten::_pdist_backward)]
+fn pdist_backward(
+    grad0: &Tensor,
+    grad: &Tensor,
+    this: &Tensor,
+    p: f64,
+    pdist: &Tensor,
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    let pairs = Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?.combinations(2, false)?;
+    let (first, second) = (pairs.select_int(1, 0)?, pairs.select_int(1, 1)?);
+    let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;
+    let twice = Twice::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
+    let of_first = this.zeros_like()?.index_add(0, &first, &twice.apart)?;
+    Ok((twice.grad, of_first.index_add(0, &second, &twice.apart.neg()?)?, twice.distance))
+}
+
+/// The gradients of a gradient of distances: of what it was multiplied with, of each difference, and of the distances.
+struct Twice {
+    grad: Tensor,
+    apart: Tensor,
+    distance: Tensor,
+}
+
+impl Twice {
+    /// `outer` is what came for the difference of two ends, which is as the difference of what came for them.
+    fn new(outer: &Tensor, grad: &Tensor, apart: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
+        let (sign, size) = (apart.sign()?, apart.abs()?);
+        let straight = |slope: &Tensor| {
+            let grad = inner(outer, slope)?;
+            Ok(Self { grad, apart: apart.zeros_like()?, distance: distance.zeros_like()? })
+        };
+        if p == 0.0 {
+            return straight(&apart.zeros_like()?);
+        }
+        if p == f64::INFINITY {
+            return straight(&sign.masked_fill_scalar(&size.ne(&distance.unsqueeze(-1)?)?, 0)?);
+        }
+        // What lies in one place has no direction.
+        let nowhere = distance.eq_scalar(0)?;
+        let far = distance.masked_fill_scalar(&nowhere, 1)?;
+        let (share, level) = ((size / far.unsqueeze(-1)?)?, apart.eq_scalar(0)?);
+        let slope = (sign * share.pow_tensor_scalar(p - 1.0)?)?.masked_fill_scalar(&level, 0)?;
+        let even = if p < 2.0 { level } else { nowhere.unsqueeze(-1)? };
+        let bend = share.pow_tensor_scalar(p - 2.0)?.masked_fill_scalar(&even, 0)?;
+        let of_grad = inner(outer, &slope)?;
+        let by_distance = ((grad * (p - 1.0))? / far)?;
+        Ok(Self {
+            apart: ((outer * bend)? * by_distance.unsqueeze(-1)?)?,
+            distance: (&of_grad * by_distance)?.neg()?,
+            grad: of_grad,
+        })
+    }
+}
+
+/// The products of rows.
+fn inner(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    (a * b)?.sum_dim_intlist(Some(&[-1]), false)
 }
