@@ -2,12 +2,15 @@
 //!
 //! Positions become a table of places, checked and wrapped before anything is moved.
 
+use std::ops::Range;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast};
 
 use crate::gather::gathered;
 use crate::mask::Picked;
 use crate::moves::{Axis, Step, along, packed};
+use crate::numbers::usized;
 
 /// The positions of an index, the last dimension fastest.
 pub(crate) fn positions(index: &Tensor) -> Result<Vec<i64>> {
@@ -115,13 +118,13 @@ fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
 }
 
 /// How many positions become places at once.
-const TOGETHER: usize = 1 << 16;
+const TOGETHER: usize = 1 << 14;
 
 /// Indices of which none is a mask any more, and what indexing with them gives.
 pub(crate) struct Lists {
     pub(crate) indexed: aten::Indexed,
-    /// For each dimension that has an index, the positions, broadcast.
-    positions: Vec<Vec<i64>>,
+    /// For each dimension that has an index, the positions, broadcast and side by side.
+    positions: Vec<Tensor>,
 }
 
 impl Lists {
@@ -147,58 +150,73 @@ impl Lists {
         }
         let indexed = aten::Indexed::of(this, &lists)?;
         let mut positions = Vec::with_capacity(indexed.dims.len());
-        for &dim in &indexed.dims {
-            let Some(list) = &lists[dim] else { continue };
-            let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
-            crate::moves::copy_called("indices", &mut out, list)?;
-            let mut list = out.to_vec::<i64>()?;
-            inside("indices", &mut list, this.sizes()[dim], Negative::Wraps)?;
-            positions.push(list);
+        for list in indexed.dims.iter().filter_map(|&dim| lists[dim].take()) {
+            let ready =
+                list.dtype() == DType::I64 && list.geometry().is_contiguous() && *list.sizes() == *indexed.index_sizes;
+            positions.push(if ready {
+                list
+            } else {
+                let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
+                crate::moves::copy_called("indices", &mut out, &list)?;
+                out
+            });
         }
         Ok(Self { indexed, positions })
     }
 
-    /// The dimensions of the walk, with these strides on the indexed side: for each the size and the step.
-    pub(crate) fn steps(&self, sizes: &[i64], strides: &[i64]) -> Vec<(i64, Step)> {
-        let count = self.indexed.index_sizes.iter().product::<i64>();
-        let mut table = vec![0_i64; usize::try_from(count).unwrap_or(0)];
-        for (&dim, list) in self.indexed.dims.iter().zip(&self.positions) {
-            table.iter_mut().zip(list).for_each(|(place, position)| *place += position * strides[dim]);
+    /// The dimensions of a walk over some of the positions: for each the size, the step in a tensor of these sizes and strides, and the
+    /// step where what is picked lies side by side.
+    pub(crate) fn steps(&self, some: Range<usize>, sizes: &[i64], strides: &[i64]) -> Result<Vec<(i64, Step, Step)>> {
+        let aten::Indexed { sizes: picked, index_sizes, at, dims } = &self.indexed;
+        let mut places: Option<Vec<i64>> = None;
+        for (&dim, list) in dims.iter().zip(&self.positions) {
+            let mut positions = list.read::<i64>()?[some.clone()].to_vec();
+            inside("indices", &mut positions, sizes[dim], Negative::Wraps)?;
+            positions.iter_mut().for_each(|position| *position *= strides[dim]);
+            if let Some(places) = &mut places {
+                places.iter_mut().zip(positions).for_each(|(place, more)| *place += more);
+            } else {
+                places = Some(positions);
+            }
         }
-        let whole = (0..sizes.len()).filter(|dim| !self.indexed.dims.contains(dim));
-        let mut steps: Vec<(i64, Step)> = whole.map(|dim| (sizes[dim], Step::Stride(strides[dim]))).collect();
-        steps.insert(self.indexed.at, (count, Step::Table(table)));
-        steps
+        let places = places.unwrap_or_else(|| vec![0; some.len()]);
+        let packed = Geometry::contiguous(picked);
+        let others = packed.strides()[..*at].iter().chain(&packed.strides()[at + index_sizes.len()..]);
+        let whole = (0..sizes.len()).filter(|dim| !dims.contains(dim));
+        let mut steps: Vec<_> = whole
+            .zip(others)
+            .map(|(dim, &stride)| (sizes[dim], Step::Stride(strides[dim]), Step::Stride(stride)))
+            .collect();
+        let size = i64::try_from(some.len()).unwrap_or(0);
+        steps.insert(*at, (size, Step::Table(places), Step::Stride(self.width())));
+        Ok(steps)
     }
 
-    /// The same for the result's side, where elements lie side by side.
-    pub(crate) fn packed_steps(&self) -> Vec<Step> {
-        let Indexed { sizes, at, length } = self.result();
-        let mut merged = Dims::from_slice(&sizes[..at]);
-        merged.push(sizes[at..at + length].iter().product());
-        merged.extend_from_slice(&sizes[at + length..]);
-        crate::join::packed_steps(&merged)
+    /// How many positions there are.
+    pub(crate) fn count(&self) -> usize {
+        usized(self.indexed.index_sizes.iter().product())
     }
 
-    fn result(&self) -> Indexed<'_> {
-        Indexed { sizes: &self.indexed.sizes, at: self.indexed.at, length: self.indexed.index_sizes.len() }
+    /// How many elements lie side by side from what one position picks to what the next does.
+    fn width(&self) -> i64 {
+        self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..].iter().product()
     }
-}
-
-/// The result's sizes, and which of them are the indices'.
-struct Indexed<'a> {
-    sizes: &'a [i64],
-    at: usize,
-    length: usize,
 }
 
 #[op_impl(aten::index, CPU)]
 fn index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
     let lists = Lists::of(this, indices)?;
-    let mut out = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
-    let steps = lists.steps(this.sizes(), this.strides()).into_iter().zip(lists.packed_steps());
-    let axes: Vec<Axis> = steps.map(|((size, from), to)| Axis { size, to, from }).collect();
-    along(&mut out, this, &axes)?;
+    let out = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
+    // Some at a time, as a table of all places would be as large as an index.
+    for first in (0..lists.count()).step_by(TOGETHER) {
+        let some = first..lists.count().min(first + TOGETHER);
+        let steps = lists.steps(some, this.sizes(), this.strides())?;
+        let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
+        if out.geometry().count() > 0 {
+            let start = i64::try_from(first).unwrap_or(0) * lists.width();
+            along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
+        }
+    }
     Ok(out)
 }
 

@@ -26,11 +26,6 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     Ok(out)
 }
 
-/// The strides of elements side by side, as steps.
-pub(crate) fn packed_steps(sizes: &[i64]) -> Vec<Step> {
-    Geometry::contiguous(sizes).strides().iter().map(|&stride| Step::Stride(stride)).collect()
-}
-
 #[op_impl(aten::repeat, CPU)]
 fn repeat(this: &Tensor, repeats: &[i64]) -> Result<Tensor> {
     let mut out = aten::repeat_spec(this, repeats)?.on(this.device())?;

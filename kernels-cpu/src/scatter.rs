@@ -313,6 +313,7 @@ fn index_reduce(
     reduce: &str,
     include_self: bool,
 ) -> Result<Tensor> {
+    aten::check_index_reduce(reduce)?;
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
     let how = Reduce::parse(reduce)?;
     let list = list_of(this, at, index, Negative::IsOutside)?;
@@ -368,8 +369,8 @@ fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumul
         values.clone()
     };
     let spec = Spec::pointwise(&[this], this.dtype())?;
-    let steps = lists.steps(this.sizes(), spec.geometry.strides()).into_iter().zip(lists.packed_steps());
-    let axes: Vec<Axis> = steps.map(|((size, to), from)| Axis { size, to, from }).collect();
+    let steps = lists.steps(0..lists.count(), this.sizes(), spec.geometry.strides())?;
+    let axes: Vec<Axis> = steps.into_iter().map(|(size, to, from)| Axis { size, to, from }).collect();
     if accumulate {
         return summed(this, &ready(&values)?, &axes, spec);
     }

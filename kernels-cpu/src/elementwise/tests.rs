@@ -22,6 +22,19 @@ fn a_bound_that_a_dtype_does_not_reach_is_no_bound() {
 }
 
 #[test]
+fn narrow_integers_wrap_and_truth_looks_at_all_bits_of_a_number() {
+    let ends = Tensor::from([i32::MAX, i32::MIN]);
+    assert_eq!(aten::add(&ends, &ends, Scalar::Int(1)).unwrap().to_vec::<i32>().unwrap(), [-2, 0]);
+    assert_eq!(aten::neg(&ends).unwrap().to_vec::<i32>().unwrap(), [-i32::MAX, i32::MIN]);
+    let bytes = Tensor::from([-128_i8, 127]);
+    assert_eq!(aten::abs(&bytes).unwrap().to_vec::<i8>().unwrap(), [-128, 127]);
+    let (no, yes) = (Tensor::from([false, false]), Tensor::from([false, true]));
+    let filled = aten::masked_fill(&no, &yes, &Tensor::number(Scalar::Int(1 << 32))).unwrap();
+    let added = aten::add(&no, &yes, Scalar::Int(1 << 32)).unwrap();
+    assert_eq!([filled.to_string(), added.to_string()], ["tensor([false,  true])"; 2]);
+}
+
+#[test]
 fn results_wrap_and_round_before_they_are_widened() {
     let bytes = Tensor::from([200_u8, 100]);
     let mut out = Tensor::from([0_i64; 2]);

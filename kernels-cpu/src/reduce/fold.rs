@@ -5,12 +5,15 @@ use std::mem::MaybeUninit;
 use dispatch_runtime::{DType, Element};
 
 use super::Fold;
+use crate::elementwise::ahead;
 use crate::math::vectorised;
 
 /// How many columns are folded at once at most: their lanes stay in the nearest cache.
 pub(super) const COLUMNS: usize = 1024;
 /// How many elements a lane takes before it is added to a total.
 const DEPTH: usize = 64;
+/// How many bytes ahead memory is asked for: the processor guesses no further than a page.
+const AHEAD: usize = 8192;
 
 /// A fold whose types the walk does not know. Every function wants as many totals, elements and results as it says, each where the
 /// pointer says, side by side.
@@ -144,6 +147,7 @@ fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F:
                 let mut lanes = [fold.lane(); N];
                 let (wide, rest) = block.as_chunks::<N>();
                 for values in wide {
+                    ahead::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
                     for (lane, &value) in lanes.iter_mut().zip(values) {
                         *lane = fold.add(*lane, value);
                     }

@@ -12,8 +12,8 @@ use crate::pool;
 
 /// How many elements are worth a thread.
 const GRAIN: usize = 32 * 1024;
-/// How many elements are converted at a time at most.
-const BLOCK: usize = 8 * COLUMNS;
+/// How many elements are converted at a time at most: enough that lanes are seldom begun, and no more than the nearest cache holds.
+const BLOCK: [usize; 2] = [4 * COLUMNS, 8 * COLUMNS];
 /// With fewer neighbours than this, rows are too short to be folded as rows.
 const NARROW: usize = 8;
 
@@ -76,7 +76,11 @@ pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &
     let run = walk.gone.first().map_or(1, |gone| gone.0).saturating_mul(if vertical { walk.width } else { 1 });
     let step = if vertical { walk.kept.first().map(|kept| kept.1) } else { walk.gone.first().map(|gone| gone.1) };
     // Elements that are used where they are pass through no block; results still do.
-    let passing = if walk.direct && step.is_none_or(|step| step == signed(element)) { 1 } else { run.min(BLOCK) };
+    let passing = if walk.direct && step.is_none_or(|step| step == signed(element)) {
+        1
+    } else {
+        run.min(BLOCK[usize::from(vertical)])
+    };
     walk.block = passing.max(walk.width);
     walk.run(count);
 }
