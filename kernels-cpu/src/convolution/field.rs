@@ -178,6 +178,7 @@ impl Pass {
     }
 
     /// The results among some places of a strip: which of the places, which image, where in it and how far apart they are.
+    #[inline(always)]
     pub(super) fn results(
         &self,
         strip: &Strip,
