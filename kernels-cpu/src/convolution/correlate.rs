@@ -26,6 +26,7 @@ impl Moves {
     /// Sums that lie side by side, for many filters and channels: of one place after the other.
     fn correlate_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let pass = self.gathering();
+        // So many places that all filters' elements there come from near.
         let room = 4 * NEAR / self.filters.max(4 * LANES);
         let images = (room / self.places().max(1)).clamp(1, self.batch.max(1));
         for strip in pass.strips([1; 2], room * pass.layers(), 1) {
@@ -71,7 +72,7 @@ impl Moves {
         let zeros = vec![T::ZERO; filters_each];
         let out = Shared(weight.as_mut_ptr());
         let work = places.len().saturating_mul(LANES * taps * filters_each);
-        pool::over(0..blocks * parts, GRAIN.div_ceil(work), |pieces| {
+        pool::over(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
             let out = &out;
             let (mut field, mut met, mut sums) = (Field::new(), Vec::new(), Vec::new());
             for piece in pieces {

@@ -169,34 +169,31 @@ impl Pass {
         self.phases.len().max(1) * (self.high[0] - self.low[0] + 1).unsigned_abs()
     }
 
-    /// Where the results of a strip's row are in an image: the first of them, how far they are apart, and how many there are.
-    fn row(&self, strip: &Strip, row: usize) -> (usize, usize, usize) {
+    /// Where the first result of a strip is in an image, and where a row begins after another.
+    pub(super) fn start(&self, strip: &Strip) -> (usize, usize) {
         let at = |dim: usize, number: usize| self.first[dim] + number * self.step[dim];
         let [_, height, width] = self.result;
-        let line = (at(0, strip.plane) * height + at(1, strip.rows.start + row)) * width;
-        (line + at(2, strip.columns.start), self.step[2], strip.columns.len())
-    }
-
-    /// Where the first result of a strip is, and where a row begins after another.
-    pub(super) fn start(&self, strip: &Strip) -> (usize, usize) {
-        (self.row(strip, 0).0, self.step[1] * self.result[2])
+        let line = (at(0, strip.plane) * height + at(1, strip.rows.start)) * width;
+        (line + at(2, strip.columns.start), self.step[1] * width)
     }
 
     /// The results among some places of a strip: which of the places, which image, where in it and how far apart they are.
+    #[inline(always)]
     pub(super) fn results(
         &self,
         strip: &Strip,
         places: Range<usize>,
         mut found: impl FnMut(Range<usize>, usize, usize, usize),
     ) {
+        let ((start, down), step) = (self.start(strip), self.step[2]);
         for row in places.start / strip.pitch..places.end.div_ceil(strip.pitch) {
-            let (start, step, count) = self.row(strip, row);
             for image in 0..strip.images {
                 let line = row * strip.pitch + image * strip.apart;
                 let from = places.start.max(line);
-                let to = places.end.min(line + count);
+                let to = places.end.min(line + strip.columns.len());
                 if from < to {
-                    found(from - places.start..to - places.start, image, start + (from - line) * step, step);
+                    let at = start + row * down + (from - line) * step;
+                    found(from - places.start..to - places.start, image, at, step);
                 }
             }
         }

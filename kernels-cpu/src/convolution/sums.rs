@@ -1,8 +1,8 @@
 //! The loops of convolutions: sums that stay in registers.
 //!
 //! Results that lie side by side are computed side by side, for several channels at once: a number of the weight meets as many elements
-//! of a [field](super::field), and an element as many weights, as there are registers for the sums. The gradient of a weight has its
-//! sums the other way around: what is added up lies side by side.
+//! of a [field](super::field), and an element as many weights, as there are registers for the sums. The gradient of a weight
+//! of few channels has its sums the other way around: what is added up lies side by side.
 
 use dispatch_runtime::{Complex32, Complex64};
 use pulp::{Arch, Simd, WithSimd};
