@@ -76,7 +76,11 @@ pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &
     let run = walk.gone.first().map_or(1, |gone| gone.0).saturating_mul(if vertical { walk.width } else { 1 });
     let step = if vertical { walk.kept.first().map(|kept| kept.1) } else { walk.gone.first().map(|gone| gone.1) };
     // Elements that are used where they are pass through no block; results still do.
-    let passing = if walk.direct && step.is_none_or(|step| step == signed(element)) { 1 } else { run.min(BLOCK[usize::from(vertical)]) };
+    let passing = if walk.direct && step.is_none_or(|step| step == signed(element)) {
+        1
+    } else {
+        run.min(BLOCK[usize::from(vertical)])
+    };
     walk.block = passing.max(walk.width);
     walk.run(count);
 }
