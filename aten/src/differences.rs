@@ -30,10 +30,10 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
         (None, None) => this.clone(),
         _ => cat(&[prepend, Some(this), append].into_iter().flatten().cloned().collect::<Vec<_>>(), dim)?,
     };
-    if n == 0 {
+    let length = line.sizes()[at];
+    if n == 0 || length == 0 {
         return crate::clone(&line, None);
     }
-    let length = line.sizes()[at];
     for left in (length.saturating_sub(n).max(0)..length).rev() {
         let (before, behind) = (line.narrow(dim, 0, left)?, line.narrow(dim, 1, left)?);
         line = if line.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };

@@ -378,8 +378,21 @@ fn index_reduce_meta(
     reduce: &str,
     include_self: bool,
 ) -> Result<Tensor> {
-    let _ = (reduce, include_self);
+    let _ = include_self;
+    check_index_reduce(reduce)?;
     index_from_spec(this, dim, index, source)?.0.on(Device::META)
+}
+
+/// Refuses a word that is no reduction of [`index_reduce`], which leaves sums to [`index_add`].
+///
+/// # Errors
+///
+/// Where it is one.
+pub fn check_index_reduce(reduce: &str) -> Result<(), BadArgument> {
+    match reduce {
+        "prod" | "mean" | "amax" | "amin" => Ok(()),
+        other => Err(BadArgument::value("reduce", other, "`prod`, `mean`, `amax` or `amin`")),
+    }
 }
 
 /// What [`index_add`] and its like make, and along which dimension.

@@ -137,7 +137,7 @@ fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
     let mut stride: i64 = 1;
     for dim in order {
         dense[dim] = stride;
-        stride = stride.saturating_mul(sizes[dim].max(1));
+        stride = stride.saturating_mul(sizes[dim]);
     }
     Geometry::strided(sizes, &dense, 0).unwrap_or_else(|| Geometry::contiguous(sizes))
 }

@@ -1,9 +1,11 @@
 //! Elementwise arithmetic of several operands.
 
-use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Result, Scalar, Tensor, result_dtype};
+use dispatch_runtime::{
+    BadArgument, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
+};
 
 use crate::compute::{Compute, Field, Fraction, Ordered};
-use crate::elementwise::elementwise;
+use crate::elementwise::{Loops, elementwise, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
@@ -19,7 +21,6 @@ elementwise! {
     xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b, Real::log);
     logaddexp - logaddexp_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp, Real::log1p);
     logaddexp2 - logaddexp2_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
-    nextafter nextafter_ nextafter_out [f32 f64] (this, other) => |[a, b]| a.towards(b);
     copysign copysign_ copysign_out [f32 f64] (this, other) => |[a, b]| Real::copysign(a, b);
     gcd gcd_ gcd_out [i64] (this, other) => |[a, b]| common_divisor(a, b);
     lcm lcm_ lcm_out [i64] (this, other) => |[a, b]| common_multiple(a, b);
@@ -90,6 +91,36 @@ fn log_sum<T: Fraction + Ordered>(a: T, b: T, exp: impl Fn(T) -> T, log_1p: impl
 #[inline(always)]
 fn log2_1p<T: Fraction>(x: T) -> T {
     Real::log1p(x) * T::near(std::f64::consts::LOG2_E)
+}
+
+/// The next number is that of the dtype, not of the type that it is computed in.
+#[op_impl(aten::nextafter, CPU)]
+fn nextafter(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let steps: Loops<'_, 2> = match result_dtype([this, other]) {
+        DType::BF16 => &loops!(
+            [f32] | [a, b] | narrow_step(a, b, |x| bf16::from_f32(x).to_bits(), |x| bf16::from_bits(x).to_f32())
+        ),
+        DType::F16 => {
+            &loops!([f32] | [a, b] | narrow_step(a, b, |x| f16::from_f32(x).to_bits(), |x| f16::from_bits(x).to_f32()))
+        }
+        _ => &loops!([f32 f64] |[a, b]| a.towards(b)),
+    };
+    fresh::<aten::nextafter, 2>([this, other], steps)
+}
+
+/// One step towards `b` among numbers whose bits are a sign and a size.
+fn narrow_step(a: f32, b: f32, bits: impl Fn(f32) -> u16, number: impl Fn(u16) -> f32) -> f32 {
+    const SIGN: u16 = 1 << 15;
+    if a == b || a.is_nan() || b.is_nan() {
+        return if a.is_nan() { a } else { b };
+    }
+    let (bits, up) = (bits(a), a < b);
+    number(match bits & !SIGN {
+        0 if up => 1,
+        0 => SIGN | 1,
+        _ if up == (bits & SIGN == 0) => bits + 1,
+        _ => bits - 1,
+    })
 }
 
 fn common_divisor(a: i64, b: i64) -> i64 {

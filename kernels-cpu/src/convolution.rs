@@ -268,7 +268,8 @@ impl Product {
         }
         let pieces = if pool::threads_here() == 1 { 1 } else { 2 * pool::num_threads() };
         let batch = self.items / self.groups;
-        let most = batch / pieces.div_ceil(self.groups).min(batch);
+        // Where little is added up, it takes longer to put the images' results apart.
+        let most = if self.source.0 < LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
         let strips = pass.strips([batch, most], NEAR / self.source.0.max(1), pieces.div_ceil(self.items));
         let together = strips.first().map_or(1, |strip| strip.images);
         let items = batch.div_ceil(together) * self.groups;
@@ -283,9 +284,9 @@ impl Product {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
                 let first = piece / strips.len() / items * chunk;
                 let group = item % self.groups;
-                // There may be fewer images than lie side by side: the last is computed again, and left.
-                let of_image =
-                    |image: usize| (item / self.groups * together + image).min(batch - 1) * self.groups + group;
+                let first_image = item / self.groups * together;
+                // There may be fewer images than lie side by side: the last is computed again.
+                let of_image = |image: usize| (first_image + image).min(batch - 1) * self.groups + group;
                 let (start, end) = (group * lines + first, (group + 1) * lines);
                 let weights = Weights { numbers: &weights[start * inner..end * inner], start: &starts[start..end] };
                 field.lay_out(pass, strip, [self.source.0, 1], |channel, image| {
@@ -406,3 +407,6 @@ fn add_up<T: Term>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

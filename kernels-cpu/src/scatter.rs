@@ -313,6 +313,7 @@ fn index_reduce(
     reduce: &str,
     include_self: bool,
 ) -> Result<Tensor> {
+    aten::check_index_reduce(reduce)?;
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
     let how = Reduce::parse(reduce)?;
     let list = list_of(this, at, index, Negative::IsOutside)?;

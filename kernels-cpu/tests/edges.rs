@@ -15,6 +15,20 @@ fn infinities_become_the_largest_number_of_their_dtype() -> Result<()> {
 }
 
 #[test]
+fn the_next_number_is_that_of_the_dtype() -> Result<()> {
+    let (from, to) = (Tensor::from([1.0_f32, 1.0, 0.0, f32::NEG_INFINITY]), Tensor::from([2.0_f32, 0.0, -1.0, 0.0]));
+    let expected = [
+        (DType::F16, [1.0 + 2_f64.powi(-10), 1.0 - 2_f64.powi(-11), -(2_f64.powi(-24)), -65504.0]),
+        (DType::BF16, [1.0 + 2_f64.powi(-7), 1.0 - 2_f64.powi(-8), -(2_f64.powi(-133)), -3.389_531_389_251_535_5e38]),
+    ];
+    for (dtype, next) in expected {
+        let found = from.to(dtype)?.nextafter(&to.to(dtype)?)?;
+        assert_eq!((found.dtype(), found.to(DType::F64)?.to_vec::<f64>()?), (dtype, next.to_vec()));
+    }
+    Ok(())
+}
+
+#[test]
 fn a_triangle_takes_as_long_as_it_is_large() -> Result<()> {
     assert_eq!(aten::tril_indices!(1 << 40, 0, 2)?.sizes(), [2, 0]);
     assert_eq!(aten::triu_indices!(1 << 40, 3, 0)?.to_vec::<i64>()?, [0, 0, 0, 1, 1, 2, 0, 1, 2, 1, 2, 2]);

@@ -115,7 +115,7 @@ struct Point<'a> {
 /// The gradients against the values.
 fn first(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
     let direction = &point.direction(seed)[..point.count];
-    Slopes::of(&point.gradient()?, direction, |step| point.moved(direction, step).value())
+    Slopes::of(&point.gradient()?, direction, |step| point.moved(direction, step).value_if_any())
 }
 
 /// The gradients of a mixture of the gradients against that mixture.
@@ -123,7 +123,10 @@ fn second(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
     let (direction, mixture) = (point.direction(seed), &point.direction(seed + 100)[..point.count]);
     let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
     let actual = point.second_gradient(mixture)?;
-    Slopes::of(&actual, &direction, |step| point.moved(&direction, step).gradient().map(mixed))
+    Slopes::of(&actual, &direction, |step| {
+        let moved = point.moved(&direction, step);
+        if moved.value_if_any()?.is_nan() { Ok(f64::NAN) } else { moved.gradient().map(mixed) }
+    })
 }
 
 impl<'a> Point<'a> {
@@ -177,6 +180,14 @@ impl<'a> Point<'a> {
             sum += floats(&to_array(result)?).iter().zip(floats(seed)).map(|(a, b)| a * b).sum::<f64>();
         }
         Ok(sum)
+    }
+
+    /// The same, and no number where the point is beside what the operator takes.
+    fn value_if_any(&self) -> Result<f64, Stop> {
+        match self.value() {
+            Err(Stop::Failed(Failure::Refused(_))) => Ok(f64::NAN),
+            other => other,
+        }
     }
 
     /// The gradients by the leaves, one after the other.

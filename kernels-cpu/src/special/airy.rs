@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::Complex64;
 
-use super::bessel::{distances, scaled_k};
+use super::bessel::{distances, excess_acosh, scaled_k};
 
 /// Its power series near zero, and Bessel functions of the order one third elsewhere.
 pub(super) fn ai(x: f64) -> f64 {
@@ -37,9 +37,10 @@ fn series(x: f64) -> f64 {
 /// The function of `-z`, as an integral over a path on which the exponent loses size as fast as it can, and keeps its phase.
 fn waves(z: f64) -> f64 {
     const ORDER: f64 = 1.0 / 3.0;
-    let zeta = 2.0 / 3.0 * z * z.sqrt();
+    // In this order of operations, as far out as the phase is all that is left of the argument's digits, it is PyTorch's.
+    let zeta = 2.0 * z * z.sqrt() / 3.0;
     let size = 45.0 / zeta;
-    let (step, steps) = distances((0.5 * (size + (size * size + 4.0).sqrt())).acosh());
+    let (step, steps) = distances(excess_acosh(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
     let at = |i: u32| {
         let s = f64::from(i) * step;
         // The path is at this height above the real line.
@@ -69,6 +70,9 @@ mod tests {
         for (x, value) in known {
             assert!((ai(x) - value).abs() < 1e-11, "{x}: {}, not {value}", ai(x));
         }
+        let far = PI.sqrt() * 1e20_f64.powf(0.25) * ai(-1e20);
+        let zeta = 2.0 * 1e30_f64 / 3.0;
+        assert!((far - 0.5_f64.sqrt() * (zeta.sin() + zeta.cos())).abs() < 1e-9, "{far}");
         assert_eq!(ai(f64::MAX), 0.0);
         assert!(ai(f64::NAN).is_nan());
     }

@@ -49,7 +49,7 @@ pub(super) fn scaled_k(order: f64, x: f64) -> f64 {
 }
 
 /// `acosh(1 + x)`, also of an `x` that is lost beside 1.
-fn excess_acosh(x: f64) -> f64 {
+pub(super) fn excess_acosh(x: f64) -> f64 {
     (x + (x * (x + 2.0)).sqrt()).ln_1p()
 }
 
