@@ -180,8 +180,8 @@ impl Lists {
             }
         }
         let places = places.unwrap_or_else(|| vec![0; some.len()]);
-        let packed = Geometry::contiguous(picked);
-        let others = packed.strides()[..*at].iter().chain(&packed.strides()[at + index_sizes.len()..]);
+        let dense = Geometry::contiguous(picked);
+        let others = dense.strides()[..*at].iter().chain(&dense.strides()[at + index_sizes.len()..]);
         let whole = (0..sizes.len()).filter(|dim| !dims.contains(dim));
         let mut steps: Vec<_> = whole
             .zip(others)

@@ -75,8 +75,8 @@ impl Walk {
         let mut mistakes = Mistakes::default();
         mistakes.read(&a.model, held.as_ref());
         mistakes.read(&b.model, held.as_ref());
-        let are_truth = a.model.dtype == DType::Bool && b.model.dtype == DType::Bool;
-        mistakes.add(Mistake::DType, are_truth && operator == "aten::sub.Tensor");
+        let has_truth = a.model.dtype == DType::Bool || b.model.dtype == DType::Bool;
+        mistakes.add(Mistake::DType, has_truth && operator == "aten::sub.Tensor");
         let sizes = broadcast(&a.model.sizes, &b.model.sizes);
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         let Some(elements) = met(&a.model, &b.model, f) else { return };

@@ -51,8 +51,9 @@ impl Walk {
         mistakes.written(this, &[other], held.as_ref());
         mistakes.read(&other.model, held.as_ref());
         let common = promoted(&[&this.model, &other.model]);
-        let are_truth = common == DType::Bool && operator == "aten::sub_.Tensor";
-        mistakes.add(Mistake::DType, are_truth || kind(common) > kind(this.model.dtype));
+        let has_truth = this.model.dtype == DType::Bool || other.model.dtype == DType::Bool;
+        let subtracts_truth = has_truth && operator == "aten::sub_.Tensor";
+        mistakes.add(Mistake::DType, subtracts_truth || kind(common) > kind(this.model.dtype));
         let sizes = broadcast(&this.model.sizes, &other.model.sizes);
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         mistakes.add(Mistake::Sizes, sizes.is_some_and(|sizes| sizes != this.model.sizes));
