@@ -255,6 +255,9 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
         let distances = array.elements.iter().zip(&double.elements).zip(&recorded.elements);
         distances.fold(0.0_f64, |worst, ((&one, &double), &recorded)| {
             let agrees = Tolerance { relative: 0.0, absolute: 0.0 }.allows(one, recorded);
+            if is_nan(complex(recorded)) && !agrees {
+                return f64::INFINITY;
+            }
             let (one, double) = (complex(one), complex(double));
             let distance = (one - double).norm();
             if distance.is_nan() {
@@ -338,6 +341,13 @@ mod tests {
         let actual = floats(DType::BF16, &[1.0]);
         assert!(as_good(&actual, &recorded, &double, || 1.0 / 64.0));
         assert!(!as_good(&actual, &recorded, &double, || 1.0 / 128.0));
+    }
+
+    #[test]
+    fn a_number_where_the_recording_has_none_is_not_good() {
+        let (double, recorded) = (floats(DType::F64, &[1.0, 2.0]), floats(DType::F32, &[f64::NAN, 2.0]));
+        assert!(as_good(&recorded, &recorded, &double, || 0.0));
+        assert!(!as_good(&floats(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
     }
 
     #[test]

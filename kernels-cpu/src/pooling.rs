@@ -70,7 +70,7 @@ macro_rules! pools {
         ) -> Result<(Tensor, Tensor)> {
             let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
             let boxes = || Boxes::of_window(&pooling, this.sizes());
-            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, aten::windowed_like($rank, this, &pooling.sizes)) })
+            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, &aten::windowed_like($rank, this, &pooling.sizes)) })
         }
 
         #[op_impl(aten::$max_backward, CPU)]
@@ -89,7 +89,7 @@ macro_rules! pools {
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
             aten::check_indices(this, indices, &pooling.sizes)?;
             computed!($max_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_largest::<T>($rank, grad_output, aten::windowed_like($rank, this, this.sizes()), indices)
+                back_to_largest::<T>($rank, grad_output, &aten::windowed_like($rank, this, this.sizes()), indices)
             })
         }
 
@@ -106,7 +106,7 @@ macro_rules! pools {
             aten::check_divisor(divisor_override)?;
             let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
             let boxes = || Boxes::of_window(&pooling, this.sizes()).counting(count_include_pad, divisor_override);
-            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, aten::pooled_like($rank, this, &pooling.sizes)) })
+            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, &aten::pooled_like($rank, this, &pooling.sizes)) })
         }
 
         #[op_impl(aten::$avg_backward, CPU)]
@@ -126,7 +126,7 @@ macro_rules! pools {
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
             let boxes = || Boxes::of_window(&pooling, this.sizes()).counting(count_include_pad, divisor_override);
             computed!($avg_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_all::<T>(boxes, grad_output, aten::pooled_like($rank, this, this.sizes()))
+                back_to_all::<T>(boxes, grad_output, &aten::pooled_like($rank, this, this.sizes()))
             })
         }
 
@@ -134,7 +134,7 @@ macro_rules! pools {
         fn $adaptive(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
             let sizes = aten::adaptive_sizes($rank, this, output_size)?;
             let boxes = || Boxes::adaptive($rank, this.sizes(), &sizes);
-            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, aten::pooled_like($rank, this, &sizes)) })
+            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, &aten::pooled_like($rank, this, &sizes)) })
         }
 
         #[op_impl(aten::$adaptive_backward, CPU)]
@@ -142,7 +142,7 @@ macro_rules! pools {
             aten::check_adaptive_gradient($rank, grad_output, this)?;
             let boxes = || Boxes::adaptive($rank, this.sizes(), grad_output.sizes());
             computed!($adaptive_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_all::<T>(boxes, grad_output, aten::pooled_like($rank, this, this.sizes()))
+                back_to_all::<T>(boxes, grad_output, &aten::pooled_like($rank, this, this.sizes()))
             })
         }
 
@@ -150,7 +150,7 @@ macro_rules! pools {
         fn $adaptive_max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
             let sizes = aten::adaptive_sizes($rank, this, output_size)?;
             let boxes = || Boxes::adaptive($rank, this.sizes(), &sizes);
-            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, aten::pooled_like($rank, this, &sizes)) })
+            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, &aten::pooled_like($rank, this, &sizes)) })
         }
 
         #[op_impl(aten::$adaptive_max_backward, CPU)]
@@ -158,7 +158,7 @@ macro_rules! pools {
             aten::check_adaptive_gradient($rank, grad_output, this)?;
             aten::check_indices(this, indices, grad_output.sizes())?;
             computed!($adaptive_max_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, aten::pooled_like($rank, this, this.sizes()), indices)
+                back_to_largest::<T>($rank, grad_output, &aten::pooled_like($rank, this, this.sizes()), indices)
             })
         }
     )*};
@@ -171,12 +171,12 @@ pools! {
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
-fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: Spec) -> Result<(Tensor, Tensor)> {
+fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -> Result<(Tensor, Tensor)> {
     let elements = packed::<T>(this)?;
     let laid_out = Spec { dtype: DType::I64, ..spec.clone() };
     let mut indices = Spec::contiguous(DType::I64, spec.geometry.sizes()).on(this.device())?;
     let mut found = indices.write::<i64>()?;
-    let out = filled(&spec, |out: &mut [T]| {
+    let out = filled(spec, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
@@ -268,7 +268,7 @@ macro_rules! fractional_pools {
             aten::check_gradient(grad_output, this, &pooling.sizes)?;
             aten::check_indices(this, indices, &pooling.sizes)?;
             computed!($backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, Spec::contiguous(this.dtype(), this.sizes()), indices)
+                back_to_largest::<T>($rank, grad_output, &Spec::contiguous(this.dtype(), this.sizes()), indices)
             })
         }
     )*};
@@ -279,7 +279,7 @@ fractional_pools! {
     3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
-fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: Spec, indices: &Tensor) -> Result<Tensor> {
+fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: &Spec, indices: &Tensor) -> Result<Tensor> {
     let (grad, indices) = (packed::<T>(grad_output)?, packed::<i64>(indices)?);
     let length = |sizes: &[i64]| -> usize {
         sizes[sizes.len() - rank..].iter().map(|&size| usize::try_from(size).unwrap_or(0)).product()
@@ -290,7 +290,7 @@ fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: Spec, indic
         let size = i64::try_from(area).unwrap_or(i64::MAX);
         return Err(BadArgument::new("indices", Problem::Index { index, size }).into());
     }
-    filled(&spec, |out: &mut [T]| {
+    filled(spec, |out: &mut [T]| {
         out.fill(<T as Compute>::ZERO);
         if places == 0 {
             return Ok(());
@@ -306,9 +306,9 @@ fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: Spec, indic
     })
 }
 
-fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: Spec) -> Result<Tensor> {
+fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -> Result<Tensor> {
     let elements = packed::<T>(this)?;
-    filled(&spec, |out: &mut [T]| {
+    filled(spec, |out: &mut [T]| {
         if out.is_empty() {
             return Ok(());
         }
@@ -331,9 +331,9 @@ fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: Spec) ->
     })
 }
 
-fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, spec: Spec) -> Result<Tensor> {
+fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, spec: &Spec) -> Result<Tensor> {
     let grad = packed::<T>(grad_output)?;
-    filled(&spec, |out: &mut [T]| {
+    filled(spec, |out: &mut [T]| {
         out.fill(<T as Compute>::ZERO);
         if out.is_empty() {
             return Ok(());

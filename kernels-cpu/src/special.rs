@@ -29,10 +29,10 @@ elementwise! {
     special_i0e - special_i0e_out [f32 f64] (this) => |[x]| by(x, bessel::scaled_i0);
     special_i1 - special_i1_out [f32 f64] (this) => |[x]| by(x, bessel::i1);
     special_i1e - special_i1e_out [f32 f64] (this) => |[x]| by(x, bessel::scaled_i1);
-    special_bessel_j0 - special_bessel_j0_out [f32 f64] (this) => |[x]| by(x, libm::j0);
-    special_bessel_j1 - special_bessel_j1_out [f32 f64] (this) => |[x]| by(x, libm::j1);
-    special_bessel_y0 - special_bessel_y0_out [f32 f64] (this) => |[x]| by(x, libm::y0);
-    special_bessel_y1 - special_bessel_y1_out [f32 f64] (this) => |[x]| by(x, libm::y1);
+    special_bessel_j0 - special_bessel_j0_out [f32 f64] (this) => |[x]| by(x, |x| bessel::waves(x, libm::j0));
+    special_bessel_j1 - special_bessel_j1_out [f32 f64] (this) => |[x]| by(x, |x| bessel::waves(x, libm::j1));
+    special_bessel_y0 - special_bessel_y0_out [f32 f64] (this) => |[x]| by(x, |x| bessel::waves(x, libm::y0));
+    special_bessel_y1 - special_bessel_y1_out [f32 f64] (this) => |[x]| by(x, |x| bessel::waves(x, libm::y1));
     special_modified_bessel_i0 - special_modified_bessel_i0_out [f32 f64] (this) => |[x]| by(x, bessel::i0);
     special_modified_bessel_i1 - special_modified_bessel_i1_out [f32 f64] (this) => |[x]| by(x, bessel::i1);
     special_modified_bessel_k0 - special_modified_bessel_k0_out [f32 f64] (this) => |[x]| by(x, |x| bessel::k(0.0, x));

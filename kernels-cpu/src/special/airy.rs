@@ -37,7 +37,6 @@ fn series(x: f64) -> f64 {
 /// The function of `-z`, as an integral over a path on which the exponent loses size as fast as it can, and keeps its phase.
 fn waves(z: f64) -> f64 {
     const ORDER: f64 = 1.0 / 3.0;
-    // In this order of operations, as far out as the phase is all that is left of the argument's digits, it is PyTorch's.
     let zeta = 2.0 * z * z.sqrt() / 3.0;
     let size = 45.0 / zeta;
     let (step, steps) = distances(excess_acosh(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));

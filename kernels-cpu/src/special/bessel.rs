@@ -53,6 +53,11 @@ pub(super) fn excess_acosh(x: f64) -> f64 {
     (x + (x * (x + 2.0)).sqrt()).ln_1p()
 }
 
+/// A function that swings ever on; PyTorch knows no limit of it.
+pub(super) fn waves(x: f64, f: impl Fn(f64) -> f64) -> f64 {
+    if x.is_infinite() { f64::NAN } else { f(x) }
+}
+
 /// `sin(x) / x`
 pub(super) fn spherical(x: f64) -> f64 {
     match x.abs() {
@@ -117,6 +122,7 @@ mod tests {
         near(scaled_k(0.0, 1e-320), 736.943_172_406_632_2);
         near(scaled_k(1.0, 1e300), 1.253_314_137_315_500_2e-150);
         assert_eq!((k(0.0, f64::INFINITY), scaled_k(1.0, f64::INFINITY)), (0.0, 0.0));
+        assert!(waves(f64::INFINITY, libm::j0).is_nan() && waves(f64::NEG_INFINITY, libm::j1).is_nan());
         assert_eq!((i0(f64::MAX), i1(f64::MIN)), (f64::INFINITY, f64::NEG_INFINITY));
     }
 }

@@ -20,14 +20,13 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let works = steps.chain(works().map(|(work, _)| work));
     for work in works.filter(|work| options.want(&[work, "memory"])) {
         for &threads in &options.threads {
-            eprintln!("{work}: memory");
             let Some(ours) = most(&programs.ours, &work, threads)? else { continue };
             for (_, program) in training::others(programs) {
                 let theirs = most(program, &work, threads)?;
                 let measure = format!("memory, {}", Row::on(threads));
-                rows.extend(
-                    theirs.map(|theirs| Row::new(&work, &measure, &program.name, [ours, theirs], Unit::Bytes, 1.0)),
-                );
+                rows.extend(theirs.map(|theirs| {
+                    Row::new(&work, &measure, &program.name, [ours, theirs], Unit::Bytes, 1.0).announced()
+                }));
             }
         }
     }

@@ -42,6 +42,12 @@ impl Row {
         format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
     }
 
+    /// Says what was found as soon as it is: the table comes when all is done.
+    pub(crate) fn announced(self) -> Self {
+        eprintln!("{}", self.cells().join("  "));
+        self
+    }
+
     fn ratio(&self) -> f64 {
         if self.unit == Unit::Speedup { self.ours / self.theirs } else { self.theirs / self.ours }
     }

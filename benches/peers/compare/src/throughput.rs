@@ -25,12 +25,11 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         all.push((*threads, [Side::start(&programs.ours, *threads)?, Side::start(pytorch, *threads)?]));
     }
     for (work, target) in works {
-        eprintln!("{work}");
         let mut first: Option<(usize, [f64; 2])> = None;
         for (threads, sides) in &mut all {
             let [Some(ours), Some(theirs)] = race(sides, &work, *threads)?[..] else { continue };
             let row = |measure: &str, pair, unit, target| Row::new(&work, measure, &pytorch.name, pair, unit, target);
-            rows.push(row(&Row::on(*threads), [ours, theirs], Unit::Seconds, target));
+            rows.push(row(&Row::on(*threads), [ours, theirs], Unit::Seconds, target).announced());
             match first {
                 None => first = Some((*threads, [ours, theirs])),
                 Some((one, [our_first, their_first])) => {
