@@ -197,15 +197,35 @@ fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Resu
 
 /// One number beside every position of an index.
 fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
-    match Geometry::strided(index.sizes(), &vec![0; index.sizes().len()], 0) {
-        Some(geometry) => Ok(number.restride(geometry)?),
-        None => Ok(number.clone()),
-    }
+    corner(number, index.sizes(), &vec![0; index.sizes().len()])
 }
 
 fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, how: Reduce, include: bool) -> Result<Tensor> {
     let (spec, at) = aten::scatter_spec(this, dim, index, Some(src))?;
-    reduced(this, &ready(src)?, &Way::Index(at, index), how, include, spec)
+    let from = ready(src)?;
+    let Some(line) = line_of(index, at)? else {
+        return reduced(this, &from, &Way::Index(at, index), how, include, spec);
+    };
+    let list = list_of(this, at, &line, Negative::IsOutside)?;
+    let from = corner(&from, index.sizes(), from.strides())?;
+    let axes = rows(&from, at, &list, spec.geometry.strides());
+    reduced(this, &from, &Way::Along(&axes), how, include, spec)
+}
+
+/// What an index says along a dimension, if it says so at several places beside it and never otherwise.
+fn line_of(index: &Tensor, at: usize) -> Result<Option<Tensor>> {
+    let (sizes, strides) = (index.sizes(), index.strides());
+    let alike = (0..sizes.len()).all(|dim| dim == at || sizes[dim] == 1 || strides[dim] == 0);
+    let wide = (0..sizes.len()).any(|dim| dim != at && sizes[dim] > 1);
+    if alike && wide { corner(index, &sizes[at..=at], &strides[at..=at]).map(Some) } else { Ok(None) }
+}
+
+/// The first elements of a tensor, as many as sizes say.
+fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
+    match Geometry::strided(sizes, strides, tensor.geometry().offset()) {
+        Some(geometry) => Ok(tensor.restride(geometry)?),
+        None => Ok(tensor.clone()),
+    }
 }
 
 /// Refuses all but the two words of [`aten::scatter_reduce`].
@@ -528,6 +548,25 @@ mod tests {
         let turn = |tensor: &Tensor| aten::t(tensor).unwrap();
         let sum = aten::scatter_add(&turn(&this), 1, &turn(&index), &turn(&src)).unwrap();
         assert_eq!(turn(&sum).to_vec::<f32>().unwrap(), expected);
+    }
+
+    #[test]
+    fn an_index_that_says_the_same_beside_it_does_as_if_it_were_written_out() {
+        let this = sized(&Tensor::from((0..40_u8).map(f32::from).collect::<Vec<f32>>()), &[8, 5]);
+        let src = sized(&Tensor::from((0..30_u8).map(|x| 0.5 * f32::from(x)).collect::<Vec<f32>>()), &[6, 5]);
+        let line = sized(&Tensor::from_slice(&[3_i64, 0, 3, 7]), &[4, 1]);
+        let index = line.restride(Geometry::strided(&[4, 3], &[1, 0], 0).unwrap()).unwrap();
+        let written = aten::clone(&index, Some(dispatch_runtime::MemoryFormat::Contiguous)).unwrap();
+        for (reduce, include_self) in [("sum", true), ("sum", false), ("mean", true), ("amax", false), ("prod", true)] {
+            let reduced = |index: &Tensor| {
+                aten::scatter_reduce_two(&this, 0, index, &src, reduce, include_self).unwrap().to_vec::<f32>().unwrap()
+            };
+            assert_eq!(reduced(&index), reduced(&written), "{reduce}");
+        }
+        let outside = sized(&Tensor::from_slice(&[8_i64]), &[1, 1]);
+        let outside = outside.restride(Geometry::strided(&[1, 3], &[1, 0], 0).unwrap()).unwrap();
+        let error = aten::scatter_add(&this, 0, &outside, &src).unwrap_err().to_string();
+        assert!(error.contains("`index`") && error.contains('8'), "{error}");
     }
 
     #[test]

@@ -118,7 +118,8 @@ fn zeta_above(s: f64, x: f64) -> f64 {
         1.0 / 47_900_160.0,
         -691.0 / 1_307_674_368_000.0,
     ];
-    if x.is_infinite() {
+    // PyTorch knows neither limit.
+    if x.is_infinite() || s.is_infinite() && x > 1.0 {
         return f64::NAN;
     }
     // Beyond 171 there are no factorials to multiply the sum with.
