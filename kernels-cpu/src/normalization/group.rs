@@ -75,13 +75,15 @@ fn group_norm_backward(
                 let start = planes.start % all;
                 weighted(&values[planes], &weight[start..start + channels]) / count
             };
+            let means: Vec<[f64; 2]> =
+                (0..mean.len()).map(|group| [weighed(&sums, group), weighed(&slopes, group)]).collect();
             let part = |plane: usize| {
-                let (mean, rstd) = (mean[of(plane)], rstd[of(plane)]);
+                let (mean, rstd, [sum, slope]) = (mean[of(plane)], rstd[of(plane)], means[of(plane)]);
                 Part {
                     weight: weight[plane % all],
                     mean: T::near(mean),
-                    sum: T::near(weighed(&sums, of(plane))),
-                    slope: T::near(weighed(&slopes, of(plane)) * rstd * rstd),
+                    sum: T::near(sum),
+                    slope: T::near(slope * rstd * rstd),
                     scale: T::near(rstd),
                 }
             };
