@@ -1,12 +1,13 @@
 //! Lines are groups of channels, and every channel has parameters.
 
-use dispatch_runtime::{Geometry, Result, Tensor, op_impl};
+use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
-use super::planes::{Part, centered, sums};
+use super::planes::{Part, add_up};
 use super::{Three, float, forward, parameter, reciprocal_deviation};
 use crate::compute::Fraction;
+use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
-use crate::reduce::computed;
+use crate::reduce::{computed, lines};
 
 /// A tensor of channels as one of groups of channels.
 fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
@@ -59,49 +60,69 @@ fn group_norm_backward(
 ) -> Result<Three> {
     let specs = aten::group_norm_gradients(grad_out, input, [mean, rstd], weight, [N, C, HxW, group], output_mask)?;
     let [a, b, c] = specs.map(|spec| spec.on(input.device()));
-    let (mut of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
-    let dims: Vec<bool> = (0..input.sizes().len()).map(|dim| dim >= 2).collect();
+    let (of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
     let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
-    let (all, channels) = (usized(C), usized(C / group));
-    // Lines are planes, and groups are so many planes in a row.
-    let of = |plane: usize| plane / channels;
+    let (grads, inputs) = (grouped(grad_out, group)?, grouped(input, group)?);
+    let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();
+    let (groups, channels, area) = (usized(group), usized(C / group), usized(HxW));
+    let planes: Vec<i64> = [N, group, C / group].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
+    let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
+    let mut slopes = sums.fresh_like(DType::F64)?;
     computed!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
-        let [sums, slopes] = sums([grad_out, input], &dims, |plane| T::near(mean[of(plane)]))?;
-        if output_mask[0] {
-            let weight = parameter::<T>(weight, C, 1.0)?;
-            let count = float(channels * usized(HxW));
-            let weighed = |values: &[f64], group: usize| {
-                let planes = group * channels..(group + 1) * channels;
-                let start = planes.start % all;
-                weighted(&values[planes], &weight[start..start + channels]) / count
-            };
-            let means: Vec<[f64; 2]> =
-                (0..mean.len()).map(|group| [weighed(&sums, group), weighed(&slopes, group)]).collect();
-            let part = |plane: usize| {
-                let (mean, rstd, [sum, slope]) = (mean[of(plane)], rstd[of(plane)], means[of(plane)]);
-                Part {
-                    weight: weight[plane % all],
-                    mean: T::near(mean),
-                    sum: T::near(sum),
-                    slope: T::near(slope * rstd * rstd),
-                    scale: T::near(rstd),
-                }
-            };
-            centered([grad_out, input], &mut of_input, &dims, part)?;
-        }
-        let by_channel = |value: &dyn Fn(usize) -> f64| {
-            let mut totals = vec![0.0; all];
-            (0..sums.len()).for_each(|plane| totals[plane % all] += value(plane));
-            totals
+        let weight = parameter::<T>(weight, C, 1.0)?;
+        let add_planes = |group: usize, both: [&[T]; 2], [sums, slopes]: [&mut [f64]; 2]| {
+            let mean = T::near(mean[group]);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
+                        [*sum, *slope] = add_up(both.map(|line| &line[channel * area..][..area]), mean);
+                    }
+                },
+            );
         };
-        if output_mask[1] {
-            write(&mut of_weight, &by_channel(&|plane| slopes[plane] * rstd[of(plane)]))?;
-        }
-        if output_mask[2] {
-            write(&mut of_bias, &by_channel(&|plane| sums[plane]))?;
+        if output_mask[0] {
+            let mut out = grouped(&of_input, group)?;
+            let taken = operands!(write out, sums, slopes; read grads, inputs)?;
+            let ([to, first, second], [grad, from]) = (taken.written(), taken.read());
+            lines(&dims, [grad, from], [to], [first, second], |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
+                add_planes(group, both, [&mut *sums, &mut *slopes]);
+                let weight = &weight[group % groups * channels..][..channels];
+                let average = |values: &[f64]| T::near(weighted(values, weight) / float(channels * area));
+                let (mean, scale) = (T::near(mean[group]), T::near(rstd[group]));
+                let (sum, slope) = (average(sums), average(slopes) * scale * scale);
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for (channel, &weight) in weight.iter().enumerate() {
+                            let at = channel * area..(channel + 1) * area;
+                            let part = Part { weight, mean, sum, slope, scale };
+                            part.write(both.map(|line| &line[at.clone()]), &mut out[at]);
+                        }
+                    },
+                );
+            });
+        } else {
+            let taken = operands!(write sums, slopes; read grads, inputs)?;
+            let ([first, second], [grad, from]) = (taken.written(), taken.read());
+            lines(&dims, [grad, from], [], [first, second], |group, both, []: [&mut [T]; 0], planes| {
+                add_planes(group, both, planes);
+            });
         }
         Ok(())
     })?;
+    let (sums, slopes): (Vec<f64>, Vec<f64>) = (sums.to_vec()?, slopes.to_vec()?);
+    let by_channel = |value: &dyn Fn(usize) -> f64| {
+        let mut totals = vec![0.0; groups * channels];
+        (0..sums.len()).for_each(|plane| totals[plane % (groups * channels)] += value(plane));
+        totals
+    };
+    if output_mask[1] {
+        write(&mut of_weight, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
+    }
+    if output_mask[2] {
+        write(&mut of_bias, &by_channel(&|plane| sums[plane]))?;
+    }
     Ok((of_input, of_weight, of_bias))
 }
 

@@ -42,8 +42,9 @@ pub(super) fn sums<T: Fraction + Into<f64>>(
     Ok([sums.to_vec()?, slopes.to_vec()?])
 }
 
+/// The sum of gradients, and of them times the distances from a mean.
 #[inline(always)]
-fn add_up<T: Fraction + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
+pub(super) fn add_up<T: Fraction + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
     totals(both, |[grad, x]| [grad, grad * (x - mean)])
 }
 
@@ -78,7 +79,7 @@ pub(super) fn centered<T: Fraction>(
 
 impl<T: Fraction> Part<T> {
     #[inline(always)]
-    fn write(&self, [grad, line]: [&[T]; 2], out: &mut [T]) {
+    pub(super) fn write(&self, [grad, line]: [&[T]; 2], out: &mut [T]) {
         let &Self { weight, mean, sum, slope, scale } = self;
         for ((out, &grad), &x) in out.iter_mut().zip(grad).zip(line) {
             *out = (grad * weight - sum - (x - mean) * slope) * scale;
