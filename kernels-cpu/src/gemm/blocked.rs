@@ -29,7 +29,7 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
                 let width = COLUMNS.min(c.columns - column);
                 let sums = Arch::new().dispatch(
                     #[inline(always)]
-                    || block(a.rows(row, height), &lines, column, width),
+                    || block(a.block(row, 0, [height, a.columns]), &lines, column, width),
                 );
                 for (down, sums) in sums[..height].iter().enumerate() {
                     for (right, &sum) in sums[..width].iter().enumerate() {

@@ -247,6 +247,30 @@ fn halves_are_rounded_once() {
     assert_eq!(c, [f16::from_f32(3000.0); 64]);
 }
 
+/// Small whole numbers, whose products add up without rounding where there are few terms.
+#[test]
+fn products_of_halves_know_no_blocks() {
+    let (rows, columns, terms) = (530, 2070, 3);
+    let number = |place: usize| float(i64::try_from(place * 7 % 5).unwrap() - 2);
+    let a: Vec<bf16> = (0..rows * terms).map(|place| bf16::from_f64(number(place))).collect();
+    let b: Vec<bf16> = (0..terms * columns).map(|place| bf16::from_f64(number(place))).collect();
+    for by_rows in [true, false] {
+        let mut c = vec![bf16::ONE; rows * columns];
+        let strides = if by_rows { [columns, 1] } else { [1, rows] };
+        gemm(
+            2.0,
+            Matrix::new(&a, [rows, terms], [terms, 1]).unwrap(),
+            Matrix::new(&b, [terms, columns], [1, terms]).unwrap(),
+            3.0,
+            MatrixMut::new(&mut c, [rows, columns], strides).unwrap(),
+        );
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            let sum: f64 = (0..terms).map(|term| number(row * terms + term) * number(column * terms + term)).sum();
+            assert_eq!(c[row * strides[0] + column * strides[1]].to_f64(), 2.0 * sum + 3.0, "{row}, {column}");
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "2x3 times 2x3 is no 2x3")]
 fn sizes_that_disagree_are_refused() {

@@ -40,7 +40,7 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
             let height = BLOCK.min(rows.end - row);
             let mut sums = [T::Sum::ZERO; BLOCK];
             let sums = &mut sums[..height];
-            let a = a.rows(row, height);
+            let a = a.block(row, 0, [height, a.columns]);
             if a.column_stride == 1 {
                 Arch::new().dispatch(
                     #[inline(always)]

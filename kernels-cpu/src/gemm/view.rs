@@ -159,9 +159,9 @@ impl<'a, T> Matrix<'a, T> {
         )
     }
 
-    /// `rows` of its rows from `row` on.
-    pub(super) const fn rows(self, row: usize, rows: usize) -> Self {
-        Self { data: self.at(row, 0), rows, ..self }
+    /// The block of `sizes` whose first entry is at `row` and `column`.
+    pub(super) const fn block(self, row: usize, column: usize, [rows, columns]: [usize; 2]) -> Self {
+        Self { data: self.at(row, column), rows, columns, ..self }
     }
 }
 

@@ -1,7 +1,6 @@
-//! Products of halves: the operands are widened to `f32` as a whole, multiplied, and each sum is rounded once.
+//! Products of halves: blocks of the operands are widened to `f32`, multiplied, and each sum is rounded once.
 //!
-//! It costs memory for `f32` copies of all three matrices. The crate's own `f16` product would round what it has so
-//! far to `f16` after every few hundred terms.
+//! The crate's own `f16` product would round what it has so far to `f16` after every few hundred terms.
 
 use super::{Matrix, MatrixMut, entry::Kind, split, store};
 use crate::convert::conversion;
@@ -11,6 +10,12 @@ use dispatch_runtime::DType;
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
+/// The sides of blocks: rows and columns of `C`, and how many terms of its sums. An element that is widened meets hundreds of others
+/// before its block is, so what it costs to widen some again is not seen.
+const ROWS: usize = 512;
+const COLUMNS: usize = 2048;
+const TERMS: usize = 512;
+
 pub(super) fn product<T: Kind<Sum = f32>>(
     alpha: f32,
     a: Matrix<'_, T>,
@@ -18,33 +23,46 @@ pub(super) fn product<T: Kind<Sum = f32>>(
     beta: f32,
     c: MatrixMut<'_, T>,
 ) {
-    let (a_sums, a_by_rows) = widen(a);
-    let (b_sums, b_by_rows) = widen(b);
-    let mut sums = vec![0.0; c.rows * c.columns];
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
-    let c = if by_rows { c } else { c.transposed() };
-    {
-        let (a, b) = (dense(&a_sums, a.sizes(), a_by_rows), dense(&b_sums, b.sizes(), b_by_rows));
-        let (a, b) = if by_rows { (a, b) } else { (b.transposed(), a.transposed()) };
-        let sums = MatrixMut::new(&mut sums, c.sizes(), [c.columns, 1]).expect("as many sums as entries");
-        split::product(alpha, a, b, 0.0, sums);
+    let (a, b, c) = if by_rows { (a, b, c) } else { (b.transposed(), a.transposed(), c.transposed()) };
+    let most = [ROWS.min(c.rows), COLUMNS.min(c.columns), TERMS.min(a.columns)];
+    let [mut left, mut right, mut sums] = [[0, 2], [2, 1], [0, 1]].map(|[i, j]| vec![0.0; most[i] * most[j]]);
+    for column in (0..c.columns).step_by(COLUMNS) {
+        let columns = COLUMNS.min(c.columns - column);
+        for row in (0..c.rows).step_by(ROWS) {
+            let rows = ROWS.min(c.rows - row);
+            for term in (0..a.columns).step_by(TERMS) {
+                let terms = TERMS.min(a.columns - term);
+                let a = widen(a.block(row, term, [rows, terms]), &mut left);
+                let b = widen(b.block(term, column, [terms, columns]), &mut right);
+                let beta = if term == 0 { 0.0 } else { 1.0 };
+                split::product(
+                    alpha,
+                    a,
+                    b,
+                    beta,
+                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(ROOM),
+                );
+            }
+            // SAFETY: blocks do not overlap.
+            round(&sums, beta, &unsafe { c.block(row, column, [rows, columns]) });
+        }
     }
-    let (columns, sums) = (c.columns, &sums);
+}
+
+const ROOM: &str = "as much room as the largest block takes";
+
+/// Adds the sums to what there is, and rounds.
+fn round<T: Kind<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
+    let columns = c.columns;
     let convert = conversion(DType::F32, T::DTYPE);
     pool::over(0..c.rows, GRAIN.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
             if beta == 0.0 {
+                let (from, to) = (sums.as_ptr().cast(), c.at(row, 0).cast());
                 // SAFETY: as many sums as the row has entries, and every row is in one piece.
-                unsafe {
-                    convert(
-                        sums.as_ptr().cast(),
-                        step::<f32>(1),
-                        c.at(row, 0).cast(),
-                        step::<T>(c.column_stride),
-                        columns,
-                    );
-                }
+                unsafe { convert(from, step::<f32>(1), to, step::<T>(c.column_stride), columns) };
                 continue;
             }
             for (column, &sum) in sums.iter().enumerate() {
@@ -60,17 +78,12 @@ const fn step<T>(elements: isize) -> isize {
     elements * size_of::<T>().cast_signed()
 }
 
-fn dense(sums: &[f32], [rows, columns]: [usize; 2], by_rows: bool) -> Matrix<'_, f32> {
-    let strides = if by_rows { [columns, 1] } else { [1, rows] };
-    Matrix::new(sums, [rows, columns], strides).expect("as many sums as entries")
-}
-
 /// All entries as `f32`, row by row or, where they lie that way, column by column.
-fn widen<T: Kind<Sum = f32>>(matrix: Matrix<'_, T>) -> (Vec<f32>, bool) {
+fn widen<'a, T: Kind<Sum = f32>>(matrix: Matrix<'_, T>, room: &'a mut [f32]) -> Matrix<'a, f32> {
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
-    let mut sums = vec![0.0; lines.rows * lines.columns];
-    let into = MatrixMut::new(&mut sums, lines.sizes(), [lines.columns, 1]).expect("as many sums as entries");
+    let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
+    let into = MatrixMut::new(room, sizes, strides).expect(ROOM);
     let convert = conversion(T::DTYPE, DType::F32);
     pool::over(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
         for row in rows {
@@ -79,5 +92,6 @@ fn widen<T: Kind<Sum = f32>>(matrix: Matrix<'_, T>) -> (Vec<f32>, bool) {
             unsafe { convert(from, step::<T>(lines.column_stride), to, step::<f32>(1), lines.columns) };
         }
     });
-    (sums, by_rows)
+    let wide = Matrix::new(room, sizes, strides).expect(ROOM);
+    if by_rows { wide } else { wide.transposed() }
 }
