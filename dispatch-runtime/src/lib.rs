@@ -98,7 +98,7 @@ pub use listener::Change;
 pub use location::Location;
 pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
-pub use number::{Floating, Number};
+pub use number::{Arithmetic, Floating, Number};
 pub use operation::Operation;
 pub use operator::Operator;
 pub use philox::philox;
@@ -254,8 +254,9 @@ pub use dispatch_macros::link;
 /// ```
 pub mod prelude {
     pub use crate::{
-        DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator, Result, Scalar,
-        Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def, op_fallback, op_impl, op_meta,
+        Arithmetic, DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator,
+        Result, Scalar, Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def, op_fallback, op_impl,
+        op_meta,
     };
 }
 

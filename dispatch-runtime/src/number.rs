@@ -3,24 +3,26 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
 
 use crate::dtype::Element;
 
-/// A real number: what `dtypes(floating, integral)` offers a generic kernel.
+/// A number that is added and multiplied, real or complex: what `dtypes(floating, integral, complex)` offers a generic kernel.
 ///
 /// Integers wrap around, as in PyTorch.
 ///
 /// ```
-/// use dispatch_runtime::Number;
+/// use dispatch_runtime::{Arithmetic, Complex32};
 ///
-/// fn square<T: Number>(x: T) -> T { x.times(x) }
+/// fn square<T: Arithmetic>(x: T) -> T { x.times(x) }
 /// assert_eq!((square(1.5_f32), square(200_u8)), (2.25, 64));
+/// assert_eq!(square(Complex32::new(0.0, 1.0)), Complex32::new(-1.0, 0.0));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a real number, so a kernel over `T: Number` cannot serve it",
-    label = "name only real dtypes in `dtypes(..)`, or bound `T` by `Element`"
+    message = "`{Self}` is not a number, so a kernel over `T: Arithmetic` cannot serve it",
+    label = "name only numbers' dtypes in `dtypes(..)`, or bound `T` by `Element`"
 )]
-pub trait Number: Element + PartialOrd {
+pub trait Arithmetic: Element {
     /// Zero.
     const ZERO: Self;
 
@@ -39,6 +41,20 @@ pub trait Number: Element + PartialOrd {
     #[must_use]
     fn times(self, other: Self) -> Self;
 }
+
+/// A real number: what `dtypes(floating, integral)` offers a generic kernel.
+///
+/// ```
+/// use dispatch_runtime::Number;
+///
+/// fn distance<T: Number>(x: T) -> T { if x < T::ZERO { T::ZERO.minus(x) } else { x } }
+/// assert_eq!((distance(-1.5_f32), distance(200_u8)), (1.5, 200));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a real number, so a kernel over `T: Number` cannot serve it",
+    label = "name only real dtypes in `dtypes(..)`, or bound `T` by `Element`"
+)]
+pub trait Number: Arithmetic + PartialOrd {}
 
 /// A real number with a fraction: what `dtypes(floating)` offers a generic kernel.
 ///
@@ -71,7 +87,7 @@ const fn nearest_f32(value: f64) -> f32 {
 
 macro_rules! integers {
     ($($ty:ty)*) => {$(
-        impl Number for $ty {
+        impl Arithmetic for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
 
@@ -90,12 +106,14 @@ macro_rules! integers {
                 self.wrapping_mul(other)
             }
         }
+
+        impl Number for $ty {}
     )*};
 }
 
-macro_rules! floats {
-    ($($ty:ty, $zero:expr, $one:expr, $from:expr;)*) => {$(
-        impl Number for $ty {
+macro_rules! fractions {
+    ($($ty:ty, $zero:expr, $one:expr;)*) => {$(
+        impl Arithmetic for $ty {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
 
@@ -114,6 +132,12 @@ macro_rules! floats {
                 self * other
             }
         }
+    )*};
+}
+
+macro_rules! floats {
+    ($($ty:ty, $from:expr;)*) => {$(
+        impl Number for $ty {}
 
         impl Floating for $ty {
             #[inline(always)]
@@ -131,11 +155,20 @@ macro_rules! floats {
 
 integers! { u8 i8 i16 i32 i64 }
 
+fractions! {
+    f32, 0.0, 1.0;
+    f64, 0.0, 1.0;
+    f16, f16::ZERO, f16::ONE;
+    bf16, bf16::ZERO, bf16::ONE;
+    Complex32, Self::new(0.0, 0.0), Self::new(1.0, 0.0);
+    Complex64, Self::new(0.0, 0.0), Self::new(1.0, 0.0);
+}
+
 floats! {
-    f32, 0.0, 1.0, nearest_f32;
-    f64, 0.0, 1.0, std::convert::identity;
-    f16, f16::ZERO, f16::ONE, f16::from_f64;
-    bf16, bf16::ZERO, bf16::ONE, bf16::from_f64;
+    f32, nearest_f32;
+    f64, std::convert::identity;
+    f16, f16::from_f64;
+    bf16, bf16::from_f64;
 }
 
 #[cfg(test)]

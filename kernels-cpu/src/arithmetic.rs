@@ -1,10 +1,10 @@
 //! Elementwise arithmetic of several operands.
 
 use dispatch_runtime::{
-    BadArgument, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
+    Arithmetic, BadArgument, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
-use crate::compute::{Compute, Field, Fraction, Ordered};
+use crate::compute::{Field, Fraction, Ordered};
 use crate::elementwise::{Loops, elementwise, fresh, loops};
 use crate::math::Real;
 

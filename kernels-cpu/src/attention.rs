@@ -10,7 +10,6 @@ mod side;
 
 use dispatch_runtime::prelude::*;
 
-use crate::compute::Compute;
 use crate::gemm::Entry;
 use crate::softmax::Fraction;
 
@@ -67,7 +66,7 @@ const LANES: usize = 32;
 const GRAIN: usize = 1 << 18;
 
 fn zero<T: Number>() -> T {
-    <T as Compute>::ZERO
+    T::ZERO
 }
 
 fn one<T: Number>() -> T {

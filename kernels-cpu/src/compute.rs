@@ -4,28 +4,16 @@ mod field;
 mod fraction;
 mod ordered;
 
-use dispatch_runtime::{Complex32, Complex64, Element, Scalar};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Scalar};
 
 pub(crate) use field::{Field, Power, narrowed as narrowed_complex, widened};
 pub(crate) use fraction::Fraction;
 pub(crate) use ordered::Ordered;
 
 /// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
-pub(crate) trait Compute: Element {
-    /// Nothing.
-    const ZERO: Self;
-
+pub(crate) trait Compute: Arithmetic {
     /// The number as this type.
     fn from_scalar(value: Scalar) -> Self;
-
-    /// The sum; integers wrap.
-    fn plus(self, other: Self) -> Self;
-
-    /// The difference; integers wrap.
-    fn minus(self, other: Self) -> Self;
-
-    /// The product; integers wrap.
-    fn times(self, other: Self) -> Self;
 
     /// The same with the other sign; integers wrap.
     fn negated(self) -> Self;
@@ -35,29 +23,12 @@ pub(crate) trait Compute: Element {
 }
 
 macro_rules! floats {
-    ($($ty:ty = $zero:expr, |$value:ident| $from:expr;)*) => {$(
+    ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {
-            const ZERO: Self = $zero;
-
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
                 let $value = complex(value);
                 $from
-            }
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self - other
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self * other
             }
 
             #[inline(always)]
@@ -74,36 +45,19 @@ macro_rules! floats {
 }
 
 floats! {
-    f32 = 0.0, |value| narrowed(value.re);
-    f64 = 0.0, |value| value.re;
-    Complex32 = Self::new(0.0, 0.0), |value| Self::new(narrowed(value.re), narrowed(value.im));
-    Complex64 = Self::new(0.0, 0.0), |value| value;
+    f32: |value| narrowed(value.re);
+    f64: |value| value.re;
+    Complex32: |value| Self::new(narrowed(value.re), narrowed(value.im));
+    Complex64: |value| value;
 }
 
 macro_rules! integers {
     ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {
-            const ZERO: Self = 0;
-
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
                 let $value = whole(value);
                 $from
-            }
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
             }
 
             #[inline(always)]

@@ -13,7 +13,6 @@ mod sums;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use crate::compute::Compute;
 use crate::elementwise::ahead;
 use crate::gemm::{Batch, BatchMut, batched};
 use crate::packed::{computed, filled, packed};
@@ -157,7 +156,7 @@ fn col2im(
     computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
         filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
-            out.fill(<T as Compute>::ZERO);
+            out.fill(T::ZERO);
             for item in 0..moves.batch {
                 moves.fold(&elements[moves.columns_of(item)], &mut out[moves.large_range(item)]);
             }

@@ -19,7 +19,8 @@ pub use entry::Entry;
 pub use view::{Batch, BatchMut, Matrix, MatrixMut};
 
 use crate::pool;
-use entry::{Kind, Sum};
+use dispatch_runtime::Arithmetic;
+use entry::Kind;
 
 /// Up to this many multiply-adds the plain loop wins.
 const PLAIN: usize = 1 << 10;

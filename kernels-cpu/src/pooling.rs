@@ -291,7 +291,7 @@ fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: &Spec, indi
         return Err(BadArgument::new("indices", Problem::Index { index, size }).into());
     }
     filled(spec, |out: &mut [T]| {
-        out.fill(<T as Compute>::ZERO);
+        out.fill(T::ZERO);
         if places == 0 {
             return Ok(());
         }
@@ -321,7 +321,7 @@ fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -
                 // SAFETY: every plane is in one piece.
                 let out = unsafe { out.get(plane) };
                 boxes.each(|place, part| {
-                    let mut sum = <T as Compute>::ZERO;
+                    let mut sum = T::ZERO;
                     part.each(|at| sum = sum.plus(image[at]));
                     out[place] = if part.is_empty() { sum } else { sum.over(part.counts) };
                 });
@@ -334,7 +334,7 @@ fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -
 fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, spec: &Spec) -> Result<Tensor> {
     let grad = packed::<T>(grad_output)?;
     filled(spec, |out: &mut [T]| {
-        out.fill(<T as Compute>::ZERO);
+        out.fill(T::ZERO);
         if out.is_empty() {
             return Ok(());
         }

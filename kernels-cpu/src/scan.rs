@@ -1,7 +1,8 @@
 //! Running sums, products and extremes.
 
 use dispatch_runtime::{
-    Complex32, Complex64, DType, Operation, Promotion, Result, Scalar, Spec, Tensor, op_impl, operands, wrap_dim,
+    Arithmetic, Complex32, Complex64, DType, Operation, Promotion, Result, Scalar, Spec, Tensor, op_impl, operands,
+    wrap_dim,
 };
 
 use crate::compute::Compute;

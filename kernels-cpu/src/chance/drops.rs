@@ -1,8 +1,7 @@
 //! What is left of tensors of which elements are left out.
 
-use dispatch_runtime::{Complex32, Complex64};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64};
 
-use crate::compute::Compute;
 use crate::elementwise::elementwise;
 
 elementwise! {

@@ -4,7 +4,7 @@
 //! of a [field](super::field), and an element as many weights, as there are registers for the sums. The gradient of a weight
 //! of few channels has its sums the other way around: what is added up lies side by side.
 
-use dispatch_runtime::{Complex32, Complex64};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::compute::Compute;

@@ -1,7 +1,7 @@
 //! What a matrix may hold, and what its products are added up in.
 
 use super::{Matrix, MatrixMut, blocked, split, widened};
-use dispatch_runtime::{Complex32, Complex64, Element, bf16, f16};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
 /// An entry of a matrix: the floating and complex dtypes and the integers.
 ///
@@ -35,15 +35,12 @@ pub trait Kind: Element {
     fn large(alpha: Self::Sum, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self::Sum, c: MatrixMut<'_, Self>);
 }
 
-pub trait Sum: Kind<Sum = Self> {
-    const ZERO: Self;
+pub trait Sum: Kind<Sum = Self> + Arithmetic {}
 
-    fn plus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-}
+impl<T: Kind<Sum = Self> + Arithmetic> Sum for T {}
 
 macro_rules! sums {
-    ($($T:ty: $zero:expr, $plus:expr, $times:expr, $large:path;)*) => {$(
+    ($($T:ty: $large:path;)*) => {$(
         impl Kind for $T {
             type Sum = Self;
 
@@ -65,33 +62,19 @@ macro_rules! sums {
                 $large(alpha, a, b, beta, c);
             }
         }
-
-        impl Sum for $T {
-            const ZERO: Self = $zero;
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                $plus(self, other)
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                $times(self, other)
-            }
-        }
     )*};
 }
 
 sums! {
-    f32: 0.0, |x, y| x + y, |x, y| x * y, split::product;
-    f64: 0.0, |x, y| x + y, |x, y| x * y, split::product;
-    Complex32: Self::new(0.0, 0.0), |x, y| x + y, |x, y| x * y, split::product;
-    Complex64: Self::new(0.0, 0.0), |x, y| x + y, |x, y| x * y, split::product;
-    u8: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
-    i8: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
-    i16: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
-    i32: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
-    i64: 0, Self::wrapping_add, Self::wrapping_mul, blocked::product;
+    f32: split::product;
+    f64: split::product;
+    Complex32: split::product;
+    Complex64: split::product;
+    u8: blocked::product;
+    i8: blocked::product;
+    i16: blocked::product;
+    i32: blocked::product;
+    i64: blocked::product;
 }
 
 /// The conversions to `f32` are written out in integer and float steps without a branch, which vectorise.

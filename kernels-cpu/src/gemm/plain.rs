@@ -1,10 +1,7 @@
 //! The product by its definition, for what is too small for anything else.
 
-use super::{
-    Matrix, MatrixMut,
-    entry::{Kind, Sum},
-    store,
-};
+use super::{Matrix, MatrixMut, entry::Kind, store};
+use dispatch_runtime::Arithmetic;
 
 #[inline]
 pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: &MatrixMut<'_, T>) {

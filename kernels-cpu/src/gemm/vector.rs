@@ -1,11 +1,8 @@
 //! A matrix times a vector. Each entry of the matrix is used once, so the loops follow the way it lies in memory.
 
-use super::{
-    Matrix, MatrixMut,
-    entry::{Kind, Sum},
-    store,
-};
+use super::{Matrix, MatrixMut, entry::Kind, store};
 use crate::pool;
+use dispatch_runtime::Arithmetic;
 use pulp::Arch;
 use std::borrow::Cow;
 
@@ -89,7 +86,7 @@ fn dots<T: Kind, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [
     let mut sums = [T::Sum::ZERO; ROWS];
     for row in 0..ROWS {
         let tail = &lines[row][chunks.len() * LANES..];
-        sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Sum::plus);
+        sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Arithmetic::plus);
         for (entry, &x) in tail.iter().zip(rest) {
             sums[row] = sums[row].plus(entry.widen().times(x));
         }

@@ -1,9 +1,9 @@
 //! Losses of classes: one element of each line counts, so lines are not read but picked from.
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{BadArgument, Operation, Problem, Result, Spec, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, BadArgument, Operation, Problem, Result, Spec, Tensor, op_impl};
 
-use crate::compute::{Compute, Fraction};
+use crate::compute::Fraction;
 use crate::numbers::{elements, usized, write};
 use crate::pool::{self, Lines};
 use crate::reduce::computed;

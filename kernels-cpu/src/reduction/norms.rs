@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use dispatch_runtime::{
-    Complex32, Complex64, DType, Element, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
+    Arithmetic, Complex32, Complex64, DType, Element, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
 };
 
 use super::extremes::{Ordered, larger, smaller};
@@ -189,7 +189,7 @@ fn log_sum_exp<T: Ordered + Compute + Real>(line: &[T]) -> T {
                     *lane = lane.plus(Real::exp(value.minus(shift)));
                 }
             }
-            let sum = lanes.into_iter().fold(zero, Compute::plus);
+            let sum = lanes.into_iter().fold(zero, Arithmetic::plus);
             rest.iter().fold(sum, |sum, &value| sum.plus(Real::exp(value.minus(shift))))
         },
     );

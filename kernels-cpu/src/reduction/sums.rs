@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use dispatch_runtime::{
-    Bool, Complex32, Complex64, DType, Element, Promotion, Result, Scalar, Tensor, op_impl, reduced_dims,
+    Arithmetic, Bool, Complex32, Complex64, DType, Element, Promotion, Result, Scalar, Tensor, op_impl, reduced_dims,
 };
 
 use crate::compute::Compute;
