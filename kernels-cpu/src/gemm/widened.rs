@@ -12,9 +12,9 @@ const GRAIN: usize = 1 << 15;
 
 /// The sides of blocks: rows and columns of `C`, and how many terms of its sums. An element that is widened meets hundreds of others
 /// before its block is, so what it costs to widen some again is not seen.
-const ROWS: usize = 512;
-const COLUMNS: usize = 2048;
-const TERMS: usize = 512;
+const ROWS: usize = 256;
+const COLUMNS: usize = 512;
+const TERMS: usize = 256;
 
 pub(super) fn product<T: Kind<Sum = f32>>(
     alpha: f32,
