@@ -17,7 +17,7 @@ use crate::elementwise::ahead;
 use crate::gemm::{Batch, BatchMut, batched};
 use crate::packed::{computed, filled, packed};
 use crate::pool::{self, Lines};
-use field::{Field, Pass, Strip};
+use field::{Field, Pass, Rows, Strip};
 use moves::Moves;
 use sums::{LANES, ROWS, STEP, Sums, Term};
 
@@ -292,15 +292,18 @@ impl Product {
                     &source[(of_image(image) * self.source.0 + channel) * self.source.1..][..self.source.1]
                 });
                 let height = chunk.min(rows - first);
-                add_up(&field, &mut sums, pass, strip, weights, height, |row, places, image, at, step, sums: &[T]| {
+                add_up(&field, &mut sums, pass, strip, weights, height, |row, image, sums: &[T], results| {
+                    let Rows { at, count, width, down, step, .. } = results;
                     let start = (of_image(image) * rows + first + row) * self.result.1 + at;
-                    // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
-                    // another pass have their turn.
-                    let line = unsafe { out.slice(start..start + (places - 1) * step + 1) };
-                    if step == 1 {
-                        copy_row(sums, line);
-                    } else {
-                        line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum);
+                    for (start, sums) in (start..).step_by(down).zip(sums.chunks(strip.pitch)).take(count) {
+                        // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
+                        // another pass have their turn.
+                        let line = unsafe { out.slice(start..start + (width - 1) * step + 1) };
+                        if step == 1 {
+                            copy_row(&sums[..width], line);
+                        } else {
+                            line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum);
+                        }
                     }
                 });
             }
@@ -369,8 +372,7 @@ struct Weights<'a, T> {
     start: &'a [T],
 }
 
-/// Adds up what the results of a strip meet, and hands on the sums that are results, by row: how many, of which image, and where they
-/// go.
+/// Adds up what the results of a strip meet, and hands on the sums that are results: of which row and image, and where they go.
 fn add_up<T: Term>(
     field: &Field<T>,
     sums: &mut Vec<T>,
@@ -378,7 +380,7 @@ fn add_up<T: Term>(
     strip: &Strip,
     weights: Weights<'_, T>,
     rows: usize,
-    mut put: impl FnMut(usize, usize, usize, usize, usize, &[T]),
+    mut put: impl FnMut(usize, usize, &[T], Rows),
 ) {
     let lines = rows.next_multiple_of(ROWS);
     let places = strip.places();
@@ -400,8 +402,8 @@ fn add_up<T: Term>(
         };
         all.compute();
         for (row, sums) in sums.chunks_exact(line).take(rows).enumerate() {
-            pass.results(strip, first..first + count, |places, image, at, step| {
-                put(row, places.len(), image, at, step, &sums[places]);
+            pass.results(strip, first..first + count, |image, results| {
+                put(row, image, &sums[results.place..], results);
             });
         }
     }

@@ -57,6 +57,18 @@ pub(super) struct Strip {
     pub(super) area: usize,
 }
 
+/// Results of an image whose places lie a strip's pitch apart.
+pub(super) struct Rows {
+    /// Where the first one's places are, and its results in the image.
+    pub(super) place: usize,
+    pub(super) at: usize,
+    pub(super) count: usize,
+    pub(super) width: usize,
+    /// In the image, from a row to the next and from a result to the next.
+    pub(super) down: usize,
+    pub(super) step: usize,
+}
+
 impl Strip {
     /// How many sums there are, those in gaps included.
     pub(super) fn places(&self) -> usize {
@@ -177,24 +189,23 @@ impl Pass {
         (line + at(2, strip.columns.start), self.step[1] * width)
     }
 
-    /// The results among some places of a strip: which of the places, which image, where in it and how far apart they are.
-    #[inline(always)]
-    pub(super) fn results(
-        &self,
-        strip: &Strip,
-        places: Range<usize>,
-        mut found: impl FnMut(Range<usize>, usize, usize, usize),
-    ) {
+    /// The results of each image among some places of a strip.
+    pub(super) fn results(&self, strip: &Strip, places: Range<usize>, mut found: impl FnMut(usize, Rows)) {
         let ((start, down), step) = (self.start(strip), self.step[2]);
-        for row in places.start / strip.pitch..places.end.div_ceil(strip.pitch) {
-            for image in 0..strip.images {
+        let end = places.end.div_ceil(strip.pitch);
+        for image in 0..strip.images {
+            let mut row = places.start / strip.pitch;
+            while row < end {
                 let line = row * strip.pitch + image * strip.apart;
                 let from = places.start.max(line);
                 let to = places.end.min(line + strip.columns.len());
+                let is_whole = from == line && to == line + strip.columns.len();
+                let count = if is_whole { ((places.end - to) / strip.pitch + 1).min(end - row) } else { 1 };
                 if from < to {
                     let at = start + row * down + (from - line) * step;
-                    found(from - places.start..to - places.start, image, at, step);
+                    found(image, Rows { place: from - places.start, at, count, width: to - from, down, step });
                 }
+                row += count;
             }
         }
     }
