@@ -88,9 +88,9 @@ fn group_norm_backward(
             lines(&dims, [grad, from], [to], [first, second], |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
                 add_planes(group, both, [&mut *sums, &mut *slopes]);
                 let weight = &weight[group % groups * channels..][..channels];
-                let average = |values: &[f64]| T::near(weighted(values, weight) / float(channels * area));
+                let average = |values: &[f64]| weighted(values, weight) / float(channels * area);
                 let (mean, scale) = (T::near(mean[group]), T::near(rstd[group]));
-                let (sum, slope) = (average(sums), average(slopes) * scale * scale);
+                let (sum, slope) = (T::near(average(sums)), T::near(average(slopes) * rstd[group] * rstd[group]));
                 vectorised(
                     #[inline(always)]
                     || {
