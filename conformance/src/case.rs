@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use dispatch_runtime::schema::Schema;
-use dispatch_runtime::{Device, Operator, Value};
+use dispatch_runtime::{DType, Device, Operator, Value};
 
 use crate::aliasing::{self, versions_of};
 use crate::array::Array;
@@ -103,6 +103,14 @@ impl Case {
     /// The same call with arguments that are equal and lie otherwise in memory.
     pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
         Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
+    }
+
+    /// The dtypes of the tensors that it takes and gives, and those that it names.
+    pub(crate) fn dtypes(&self) -> impl Iterator<Item = DType> {
+        self.arguments.iter().chain(&self.expected).flat_map(|datum| match datum {
+            Datum::Plain(Value::DType(dtype)) => vec![*dtype],
+            datum => datum.arrays().into_iter().map(|array| array.dtype).collect(),
+        })
     }
 
     /// Makes the recorded call, and compares all that the recording and the schema say about it.

@@ -1,15 +1,17 @@
-//! Holds the CPU backend to the recordings, and prints a table.
+//! Holds a backend to the recordings, and prints a table.
 
 use std::process::ExitCode;
 
 use conformance::{State, Suite};
-use dispatch_runtime::Device;
+use dispatch_runtime::{DType, Device, keys};
 
-// Its kernels are under test.
+// Its kernels are under test, and bring the others' tensors to and fro.
 use kernels_cpu as _;
 
 const USAGE: &str = "\
-usage: conformance [--device cpu] [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--failures] [--left-out] [--missing]
+usage: conformance [--device cpu|cuda:0] [--emulate] [--without DTYPE]... [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--failures] [--left-out] [--missing]
+  --emulate    the CPU runs what CUDA would
+  --without    no call with tensors of this dtype; of CUDA, none with complex ones
   --failures   every failure, with how to run it alone, in place of the table
   --left-out   what the checks say nothing about, and why
   --missing    what could not be called or differentiated, and what is not there";
@@ -51,11 +53,19 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
                 let check = value()?.parse().map_err(|error| format!("{error}"))?;
                 narrow.push(Box::new(move |suite| suite.check(check)));
             }
+            "--emulate" => kernels_cuda::emulate(),
+            "--without" => {
+                let dtype = value()?.parse().map_err(|error| format!("{error}"))?;
+                narrow.push(Box::new(move |suite| suite.without(dtype)));
+            }
             "--failures" => failures = true,
             "--left-out" => left_out = true,
             "--missing" => missing = true,
             _ => return Err(format!("unknown option {word}")),
         }
+    }
+    if device.key() == keys::CUDA {
+        narrow.push(Box::new(|suite| suite.without(DType::C64).without(DType::C128)));
     }
     let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
     Ok(Options { suite, failures, left_out, missing })

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dispatch_runtime::{Device, Operator};
+use dispatch_runtime::{DType, Device, Operator};
 
 use crate::case::Case;
 use crate::derive::{self, Twins};
@@ -30,13 +30,14 @@ pub struct Suite {
     only: Vec<String>,
     call: Option<usize>,
     checks: Vec<Check>,
+    without: Vec<DType>,
 }
 
 impl Suite {
     /// Everything, on this device.
     #[must_use]
     pub const fn new(device: Device) -> Self {
-        Self { device, only: Vec::new(), call: None, checks: Vec::new() }
+        Self { device, only: Vec::new(), call: None, checks: Vec::new(), without: Vec::new() }
     }
 
     /// Only this operator, and others that are named the same way.
@@ -72,6 +73,19 @@ impl Suite {
     #[must_use]
     pub fn check(mut self, check: Check) -> Self {
         self.checks.push(check);
+        self
+    }
+
+    /// No call that takes or gives tensors of this dtype: for a backend that does not claim to have it.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// # use dispatch_runtime::{DType, Device};
+    /// let suite = Suite::new(Device::CPU).without(DType::C64).without(DType::C128);
+    /// ```
+    #[must_use]
+    pub fn without(mut self, dtype: DType) -> Self {
+        self.without.push(dtype);
         self
     }
 
@@ -176,6 +190,9 @@ impl Suite {
                     continue;
                 }
             };
+            if case.dtypes().any(|dtype| self.without.contains(&dtype)) {
+                continue;
+            }
             for check in Check::ALL {
                 if self.checks.is_empty() || self.checks.contains(&check) {
                     for verdict in verdicts(check, &case, twins) {

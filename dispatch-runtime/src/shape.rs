@@ -6,7 +6,7 @@
 use crate::convert::Argument;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{BadArgument, ErrorKind, Problem, Result};
+use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key_set::KeySet;
 use crate::operator::Operator;
 use crate::promote::Ranks;
@@ -212,6 +212,43 @@ fn tensor<'a>(operator: &Operator, arguments: &'a [Value], position: usize) -> R
         ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected: <&Tensor>::KIND, found }
             .into()
     })
+}
+
+impl Operator {
+    /// An error about an operand that is called by its number among those of the operator's shape word, by its name.
+    ///
+    /// ```
+    /// # mod doc {
+    /// use dispatch_runtime::prelude::*;
+    /// # use dispatch_runtime::{BadArgument, Operation, Spec};
+    /// #[op_def("scaled(float by, Tensor self, Tensor other) -> Tensor", shape = pointwise(this, other))]
+    /// pub fn scaled(by: f64, this: &Tensor, other: &Tensor) -> Result<Tensor>;
+    /// # pub(crate) fn run() {
+    /// let (two, three) = (Tensor::from_slice(&[1.0; 2]), Tensor::from_slice(&[1.0; 3]));
+    /// let error = Spec::pointwise(&[&two, &three], DType::F64).unwrap_err();
+    /// let error = scaled::operator().name_operand(error.into());
+    /// assert!(error.to_string().contains("`other`"), "{error}");
+    /// # }
+    /// # }
+    /// # fn main() { doc::run() }
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn name_operand(&self, error: Error) -> Error {
+        let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
+        let argument = bad.and_then(|bad| {
+            let number = bad.argument.parse::<usize>().ok()?;
+            let operand = match self.shape() {
+                Some(Shape::Pointwise { operands, .. }) => *operands.get(number)?,
+                _ => number,
+            };
+            self.schema().arguments.get(operand)
+        });
+        match (bad, argument) {
+            (Some(bad), Some(argument)) => BadArgument::new(argument.name.clone(), bad.problem.clone()).into(),
+            _ => error,
+        }
+    }
 }
 
 fn name(operator: &Operator, position: usize) -> String {

@@ -13,8 +13,7 @@ mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    BadArgument, DType, Element, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec,
-    Tensor,
+    DType, Element, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
 pub(crate) use lanes::Lanes;
@@ -183,20 +182,7 @@ impl Rule {
     /// Calls an operand, which the engine knows by its number, by its name.
     #[cold]
     fn named(self, error: Error) -> Error {
-        let operator = (self.operator)();
-        let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
-        let argument = bad.and_then(|bad| {
-            let number = bad.argument.parse::<usize>().ok()?;
-            let operand = match operator.shape() {
-                Some(Shape::Pointwise { operands, .. }) => *operands.get(number)?,
-                _ => number,
-            };
-            operator.schema().arguments.get(operand)
-        });
-        match (bad, argument) {
-            (Some(bad), Some(argument)) => BadArgument::new(argument.name.clone(), bad.problem.clone()).into(),
-            _ => error,
-        }
+        (self.operator)().name_operand(error)
     }
 }
 

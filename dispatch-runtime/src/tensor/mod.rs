@@ -413,6 +413,19 @@ impl Tensor {
         !self.storage().same(other.storage()) || (same_start() && same_walk()) || overlap::are_disjoint(self, other)
     }
 
+    /// Whether two of its elements share memory: what is written to may not.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, Tensor};
+    /// let one = Tensor::from_slice(&[1.0_f32]);
+    /// let thrice = one.restride(Geometry::strided(&[3], &[0], 0).unwrap()).unwrap();
+    /// assert!(thrice.overlaps_itself() && !one.overlaps_itself());
+    /// ```
+    #[must_use]
+    pub fn overlaps_itself(&self) -> bool {
+        overlap::overlaps_itself(self.geometry())
+    }
+
     #[inline]
     fn marks_of_memory(&self) -> Marks {
         Marks(self.0.marks.load(Ordering::Relaxed) & Marks::OF_MEMORY.0)

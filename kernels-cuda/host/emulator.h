@@ -1,0 +1,305 @@
+// CUDA as the CPU has it: what a kernel says beyond C++, for the system's compiler.
+//
+// The threads of a block run one after the other, on stacks of their own: one that reaches a barrier waits there while the others run.
+// Blocks follow each other, so `__shared__` is `static`. A barrier that some threads never reach ends the program with a message.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define EMULATED 1
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __shared__ static
+#define __forceinline__ inline
+#define __restrict__
+#define __launch_bounds__(...)
+#define __grid_constant__
+
+struct dim3 {
+    unsigned x, y, z;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+
+namespace emulator {
+
+enum State { NEW, READY, AT_BLOCK, AT_WARP, DONE };
+
+struct Fiber {
+    ucontext_t context;
+    char *stack;
+};
+
+constexpr unsigned MAX_THREADS = 1024;
+constexpr size_t STACK = 256 << 10, SHARED = 228 << 10;
+
+static State state[MAX_THREADS];
+static unsigned fiber_of[MAX_THREADS];
+static Fiber fibers[MAX_THREADS];
+static ucontext_t scheduler;
+static unsigned current, threads;
+alignas(16) static unsigned char exchange[MAX_THREADS][16];
+alignas(256) static unsigned char shared[SHARED];
+
+} // namespace emulator
+
+static dim3 threadIdx, blockIdx, blockDim, gridDim;
+static const int warpSize = 32;
+
+namespace emulator {
+
+// What the running thread is to do, and who it is.
+static void (*body)(void **);
+static void **arguments;
+
+inline void be(unsigned thread) {
+    current = thread;
+    threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
+}
+
+inline void pause(State where) {
+    unsigned self = current;
+    state[self] = where;
+    swapcontext(&fibers[fiber_of[self]].context, &scheduler);
+}
+
+// A stack runs threads until one of them waits: the next thread that begins then takes another stack.
+static void run_threads() {
+    for (;;) {
+        body(arguments);
+        state[current] = DONE;
+        swapcontext(&fibers[fiber_of[current]].context, &scheduler);
+    }
+}
+
+inline void open_fiber(unsigned at) {
+    Fiber &fiber = fibers[at];
+    if (!fiber.stack) {
+        fiber.stack = (char *)mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack;
+        fiber.context.uc_stack.ss_size = STACK;
+        fiber.context.uc_link = nullptr;
+        makecontext(&fiber.context, run_threads, 0);
+    }
+}
+
+inline bool open_barriers() {
+    unsigned waiting = 0, done = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        waiting += state[i] == AT_BLOCK;
+        done += state[i] == DONE;
+    }
+    if (waiting && waiting + done == threads) {
+        for (unsigned i = 0; i < threads; i++)
+            if (state[i] == AT_BLOCK) state[i] = READY;
+        return true;
+    }
+    bool opened = false;
+    for (unsigned first = 0; first < threads; first += warpSize) {
+        unsigned end = first + warpSize < threads ? first + warpSize : threads, at = 0, gone = 0;
+        for (unsigned i = first; i < end; i++) {
+            at += state[i] == AT_WARP;
+            gone += state[i] == DONE;
+        }
+        if (at && at + gone == end - first) {
+            for (unsigned i = first; i < end; i++)
+                if (state[i] == AT_WARP) state[i] = READY;
+            opened = true;
+        }
+    }
+    return opened;
+}
+
+inline void run_block(bool backwards) {
+    unsigned used = 0;
+    static unsigned idle[MAX_THREADS];
+    unsigned idle_count = 0;
+    for (unsigned i = 0; i < threads; i++) state[i] = NEW;
+    for (unsigned left = threads; left;) {
+        bool moved = false;
+        for (unsigned n = 0; n < threads; n++) {
+            unsigned thread = backwards ? threads - 1 - n : n;
+            if (state[thread] != NEW && state[thread] != READY) continue;
+            if (state[thread] == NEW) {
+                fiber_of[thread] = idle_count ? idle[--idle_count] : used++;
+                open_fiber(fiber_of[thread]);
+            }
+            state[thread] = READY;
+            be(thread);
+            swapcontext(&scheduler, &fibers[fiber_of[thread]].context);
+            moved = true;
+            if (state[thread] == DONE) {
+                idle[idle_count++] = fiber_of[thread];
+                left--;
+            }
+        }
+        if (left && !open_barriers() && !moved) {
+            fprintf(stderr, "emulated kernel: a barrier that not all threads of block %u,%u,%u reach\n", blockIdx.x, blockIdx.y, blockIdx.z);
+            abort();
+        }
+    }
+}
+
+// The address of each parameter, as the driver takes them.
+template <class... A> struct Call {
+    template <int... I> struct Numbers {};
+    template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
+    template <int... I> struct Count<0, I...> {
+        using type = Numbers<I...>;
+    };
+    template <void (*kernel)(A...), int... I> static void with(void **given, Numbers<I...>) { kernel(*(A *)given[I]...); }
+};
+
+template <auto kernel> struct Entry;
+template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
+    static void run(void **given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<sizeof...(A)>::type{}); }
+};
+
+inline void launch(void (*kernel)(void **), const unsigned *grid, const unsigned *block, void **given, bool backwards) {
+    gridDim = {grid[0], grid[1], grid[2]};
+    blockDim = {block[0], block[1], block[2]};
+    threads = blockDim.x * blockDim.y * blockDim.z;
+    body = kernel;
+    arguments = given;
+    unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
+    for (unsigned long long n = 0; n < blocks; n++) {
+        unsigned long long at = backwards ? blocks - 1 - n : n;
+        blockIdx = {unsigned(at % grid[0]), unsigned(at / grid[0] % grid[1]), unsigned(at / grid[0] / grid[1])};
+        // What a block finds in its shared memory is nobody's.
+        memset(shared, 0xa5, sizeof shared);
+        run_block(backwards);
+    }
+}
+
+template <class T> T swap_lanes(T value, unsigned from) {
+    static_assert(sizeof(T) <= 16, "a value of at most 16 bytes");
+    unsigned self = current;
+    memcpy(exchange[self], &value, sizeof(T));
+    pause(AT_WARP);
+    T result = value;
+    if (from < threads) memcpy(&result, exchange[from], sizeof(T));
+    pause(AT_WARP);
+    return result;
+}
+
+} // namespace emulator
+
+// A memory ordering that nothing here could break: threads take turns.
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+inline void __syncthreads() { emulator::pause(emulator::AT_BLOCK); }
+inline void __syncwarp(unsigned = ~0u) { emulator::pause(emulator::AT_WARP); }
+template <class T> T __shfl_xor_sync(unsigned, T value, int mask, int = 32) {
+    return emulator::swap_lanes(value, emulator::current ^ unsigned(mask));
+}
+template <class T> T __shfl_sync(unsigned, T value, int lane, int = 32) {
+    return emulator::swap_lanes(value, (emulator::current & ~31u) + (unsigned(lane) & 31));
+}
+template <class T> T __shfl_down_sync(unsigned, T value, unsigned by, int = 32) {
+    unsigned lane = emulator::current & 31;
+    return emulator::swap_lanes(value, emulator::current + (lane + by < 32 ? by : 0));
+}
+template <class T> T __shfl_up_sync(unsigned, T value, unsigned by, int = 32) {
+    unsigned lane = emulator::current & 31;
+    return emulator::swap_lanes(value, emulator::current - (lane >= by ? by : 0));
+}
+inline unsigned __ballot_sync(unsigned, bool value) {
+    emulator::exchange[emulator::current][0] = value;
+    emulator::pause(emulator::AT_WARP);
+    unsigned first = emulator::current & ~31u, votes = 0;
+    for (unsigned i = 0; i < 32 && first + i < emulator::threads; i++) votes |= unsigned(emulator::exchange[first + i][0]) << i;
+    emulator::pause(emulator::AT_WARP);
+    return votes;
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x ? __builtin_clz(x) : 32; }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned((uint64_t(a) * b) >> 32); }
+
+template <class T> T atomicAdd(T *at, T value) {
+    T old = *at;
+    *at = old + value;
+    return old;
+}
+template <class T> T atomicMax(T *at, T value) {
+    T old = *at;
+    if (value > old) *at = value;
+    return old;
+}
+template <class T> T atomicMin(T *at, T value) {
+    T old = *at;
+    if (value < old) *at = value;
+    return old;
+}
+template <class T> T atomicExch(T *at, T value) {
+    T old = *at;
+    *at = value;
+    return old;
+}
+template <class T> T atomicCAS(T *at, T expected, T value) {
+    T old = *at;
+    if (old == expected) *at = value;
+    return old;
+}
+inline unsigned __float_as_uint(float x) {
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+inline float __uint_as_float(unsigned bits) {
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+inline int __float_as_int(float x) { return int(__float_as_uint(x)); }
+inline float __int_as_float(int bits) { return __uint_as_float(unsigned(bits)); }
+inline long long __double_as_longlong(double x) {
+    long long bits;
+    memcpy(&bits, &x, 8);
+    return bits;
+}
+inline double __longlong_as_double(long long bits) {
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::signbit;
+inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
+inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+template <class T> T emulated_normcdfinv(T p) {
+    // By Newton's method on the distribution's own function.
+    if (!(p > 0 && p < 1)) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : NAN;
+    double x = 0, low = -40, high = 40;
+    for (int i = 0; i < 200; i++) {
+        double at = 0.5 * std::erfc(-x * M_SQRT1_2);
+        (at < p ? low : high) = x;
+        x = 0.5 * (low + high);
+    }
+    return T(x);
+}
+template <class T> T erfinv(T y) {
+    if (!(y > -1 && y < 1)) return y == 1 ? T(HUGE_VAL) : y == -1 ? T(-HUGE_VAL) : T(NAN);
+    double low = -7, high = 7;
+    for (int i = 0; i < 100; i++) {
+        double x = 0.5 * (low + high);
+        (std::erf(x) < y ? low : high) = x;
+    }
+    // Bisection stops at the precision of erf; one step of Newton's goes beyond.
+    double x = 0.5 * (low + high);
+    x -= (std::erf(x) - double(y)) * 0.886226925452758 * std::exp(x * x);
+    return T(x);
+}

@@ -1,0 +1,263 @@
+// Numbers as tensors hold them, and as kernels compute with them. Needs no header of anybody's.
+#pragma once
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifdef EMULATED
+#define SHARED_BYTES(name) unsigned char *name = emulator::shared
+#else
+#define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
+#endif
+
+template <class To, class From> __device__ __forceinline__ To bit_cast(From from) {
+    static_assert(sizeof(To) == sizeof(From), "as many bits");
+    union Bits {
+        From from;
+        To to;
+        __device__ Bits() {}
+    } bits;
+    bits.from = from;
+    return bits.to;
+}
+
+// A byte that is true unless it is zero.
+struct boolean {
+    u8 byte;
+    boolean() = default;
+    __device__ __forceinline__ boolean(bool value) : byte(value) {}
+    __device__ __forceinline__ operator bool() const { return byte != 0; }
+};
+
+// IEEE half precision. Computes as `float`, and is rounded to nearest even when it is stored.
+struct f16 {
+    unsigned short bits;
+    f16() = default;
+    __device__ __forceinline__ f16(float x) {
+#ifdef EMULATED
+        u32 in = bit_cast<u32>(x), sign = in >> 16 & 0x8000, magnitude = in & 0x7fffffff;
+        if (magnitude > 0x7f800000) {
+            bits = sign | 0x7e00;
+        } else if (magnitude >= 0x477ff000) {
+            bits = sign | 0x7c00;
+        } else if (magnitude < 0x38800000) {
+            // Less than the smallest normal number: adding a half's last place in single precision rounds there.
+            bits = sign | bit_cast<u32>(bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
+        } else {
+            u32 odd = magnitude >> 13 & 1;
+            bits = sign | (magnitude + 0xfff + odd - 0x38000000) >> 13;
+        }
+#else
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+#endif
+    }
+    __device__ __forceinline__ operator float() const {
+#ifdef EMULATED
+        u32 sign = u32(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
+        if (exponent == 31) return bit_cast<float>(sign | 0x7f800000 | fraction << 13);
+        if (exponent == 0) return bit_cast<float>(sign | bit_cast<u32>(float(fraction) * 5.9604644775390625e-8f));
+        return bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+#else
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+#endif
+    }
+};
+
+// The upper half of a `float`. Computes as one, and is rounded to nearest even when it is stored.
+struct bf16 {
+    unsigned short bits;
+    bf16() = default;
+    __device__ __forceinline__ bf16(float x) {
+#ifdef EMULATED
+        u32 in = bit_cast<u32>(x);
+        bits = (in & 0x7fffffff) > 0x7f800000 ? in >> 16 | 0x40 : (in + 0x7fff + (in >> 16 & 1)) >> 16;
+#else
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+#endif
+    }
+    __device__ __forceinline__ operator float() const { return bit_cast<float>(u32(bits) << 16); }
+};
+
+// The type that elements are computed in.
+template <class T> struct Computed;
+template <> struct Computed<float> { typedef float type; };
+template <> struct Computed<double> { typedef double type; };
+template <> struct Computed<f16> { typedef float type; };
+template <> struct Computed<bf16> { typedef float type; };
+template <> struct Computed<boolean> { typedef i32 type; };
+template <> struct Computed<u8> { typedef i32 type; };
+template <> struct Computed<i8> { typedef i32 type; };
+template <> struct Computed<i16> { typedef i32 type; };
+template <> struct Computed<i32> { typedef i32 type; };
+template <> struct Computed<i64> { typedef i64 type; };
+template <class T> using compute_t = typename Computed<T>::type;
+
+// Between types: a number that is too large for a narrower integer wraps around.
+template <class To, class From> struct Convert {
+    static __device__ __forceinline__ To of(From x) { return To(x); }
+};
+template <class To> struct Convert<To, f16> {
+    static __device__ __forceinline__ To of(f16 x) { return Convert<To, float>::of(float(x)); }
+};
+template <class To> struct Convert<To, bf16> {
+    static __device__ __forceinline__ To of(bf16 x) { return Convert<To, float>::of(float(x)); }
+};
+template <> struct Convert<f16, f16> {
+    static __device__ __forceinline__ f16 of(f16 x) { return x; }
+};
+template <> struct Convert<bf16, bf16> {
+    static __device__ __forceinline__ bf16 of(bf16 x) { return x; }
+};
+template <class From> struct Convert<f16, From> {
+    static __device__ __forceinline__ f16 of(From x) { return f16(float(x)); }
+};
+template <class From> struct Convert<bf16, From> {
+    static __device__ __forceinline__ bf16 of(From x) { return bf16(float(x)); }
+};
+template <> struct Convert<f16, bf16> {
+    static __device__ __forceinline__ f16 of(bf16 x) { return f16(float(x)); }
+};
+template <> struct Convert<bf16, f16> {
+    static __device__ __forceinline__ bf16 of(f16 x) { return bf16(float(x)); }
+};
+template <class To> struct Convert<To, boolean> {
+    static __device__ __forceinline__ To of(boolean x) { return To(bool(x)); }
+};
+template <> struct Convert<f16, boolean> {
+    static __device__ __forceinline__ f16 of(boolean x) { return f16(float(bool(x))); }
+};
+template <> struct Convert<bf16, boolean> {
+    static __device__ __forceinline__ bf16 of(boolean x) { return bf16(float(bool(x))); }
+};
+template <class From> struct Convert<boolean, From> {
+    static __device__ __forceinline__ boolean of(From x) { return boolean(x != From(0)); }
+};
+template <> struct Convert<boolean, boolean> {
+    static __device__ __forceinline__ boolean of(boolean x) { return boolean(bool(x)); }
+};
+template <> struct Convert<boolean, f16> {
+    static __device__ __forceinline__ boolean of(f16 x) { return boolean(float(x) != 0); }
+};
+template <> struct Convert<boolean, bf16> {
+    static __device__ __forceinline__ boolean of(bf16 x) { return boolean(float(x) != 0); }
+};
+#define WRAPS(To)                                                                                                                \
+    template <> struct Convert<To, float> {                                                                                      \
+        static __device__ __forceinline__ To of(float x) { return To(i64(x)); }                                                 \
+    };                                                                                                                           \
+    template <> struct Convert<To, double> {                                                                                     \
+        static __device__ __forceinline__ To of(double x) { return To(i64(x)); }                                                \
+    };
+WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32)
+#undef WRAPS
+
+template <class To, class From> __device__ __forceinline__ To as(From x) { return Convert<To, From>::of(x); }
+
+// A dtype by its number in PyTorch, for kernels that learn it when they run.
+enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15 };
+
+template <class C> __device__ __forceinline__ C load(const void *at, int dtype) {
+    switch (dtype) {
+    case U8: return as<C>(*(const u8 *)at);
+    case I8: return as<C>(*(const i8 *)at);
+    case I16: return as<C>(*(const i16 *)at);
+    case I32: return as<C>(*(const i32 *)at);
+    case I64: return as<C>(*(const i64 *)at);
+    case F16: return as<C>(*(const f16 *)at);
+    case F32: return as<C>(*(const float *)at);
+    case F64: return as<C>(*(const double *)at);
+    case BOOL: return as<C>(*(const boolean *)at);
+    default: return as<C>(*(const bf16 *)at);
+    }
+}
+
+template <class C> __device__ __forceinline__ void store(void *at, int dtype, C x) {
+    switch (dtype) {
+    case U8: *(u8 *)at = as<u8>(x); break;
+    case I8: *(i8 *)at = as<i8>(x); break;
+    case I16: *(i16 *)at = as<i16>(x); break;
+    case I32: *(i32 *)at = as<i32>(x); break;
+    case I64: *(i64 *)at = as<i64>(x); break;
+    case F16: *(f16 *)at = as<f16>(x); break;
+    case F32: *(float *)at = as<float>(x); break;
+    case F64: *(double *)at = as<double>(x); break;
+    case BOOL: *(boolean *)at = as<boolean>(x); break;
+    default: *(bf16 *)at = as<bf16>(x); break;
+    }
+}
+
+// Bounds of numbers.
+template <class T> struct Bounds;
+template <> struct Bounds<float> {
+    static __device__ __forceinline__ float most() { return bit_cast<float>(0x7f800000u); }
+    static __device__ __forceinline__ float least() { return bit_cast<float>(0xff800000u); }
+    static __device__ __forceinline__ float nan() { return bit_cast<float>(0x7fc00000u); }
+};
+template <> struct Bounds<double> {
+    static __device__ __forceinline__ double most() { return bit_cast<double>(0x7ff0000000000000ull); }
+    static __device__ __forceinline__ double least() { return bit_cast<double>(0xfff0000000000000ull); }
+    static __device__ __forceinline__ double nan() { return bit_cast<double>(0x7ff8000000000000ull); }
+};
+template <> struct Bounds<i32> {
+    static __device__ __forceinline__ i32 most() { return 0x7fffffff; }
+    static __device__ __forceinline__ i32 least() { return -0x7fffffff - 1; }
+};
+template <> struct Bounds<i64> {
+    static __device__ __forceinline__ i64 most() { return 0x7fffffffffffffffll; }
+    static __device__ __forceinline__ i64 least() { return -0x7fffffffffffffffll - 1; }
+};
+
+// A list of numbers as a type, for operands by their place.
+template <int... I> struct Places {};
+template <int N, int... I> struct Counted : Counted<N - 1, N - 1, I...> {};
+template <int... I> struct Counted<0, I...> {
+    typedef Places<I...> type;
+};
+
+// Division by a number that many threads divide by: a product and a shift (Granlund and Montgomery, 1994).
+struct Divisor {
+    u32 by, factor, shift;
+    __device__ __forceinline__ u32 divide(u32 x) const { return (__umulhi(x, factor) + x) >> shift; }
+};
+
+// The steps of operands through memory, in bytes, innermost dimension first. The result is operand 0.
+struct Walk {
+    static const int RANK = 8, OPERANDS = 6;
+    u32 rank;
+    Divisor sizes[RANK];
+    i32 steps[RANK][OPERANDS];
+    template <int N> __device__ __forceinline__ void places(u32 at, i32 (&offsets)[N]) const {
+#pragma unroll
+        for (int k = 0; k < N; k++) offsets[k] = 0;
+#pragma unroll
+        for (u32 dim = 0; dim < RANK; dim++) {
+            if (dim == rank) break;
+            u32 next = sizes[dim].divide(at), here = at - next * sizes[dim].by;
+#pragma unroll
+            for (int k = 0; k < N; k++) offsets[k] += i32(here) * steps[dim][k];
+            at = next;
+        }
+    }
+};
+
+// What a kernel found that no kernel should: the first one stays until somebody synchronises.
+struct Fault {
+    u32 site, kind;
+    i64 value, limit;
+};
+enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, BAD_VALUE = 3 };
+
+__device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 value, i64 limit) {
+    if (fault->site == 0 && atomicCAS(&fault->site, 0u, site) == 0u) {
+        fault->kind = kind;
+        fault->value = value;
+        fault->limit = limit;
+    }
+}

@@ -1,0 +1,148 @@
+//! Copies between tensors and devices, and what fills a tensor.
+
+use dispatch_runtime::{DType, Device, Geometry, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl};
+
+use crate::elementwise::{DTYPES, Loops, check_written, transferred};
+use crate::kernel::{Kernel, Known, Launch};
+use crate::number::is_single;
+
+pub(crate) static COPY: Loops = Loops {
+    kernel: Kernel::new(
+        "copy",
+        "#include \"functions.cuh\"
+struct Operator {
+    enum { OPERANDS = 1, NUMBERS = 0 };
+    template <class C> static __device__ __forceinline__ C of(C x) { return x; }
+};
+#include \"elementwise.cuh\"
+",
+        |instances| {
+            for (class, dtype) in DTYPES.iter().filter_map(|&dtype| Some((COPY.class(dtype)?, dtype))) {
+                instances.one("packed", &[class, dtype, dtype]);
+                instances.one("strided", &[class, dtype, dtype]);
+                for other in
+                    DTYPES.into_iter().filter(|other| *other != dtype && other.is_floating() && dtype.is_floating())
+                {
+                    instances.one("packed", &[class, other, dtype]);
+                }
+            }
+            instances.each("mixed", COPY.computes);
+        },
+    ),
+    computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
+    truth: None,
+};
+inventory::submit!(Known(&COPY.kernel));
+
+#[op_impl(aten::copy_, CUDA)]
+fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    aten::check_copy(this, src)?;
+    if this.device().key() == Device::CPU.key() {
+        return download(this, src, non_blocking);
+    }
+    check_written(aten::copy_::operator(), "self", this, &[src])?;
+    write(this, src)
+}
+
+#[op_impl(aten::fill__scalar, CUDA)]
+fn fill_scalar_(this: &mut Tensor, value: Scalar) -> Result<()> {
+    fill_(this, &Tensor::number(value))
+}
+
+#[op_impl(aten::fill_, CUDA)]
+fn fill_(this: &mut Tensor, value: &Tensor) -> Result<()> {
+    aten::check_single(value)?;
+    check_written(aten::fill_::operator(), "self", this, &[value])?;
+    write(this, value)
+}
+
+#[op_impl(aten::zero_, CUDA)]
+fn zero_(this: &mut Tensor) -> Result<()> {
+    fill_scalar_(this, 0.into())
+}
+
+#[op_impl(aten::alias_copy, CUDA)]
+fn alias_copy(this: &Tensor) -> Result<Tensor> {
+    packed(this, this.dtype())
+}
+
+/// Writes elements from any device into a tensor of a GPU's.
+pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
+    if to.geometry().count() == 0 {
+        return Ok(());
+    }
+    let there = Device::CPU.key();
+    if is_single(from) || from.device() == to.device() {
+        transferred(&COPY, to, from)
+    } else if from.device().key() == there {
+        let from = aten::contiguous(from, MemoryFormat::Contiguous)?;
+        let same_place =
+            to.dtype() == from.dtype() && to.geometry().is_contiguous() && to.geometry().same_sizes(from.geometry());
+        if same_place {
+            return upload(to, &from);
+        }
+        let mut beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
+        upload(&mut beside, &from)?;
+        transferred(&COPY, to, &beside)
+    } else {
+        let from = packed(from, from.dtype())?;
+        let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
+        to.device().memory()?.copy_across(from.storage(), beside.storage())?;
+        transferred(&COPY, to, &beside)
+    }
+}
+
+/// A tensor's elements side by side, converted: the tensor itself where they are.
+pub(crate) fn packed(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+    if tensor.dtype() == dtype && tensor.geometry().is_contiguous() && !is_single(tensor) {
+        return Ok(tensor.clone());
+    }
+    copied(tensor, dtype)
+}
+
+/// A fresh tensor with the same elements side by side, converted.
+pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+    let mut copy = Spec::contiguous(dtype, tensor.sizes()).on(tensor.device())?;
+    if copy.geometry().count() > 0 {
+        transferred(&COPY, &mut copy, tensor)?;
+    }
+    Ok(copy)
+}
+
+/// From the CPU; both lie side by side, and are of the same kind.
+fn upload(to: &mut Tensor, from: &Tensor) -> Result<()> {
+    let launch = Launch::on(to)?;
+    let place = launch.place(to)?;
+    Ok(launch.copy_in(&bytes(from)?.read::<u8>()?, place)?)
+}
+
+/// To the CPU.
+fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
+    let from = if to.dtype() == from.dtype() { packed(from, from.dtype())? } else { packed(from, to.dtype())? };
+    let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
+    let place = launch.place(&from)?;
+    if to.geometry().is_contiguous() && same_sizes {
+        launch.copy_out(place, &mut bytes(to)?.write::<u8>()?)?;
+    } else {
+        let host = Spec::contiguous(from.dtype(), from.sizes()).on(Device::CPU)?;
+        launch.copy_out(place, &mut bytes(&host)?.write::<u8>()?)?;
+        aten::copy_(to, &host, non_blocking)?;
+    }
+    Ok(())
+}
+
+/// The elements of a tensor of the CPU, which lie side by side, as bytes.
+fn bytes(tensor: &Tensor) -> Result<Tensor> {
+    let size = i64::try_from(tensor.dtype().size()).unwrap_or(1);
+    let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);
+    let storage: Storage = tensor.storage().clone();
+    Ok(Tensor::new(storage, DType::U8, Geometry::contiguous(&[count]).at(if count == 0 { 0 } else { offset }))?)
+}
+
+/// The only element of a tensor, once the device has it.
+#[op_impl(aten::_local_scalar_dense, CUDA)]
+fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
+    let mut host = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
+    download(&mut host, this, false)?;
+    aten::_local_scalar_dense(&host)
+}

@@ -1,0 +1,415 @@
+//! The elementwise engine: what `elementwise!` makes of a line of C++.
+//!
+//! A call becomes one launch of one of three loops (kernels/elementwise.cuh): over elements that lie side by side, over elements at any
+//! places, and over elements of any dtypes. Sizes and strides travel in the launch's parameters; a number, or a tensor of the CPU without
+//! dimensions, does so as a number.
+
+use dispatch_runtime::{
+    BadArgument, DType, Error, ErrorKind, Operation, Operator, Problem, Promotion, Result, Scalar, Shape, Spec, Tensor,
+};
+
+use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::number::{encoded, is_single, single};
+use crate::walk::walks;
+
+/// An elementwise operator's loops.
+pub(crate) struct Loops {
+    pub(crate) kernel: Kernel,
+    /// The types that it computes in, of those that `class` gives.
+    pub(crate) computes: &'static [DType],
+    /// Which operand is true or false, whatever the others are.
+    pub(crate) truth: Option<usize>,
+}
+
+/// The most operands, and the most numbers.
+const NUMBERS: usize = 4;
+
+/// `struct Operands` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Operands<const N: usize> {
+    at: [Place; N],
+    single: [u64; N],
+    singles: u32,
+    dtypes: [u8; N],
+}
+
+impl<const N: usize> Parameter for Operands<N> {}
+
+/// `struct Numbers` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Numbers([u64; NUMBERS]);
+
+impl Parameter for Numbers {}
+
+/// Computes a fresh tensor.
+pub(crate) fn fresh<O: Operation, const N: usize>(
+    loops: &'static Loops,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<Tensor> {
+    Rule::of::<O>().fresh(loops, inputs, numbers)
+}
+
+/// Computes a fresh tensor by the promotion of another operator.
+pub(crate) fn part<O: Operation, const N: usize>(
+    dtype: Promotion,
+    loops: &'static Loops,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<Tensor> {
+    Rule { dtype, operator: O::operator(), form: O::operator() }.fresh(loops, inputs, numbers)
+}
+
+/// Computes into a tensor of the caller's.
+pub(crate) fn into<O: Operation, const N: usize>(
+    loops: &'static Loops,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<()> {
+    Rule::of::<O>().into(loops, out, inputs, numbers)
+}
+
+/// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
+pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
+    loops: &'static Loops,
+    this: &mut Tensor,
+    inputs: [Option<&Tensor>; N],
+    numbers: &[Scalar],
+) -> Result<()> {
+    let rule = Rule { form: F::operator(), ..Rule::of::<O>() };
+    let written = this.clone();
+    let inputs = inputs.map(|input| input.unwrap_or(&written));
+    let computed = rule.dtype.computes_in(&inputs);
+    rule.spec(&inputs, rule.dtype.gives(computed))?.fit("self", this)?;
+    rule.written(loops, "self", this, inputs, computed, numbers)
+}
+
+#[derive(Clone, Copy)]
+struct Rule {
+    dtype: Promotion,
+    operator: &'static Operator,
+    /// The form of it that was called.
+    form: &'static Operator,
+}
+
+impl Rule {
+    fn of<O: Operation>() -> Self {
+        Self { dtype: const { promotion::<O>() }, operator: O::operator(), form: O::operator() }
+    }
+
+    fn fresh<const N: usize>(self, loops: &'static Loops, inputs: [&Tensor; N], numbers: &[Scalar]) -> Result<Tensor> {
+        let computed = self.dtype.computes_in(&inputs);
+        let dtype = self.dtype.gives(computed);
+        let on = inputs.iter().find(|input| !is_single(input)).unwrap_or(&inputs[0]);
+        let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
+        self.run(loops, &mut out, inputs, computed, numbers)?;
+        Ok(out)
+    }
+
+    fn into<const N: usize>(
+        self,
+        loops: &'static Loops,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        numbers: &[Scalar],
+    ) -> Result<()> {
+        let computed = self.dtype.computes_in(&inputs);
+        // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
+        let mut fitted = out.clone();
+        self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
+        self.written(loops, "out", &mut fitted, inputs, computed, numbers)?;
+        *out = fitted;
+        Ok(())
+    }
+
+    fn written<const N: usize>(
+        self,
+        loops: &'static Loops,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        computed: DType,
+        numbers: &[Scalar],
+    ) -> Result<()> {
+        check_written(self.operator, name, out, &inputs)?;
+        self.run(loops, out, inputs, computed, numbers)
+    }
+
+    fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
+        Spec::pointwise(inputs, dtype).map_err(|error| self.operator.name_operand(error.into()))
+    }
+
+    fn run<const N: usize>(
+        self,
+        loops: &'static Loops,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        computed: DType,
+        numbers: &[Scalar],
+    ) -> Result<()> {
+        let Some(class) = loops.class(computed) else { return Err(self.unsupported(loops, computed)) };
+        if out.geometry().count() == 0 {
+            return Ok(());
+        }
+        let launch = Launch::on(out)?;
+        let operands = Operands::of(launch, &inputs, class).map_err(|error| self.operator.name_operand(error))?;
+        let mut given = Numbers([0; NUMBERS]);
+        for (slot, number) in given.0.iter_mut().zip(numbers) {
+            *slot = encoded(*number, class);
+        }
+        let (kernel, to) = (&loops.kernel, launch.place(out)?);
+        let uniform = out.dtype() == self.dtype.gives(computed) && loops.is_uniform(&inputs, computed);
+        // Between floating dtypes, which is what networks convert, there are loops of their own.
+        let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
+        let instance = loops.instance(class, computed, out.dtype());
+        let instance = &instance[..N + 2];
+        if (uniform || converts) && to.is_aligned_to(16) && operands.are_packed(out, &inputs) {
+            let widest =
+                inputs.iter().map(|input| input.dtype()).chain([out.dtype()]).map(DType::size).max().unwrap_or(1);
+            let count = out.geometry().count();
+            let pack = i64::try_from(16 / widest).unwrap_or(1);
+            let grid = Grid::cover((count - 1) / pack + 1);
+            return Ok(launch.run(kernel, "packed", instance, grid, (count, to, operands, given))?);
+        }
+        for (walk, count, offsets) in walks(out, &inputs) {
+            let (to, operands, grid) =
+                (to.offset(offsets[0]), operands.offset(&offsets[1..]), Grid::cover(count.into()));
+            if uniform {
+                launch.run(kernel, "strided", instance, grid, (count, to, operands, given, walk))?;
+            } else {
+                let dtype = out.dtype() as i32;
+                launch.run(kernel, "mixed", &[class], grid, (count, to, operands, given, walk, dtype))?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn unsupported(self, loops: &Loops, dtype: DType) -> Error {
+        let (operator, supported) = (self.form.name(), loops.computes);
+        ErrorKind::UnsupportedDType { operator, argument: "self", dtype, supported }.into()
+    }
+}
+
+impl<const N: usize> Operands<N> {
+    fn of(launch: Launch, inputs: &[&Tensor; N], class: DType) -> Result<Self> {
+        let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N] };
+        for (k, input) in inputs.iter().enumerate() {
+            operands.dtypes[k] = input.dtype() as u8;
+            if is_single(input) {
+                operands.single[k] = encoded(single(input)?, class);
+                operands.singles |= 1 << k;
+            } else {
+                operands.at[k] = placed(launch, k, input)?;
+                operands.singles |= u32::from(input.geometry().count() == 1) << k;
+            }
+        }
+        Ok(operands)
+    }
+
+    fn is_single(&self, k: usize) -> bool {
+        self.singles >> k & 1 == 1
+    }
+
+    /// Whether all lie side by side in the order of the result, or are single, and begin where sixteen bytes can.
+    fn are_packed(&self, out: &Tensor, inputs: &[&Tensor; N]) -> bool {
+        out.geometry().is_dense()
+            && inputs.iter().enumerate().all(|(k, input)| {
+                let alike = || {
+                    let (own, others) = (input.geometry(), out.geometry());
+                    own.same_sizes(others)
+                        && (own.strides() == others.strides() || own.is_contiguous() && others.is_contiguous())
+                };
+                self.is_single(k) || (self.at[k].is_aligned_to(16) && alike())
+            })
+    }
+
+    fn offset(mut self, offsets: &[u64]) -> Self {
+        for (place, offset) in self.at.iter_mut().zip(offsets) {
+            if *place != Place::NULL {
+                *place = place.offset(*offset);
+            }
+        }
+        self
+    }
+}
+
+/// Where an operand is, which errors call by its number.
+fn placed(launch: Launch, k: usize, input: &Tensor) -> Result<Place> {
+    launch.place(input).map_err(|_| {
+        let problem = Problem::Device { found: input.device(), expected: launch.device() };
+        BadArgument::new(k.to_string(), problem).into()
+    })
+}
+
+/// Writes the elements of `from`, converted, into `to`, which has some.
+pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
+    let operator = aten::copy_::operator();
+    Rule { dtype: Promotion::First, operator, form: operator }.run(copy, to, [from], from.dtype(), &[])
+}
+
+/// Whether a tensor may be written by a call that reads others; if so, the write is counted.
+pub(crate) fn check_written(operator: &Operator, name: &'static str, out: &Tensor, inputs: &[&Tensor]) -> Result<()> {
+    if out.overlaps_itself() {
+        return Err(BadArgument::new(name, Problem::SelfOverlap).into());
+    }
+    for (k, input) in inputs.iter().enumerate() {
+        if !input.is_apart_from_or_same_as(out) {
+            let error = BadArgument::new(k.to_string(), Problem::Overlap { with: name.into() });
+            return Err(operator.name_operand(error.into()));
+        }
+    }
+    out.storage().bump_version();
+    Ok(())
+}
+
+impl Loops {
+    /// Which type of those that there are loops for a dtype is computed in.
+    pub(crate) fn class(&self, computed: DType) -> Option<DType> {
+        let class = match computed {
+            DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+            DType::F64 => DType::F64,
+            DType::C64 | DType::C128 => return None,
+            DType::I64 => DType::I64,
+            _ if self.computes.contains(&DType::I32) => DType::I32,
+            _ => DType::I64,
+        };
+        self.computes.contains(&class).then_some(class)
+    }
+
+    /// Whether all operands are of the dtype that is computed.
+    fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
+        inputs.iter().enumerate().all(|(k, input)| {
+            let expected = if self.truth == Some(k) { DType::Bool } else { computed };
+            input.dtype() == expected || is_single(input)
+        })
+    }
+
+    /// The dtypes of an instance: what is computed, the result, and the operands.
+    fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; NUMBERS + 3] {
+        let mut dtypes = [computed; NUMBERS + 3];
+        (dtypes[0], dtypes[1]) = (class, out);
+        if let Some(truth) = self.truth {
+            dtypes[truth + 2] = DType::Bool;
+        }
+        dtypes
+    }
+
+    /// All that there can be, for an operator of so many operands with a result of this promotion.
+    pub(crate) fn instances(&self, operands: usize, dtype: Promotion, instances: &mut Instances) {
+        for computed in DTYPES {
+            let floating_only = dtype == Promotion::Float && !computed.is_floating();
+            if let Some(class) = self.class(computed).filter(|_| !floating_only) {
+                let list = self.instance(class, computed, dtype.gives(computed));
+                instances.one("packed", &list[..operands + 2]);
+                instances.one("strided", &list[..operands + 2]);
+            }
+        }
+        instances.each("mixed", self.computes);
+    }
+}
+
+/// What tensors can hold here.
+pub(crate) const DTYPES: [DType; 10] = [
+    DType::F32,
+    DType::F64,
+    DType::F16,
+    DType::BF16,
+    DType::I64,
+    DType::I32,
+    DType::I16,
+    DType::I8,
+    DType::U8,
+    DType::Bool,
+];
+
+/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
+/// arguments - tensors, then numbers - and what becomes of elements `C`, in C++. `if check` calls a function with the arguments
+/// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are.
+macro_rules! elementwise {
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([truth $truth:literal])? => |$($element:ident),+| $body:literal;)*) => {
+        $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($truth)?] [$($element)+] $body } };)*
+    };
+    (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
+        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $truth:tt $elements:tt $body:literal
+    ) => {
+        const OPERANDS: usize = [stringify!($first) $(, stringify!($rest))*].len();
+        static LOOPS: $crate::elementwise::Loops = $crate::elementwise::Loops {
+            kernel: $crate::Kernel::new(
+                stringify!($name),
+                elementwise!(@text [$first $($rest)*] [$($($number)+)?] $elements $body),
+                |instances| LOOPS.instances(OPERANDS, $crate::elementwise::promotion::<aten::$name>(), instances),
+            ),
+            computes: &[$(dispatch_runtime::DType::$ty),+],
+            truth: elementwise!(@truth $truth),
+        };
+        inventory::submit!($crate::Known(&LOOPS.kernel));
+        elementwise! { @fresh $name $arguments $check }
+        elementwise! { @in_place $name $in_place $arguments $check }
+        elementwise! { @out $name $out $arguments $check }
+    };
+    (@truth []) => { None };
+    (@truth [$truth:literal]) => { Some($truth) };
+    (@text [$($tensor:ident)+] [$($number:ident)*] [$first:ident $($element:ident)*] $body:literal) => {
+        concat!(
+            "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(elementwise!(@plus $tensor),)+
+            ", NUMBERS = 0", $(elementwise!(@plus $number),)*
+            " };\n    template <class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
+            $(", C ", stringify!($element),)* $(", C ", stringify!($number),)*
+            ") { ", $body, " }\n};\n#include \"elementwise.cuh\"\n"
+        )
+    };
+    (@plus $any:ident) => { " + 1" };
+    (@check [] $($argument:ident),*) => {};
+    (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
+    (@numbers $($number:expr),*) => { &[$(dispatch_runtime::Scalar::from($number)),*] };
+    (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt) => {
+        #[allow(clippy::used_underscore_binding, reason = "what a definition takes and a loop does not need")]
+        #[dispatch_runtime::op_impl(aten::$name, CUDA)]
+        fn $name(
+            $first: &dispatch_runtime::Tensor $(, $rest: &dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+        ) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
+            elementwise! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::fresh::<aten::$name, _>(&LOOPS, [$first $(, $rest)*], elementwise!(@numbers $($($number),+)?))
+        }
+    };
+    (@in_place $name:ident - $arguments:tt $check:tt) => {};
+    (@in_place $name:ident $in_place:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt) => {
+        #[allow(non_snake_case, reason = "it is called as its operator is")]
+        #[dispatch_runtime::op_impl(aten::$in_place, CUDA)]
+        fn $in_place(
+            $first: &mut dispatch_runtime::Tensor $(, $rest: &dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+        ) -> dispatch_runtime::Result<()> {
+            elementwise! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>(
+                &LOOPS,
+                $first,
+                [None $(, Some($rest))*],
+                elementwise!(@numbers $($($number),+)?),
+            )
+        }
+    };
+    (@out $name:ident - $arguments:tt $check:tt) => {};
+    (@out $name:ident $out:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt) => {
+        #[dispatch_runtime::op_impl(aten::$out, CUDA)]
+        fn $out(
+            $first: &dispatch_runtime::Tensor $(, $rest: &dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?,
+            out: &mut dispatch_runtime::Tensor
+        ) -> dispatch_runtime::Result<()> {
+            elementwise! { @check $check $first $(, $rest)* $($(, $number)+)? }
+            $crate::elementwise::into::<aten::$name, _>(&LOOPS, out, [$first $(, $rest)*], elementwise!(@numbers $($($number),+)?))
+        }
+    };
+}
+
+/// How an operator's shape word says that dtypes promote.
+pub(crate) const fn promotion<O: Operation>() -> Promotion {
+    match O::SHAPE {
+        Some(Shape::Pointwise { dtype, .. }) => dtype,
+        _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
+    }
+}

@@ -1,0 +1,336 @@
+//! A device that is none: the CPU runs kernels that the system's C++ compiler compiled.
+//!
+//! It is for tests where there is no GPU. Everything above the machine is the same: operators, launches, parameters, streams. What it cannot
+//! show is what depends on many threads at once, and speed.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::c_void;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use libloading::Library;
+
+use crate::cache;
+use crate::error::CudaError;
+use crate::machine::{Address, Function, Grid, Machine, Properties, Queue, Recording};
+use crate::source::{HEADERS, Unit};
+
+/// How many devices it has: enough to be on the wrong one.
+pub(crate) const DEVICES: usize = 2;
+
+static ON: AtomicBool = AtomicBool::new(false);
+static BACKWARDS: AtomicBool = AtomicBool::new(false);
+
+/// Puts the emulator in the place of NVIDIA's driver, for this process. It must come before anything else is asked of a device.
+///
+/// ```
+/// kernels_cuda::emulate();
+/// assert!(kernels_cuda::is_available());
+/// ```
+pub fn emulate() {
+    ON.store(true, Ordering::Release);
+}
+
+/// Runs blocks and threads in the opposite order from now on. Where that changes a result, a barrier is missing.
+pub fn emulate_backwards(backwards: bool) {
+    BACKWARDS.store(backwards, Ordering::Release);
+}
+
+pub(crate) fn is_on() -> bool {
+    ON.load(Ordering::Acquire)
+}
+
+type Entry = unsafe extern "C" fn(*const u32, *const u32, *mut *mut c_void, bool);
+
+pub(crate) struct Emulator {
+    properties: Properties,
+    queues: AtomicUsize,
+    recordings: Mutex<Vec<Vec<Step>>>,
+    recording: Mutex<Option<(Queue, Vec<Step>)>>,
+}
+
+/// One piece of recorded work.
+#[derive(Clone)]
+enum Step {
+    Launch { function: Function, grid: Grid, parameters: Vec<Vec<u8>> },
+    Copy { from: Address, to: Address, bytes: usize },
+    Fill { to: Address, byte: u8, bytes: usize },
+}
+
+/// One kernel at a time: their shared memory is static.
+static RUNNING: Mutex<()> = Mutex::new(());
+
+fn entered<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Emulator {
+    pub(crate) fn open(_: u8) -> Result<Self, CudaError> {
+        let properties = Properties {
+            name: "the CPU, emulating".to_owned(),
+            architecture: 0,
+            multiprocessors: 4,
+            memory: usize::MAX,
+        };
+        Ok(Self { properties, queues: AtomicUsize::new(1), recordings: Mutex::default(), recording: Mutex::default() })
+    }
+}
+
+impl Machine for Emulator {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn open_queue(&self) -> Result<Queue, CudaError> {
+        Ok(self.queues.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn wait(&self, _: Queue) -> Result<(), CudaError> {
+        Ok(())
+    }
+
+    fn order(&self, _: Queue, _: Queue) -> Result<(), CudaError> {
+        Ok(())
+    }
+
+    fn allocate(&self, bytes: usize, _: Queue) -> Result<Address, CudaError> {
+        let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
+        let block = Block::layout(bytes).and_then(Block::allocate);
+        block.ok_or_else(out_of_memory)
+    }
+
+    fn free(&self, address: Address, _: Queue) {
+        Block::free(address);
+    }
+
+    fn copy_in(&self, from: &[u8], to: Address, _: Queue) -> Result<(), CudaError> {
+        // SAFETY: the caller's places are inside of blocks of this machine's, which are the CPU's memory and never lent as slices.
+        unsafe { std::ptr::copy(from.as_ptr(), pointer(to), from.len()) };
+        Ok(())
+    }
+
+    fn copy_out(&self, from: Address, to: &mut [u8], _: Queue) -> Result<(), CudaError> {
+        // SAFETY: as above.
+        unsafe { std::ptr::copy(pointer(from), to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.work(queue, Step::Copy { from, to, bytes })
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.work(queue, Step::Fill { to, byte, bytes })
+    }
+
+    fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {
+        let library = compiled(unit, expressions)?;
+        let failed = |error: libloading::Error| refused(unit, error.to_string());
+        // SAFETY: the library was just compiled from kernels, and has no initialisers.
+        let library = unsafe { Library::new(library) }.map_err(failed)?;
+        // Functions are never taken back, so the library stays.
+        let library = Box::leak(Box::new(library));
+        let entry = |at: usize| {
+            // SAFETY: `program` gave the entry this type.
+            let entry = unsafe { library.get::<Entry>(format!("entry_{at}").as_bytes()) }.map_err(failed)?;
+            Ok(*entry as usize)
+        };
+        (0..expressions.len()).map(entry).collect()
+    }
+
+    fn builds_together(&self) -> bool {
+        true
+    }
+
+    fn launch(
+        &self,
+        function: Function,
+        grid: Grid,
+        parameters: &mut [*mut c_void],
+        sizes: &[usize],
+        queue: Queue,
+    ) -> Result<(), CudaError> {
+        let bytes = |(place, size): (&*mut c_void, &usize)| {
+            // SAFETY: `Arguments` gave the place of a value of this size.
+            unsafe { std::slice::from_raw_parts(place.cast::<u8>().cast_const(), *size) }.to_vec()
+        };
+        let parameters = parameters.iter().zip(sizes).map(bytes).collect();
+        self.work(queue, Step::Launch { function, grid, parameters })
+    }
+
+    fn allow_shared(&self, _: Function, _: u32) -> Result<(), CudaError> {
+        Ok(())
+    }
+
+    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
+        *entered(&self.recording) = Some((queue, Vec::new()));
+        Ok(())
+    }
+
+    fn end_recording(&self, _: Queue) -> Result<Recording, CudaError> {
+        let (_, steps) = entered(&self.recording).take().unwrap_or_default();
+        let mut recordings = entered(&self.recordings);
+        recordings.push(steps);
+        Ok(recordings.len() - 1)
+    }
+
+    fn replay(&self, recording: Recording, _: Queue) -> Result<(), CudaError> {
+        let steps = entered(&self.recordings).get(recording).cloned().unwrap_or_default();
+        steps.iter().for_each(Step::run);
+        Ok(())
+    }
+
+    fn forget(&self, recording: Recording) {
+        if let Some(steps) = entered(&self.recordings).get_mut(recording) {
+            steps.clear();
+        }
+    }
+}
+
+impl Emulator {
+    /// Does it, or notes it where its queue is being recorded.
+    fn work(&self, queue: Queue, step: Step) -> Result<(), CudaError> {
+        if let Some((recorded, steps)) = &mut *entered(&self.recording)
+            && *recorded == queue
+        {
+            steps.push(step);
+        } else {
+            step.run();
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    fn run(&self) {
+        match self {
+            Self::Launch { function, grid, parameters } => {
+                // Each at an address that any of its types can have.
+                let mut aligned: Vec<Vec<u128>> = parameters.iter().map(|bytes| words(bytes)).collect();
+                let mut places: Vec<*mut c_void> = aligned.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
+                let _running = entered(&RUNNING);
+                // SAFETY: `build` gave the function, which has this type; a kernel reads as many parameters as it declares, and a launch
+                // has these. What it does to memory is for those who write kernels.
+                unsafe {
+                    let entry = std::mem::transmute::<usize, Entry>(*function);
+                    let backwards = BACKWARDS.load(Ordering::Acquire);
+                    entry(grid.blocks.as_ptr(), grid.threads.as_ptr(), places.as_mut_ptr(), backwards);
+                }
+            }
+            // SAFETY: the caller's places are inside of blocks of this machine's.
+            Self::Copy { from, to, bytes } => unsafe { std::ptr::copy(pointer(*from), pointer(*to), *bytes) },
+            // SAFETY: as above.
+            Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
+        }
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u128> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 16];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u128::from_ne_bytes(word)
+    };
+    bytes.chunks(16).map(word).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "an address of this process")]
+fn pointer(address: Address) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// A block of memory between two lines that no kernel may touch. The first says how large it is.
+struct Block;
+
+const LINE: usize = 256;
+const UNTOUCHED: u8 = 0xa5;
+
+impl Block {
+    fn layout(bytes: usize) -> Option<(Layout, usize)> {
+        Some((Layout::from_size_align(bytes.checked_add(2 * LINE)?, LINE).ok()?, bytes))
+    }
+
+    fn allocate((layout, bytes): (Layout, usize)) -> Option<Address> {
+        // SAFETY: the layout has more than two lines.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: the block has that many bytes, and is aligned for a number.
+        unsafe {
+            // What fresh memory holds is nobody's.
+            start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
+            start.cast::<usize>().write(bytes);
+            Some(start.add(LINE).expose_provenance() as Address)
+        }
+    }
+
+    fn free(address: Address) {
+        // SAFETY: `allocate` gave the address, and a size in the line before; nobody uses the block any more.
+        unsafe {
+            let start = pointer(address).sub(LINE);
+            let bytes = start.cast::<usize>().read();
+            let behind = std::slice::from_raw_parts(start.add(LINE + bytes), LINE);
+            assert!(behind.iter().all(|byte| *byte == UNTOUCHED), "a kernel wrote behind a block of {bytes} bytes");
+            if let Some((layout, _)) = Self::layout(bytes) {
+                dealloc(start, layout);
+            }
+        }
+    }
+}
+
+fn refused(unit: &Unit, log: String) -> CudaError {
+    CudaError::Compile { kernel: unit.name, target: "the emulator".to_owned(), log }
+}
+
+/// The library of a program, from the disk if it was compiled before.
+fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
+    const SHIM: &str = include_str!("../host/emulator.h");
+    let key = unit.key(expressions, SHIM);
+    let folder = cache::folder().ok_or_else(|| refused(unit, "there is no folder for what is compiled".to_owned()))?;
+    let library = folder.join(format!("{key}.so"));
+    if library.exists() {
+        return Ok(library);
+    }
+    let failed = |error: std::io::Error| refused(unit, error.to_string());
+    let work = folder.join(format!("{key}.{}", std::process::id()));
+    std::fs::create_dir_all(&work).map_err(failed)?;
+    let made = make(unit, expressions, &work, SHIM);
+    if let Ok(made) = &made {
+        std::fs::rename(made, &library).map_err(failed)?;
+    }
+    std::fs::remove_dir_all(&work).map_err(failed)?;
+    made.map(|_| library)
+}
+
+fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<PathBuf, CudaError> {
+    let failed = |error: std::io::Error| refused(unit, error.to_string());
+    for (name, content) in HEADERS.iter().chain([&("emulator.h", shim)]) {
+        std::fs::write(work.join(name), content).map_err(failed)?;
+    }
+    let (source, library) = (work.join("program.cpp"), work.join("program.so"));
+    std::fs::write(&source, program(unit, expressions)).map_err(failed)?;
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let options =
+        ["-std=c++17", "-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC", "-o"];
+    let output = Command::new(compiler).args(options).arg(&library).arg(source).output().map_err(failed)?;
+    if !output.status.success() {
+        return Err(refused(unit, String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    Ok(library)
+}
+
+fn program(unit: &Unit, expressions: &[String]) -> String {
+    let mut text = format!("#include \"emulator.h\"\n#line 1 \"{}\"\n{}\n", unit.name, unit.text);
+    for (at, expression) in expressions.iter().enumerate() {
+        _ = writeln!(
+            text,
+            "extern \"C\" void entry_{at}(const unsigned *grid, const unsigned *block, void **given, bool backwards) {{ \
+             emulator::launch(&emulator::Entry<&{expression}>::run, grid, block, given, backwards); }}"
+        );
+    }
+    text
+}

@@ -1,0 +1,129 @@
+//! What can go wrong between a program and a device.
+
+use std::fmt;
+
+use dispatch_runtime::Error;
+
+/// Why a device did not do what it was asked.
+///
+/// ```
+/// use kernels_cuda::{CudaError, Missing};
+/// let error = CudaError::Unavailable(Missing::Driver);
+/// assert!(error.to_string().starts_with("CUDA is not available: there is no driver"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum CudaError {
+    /// Something that computing needs is not there.
+    Unavailable(Missing),
+    /// A call of the driver failed.
+    Driver {
+        /// Which.
+        call: &'static str,
+        /// What the driver said.
+        said: String,
+    },
+    /// The device has no block of memory of this size.
+    OutOfMemory {
+        /// How many bytes were asked for.
+        asked: usize,
+        /// How many it has in all.
+        total: usize,
+    },
+    /// A kernel did not compile.
+    Compile {
+        /// Its name.
+        kernel: &'static str,
+        /// For which architecture.
+        target: String,
+        /// What the compiler said, with lines of the kernel's source.
+        log: String,
+    },
+    /// A kernel came upon a value that it cannot compute with, and computed something else.
+    Fault {
+        /// The operator and its argument.
+        site: String,
+        /// What is wrong with the value.
+        problem: String,
+    },
+    /// A tensor is not where the kernel runs.
+    Elsewhere {
+        /// Where it is.
+        found: dispatch_runtime::Device,
+        /// Where the kernel runs.
+        expected: dispatch_runtime::Device,
+    },
+}
+
+/// What a program needs to compute with CUDA.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Missing {
+    /// NVIDIA's driver.
+    Driver,
+    /// A device of this number.
+    Device {
+        /// The number.
+        asked: u8,
+        /// How many there are.
+        count: usize,
+    },
+    /// The run-time compiler.
+    Compiler,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Driver => {
+                f.write_str("there is no driver on this machine (libcuda.so, which comes with NVIDIA's driver)")
+            }
+            Self::Device { asked, count: 0 } => {
+                write!(f, "there is a driver, and no device that could be cuda:{asked}")
+            }
+            Self::Device { asked, count } => {
+                write!(f, "there is no cuda:{asked}; the last device is cuda:{}", count.saturating_sub(1))
+            }
+            Self::Compiler => f.write_str(
+                "there is no run-time compiler (libnvrtc.so of CUDA 13); install the toolkit or the Python package \
+                 `nvidia-cuda-nvrtc`, and name its folder in LD_LIBRARY_PATH",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for CudaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(missing) => write!(f, "CUDA is not available: {missing}"),
+            Self::Driver { call, said } => write!(f, "{call} failed: {said}"),
+            Self::OutOfMemory { asked, total } => {
+                write!(
+                    f,
+                    "the device has no block of {asked} bytes left, of {total} in all; drop tensors, or use smaller batches"
+                )
+            }
+            Self::Compile { kernel, target, log } => {
+                write!(f, "the kernel `{kernel}` does not compile for {target}:\n{log}")
+            }
+            Self::Fault { site, problem } => write!(f, "{site}: {problem}; found when the device was next waited for"),
+            Self::Elsewhere { found, expected } => {
+                write!(f, "a tensor is on {found}, and the kernel runs on {expected}; copy it there first, with `to`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CudaError {}
+
+impl From<Missing> for CudaError {
+    fn from(missing: Missing) -> Self {
+        Self::Unavailable(missing)
+    }
+}
+
+impl From<CudaError> for Error {
+    fn from(error: CudaError) -> Self {
+        Self::kernel(error)
+    }
+}

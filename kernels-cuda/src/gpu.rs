@@ -1,0 +1,103 @@
+//! The devices of this machine, found when they are first asked for.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+use dispatch_runtime::{Device, keys};
+
+use crate::error::{CudaError, Missing};
+use crate::fault::Faults;
+use crate::machine::{Machine, Properties, Queue};
+use crate::{memory, nvidia};
+
+/// More than any machine has.
+const MOST: usize = 16;
+
+/// A device that can compute.
+pub(crate) struct Gpu {
+    pub(crate) index: u8,
+    pub(crate) machine: Box<dyn Machine>,
+    /// The queue of those who asked for none.
+    pub(crate) queue: Queue,
+    pub(crate) faults: Faults,
+    pub(crate) usage: memory::Usage,
+}
+
+thread_local! {
+    static CURRENT: Cell<u8> = const { Cell::new(0) };
+}
+
+static FOUND: [OnceLock<Result<Gpu, CudaError>>; MOST] = [const { OnceLock::new() }; MOST];
+
+impl Gpu {
+    /// The device of this number.
+    pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
+        let missing = || CudaError::from(Missing::Device { asked: index, count: count() });
+        let slot = FOUND.get(usize::from(index)).ok_or_else(missing)?;
+        slot.get_or_init(|| Self::open(index)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The device that `device` means: the current one where it has no number.
+    pub(crate) fn of(device: Device) -> Result<&'static Self, CudaError> {
+        Self::get(device.index().unwrap_or_else(|| CURRENT.get()))
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        cuda(self.index)
+    }
+
+    fn open(index: u8) -> Result<Self, CudaError> {
+        #[cfg(feature = "emulator")]
+        let machine: Box<dyn Machine> = if crate::emulator::is_on() {
+            Box::new(crate::emulator::Emulator::open(index)?)
+        } else {
+            Box::new(nvidia::Nvidia::open(index)?)
+        };
+        #[cfg(not(feature = "emulator"))]
+        let machine: Box<dyn Machine> = Box::new(nvidia::Nvidia::open(index)?);
+        let queue = machine.open_queue()?;
+        let faults = Faults::on(&*machine, queue)?;
+        Ok(Self { index, machine, queue, faults, usage: memory::Usage::default() })
+    }
+}
+
+/// `cuda:index`.
+pub(crate) fn cuda(index: u8) -> Device {
+    Device::new(keys::CUDA).and_then(|device| device.with_index(index)).unwrap_or(Device::CPU)
+}
+
+/// How many devices there are.
+///
+/// ```
+/// assert_eq!(kernels_cuda::count() > 0, kernels_cuda::is_available());
+/// ```
+#[must_use]
+pub fn count() -> usize {
+    #[cfg(feature = "emulator")]
+    if crate::emulator::is_on() {
+        return crate::emulator::DEVICES;
+    }
+    nvidia::count().unwrap_or(0)
+}
+
+/// Whether there is a device to compute on.
+#[must_use]
+pub fn is_available() -> bool {
+    count() > 0
+}
+
+/// What a device says about itself.
+///
+/// ```
+/// match kernels_cuda::properties(0) {
+///     Ok(device) => println!("{}", device.name),
+///     Err(missing) => println!("{missing}"),
+/// }
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such device, or no driver.
+pub fn properties(index: u8) -> Result<&'static Properties, CudaError> {
+    Ok(Gpu::get(index)?.machine.properties())
+}

@@ -1,0 +1,57 @@
+//! The CUDA backend: the standard operators on NVIDIA's devices.
+//!
+//! It builds, links and registers its kernels on any machine. Driver, device and compiler are looked for when the first tensor is put on
+//! `cuda`, and what is missing is one error, [`CudaError::Unavailable`].
+//!
+//! ```
+//! use dispatch_runtime::{Device, Spec, DType};
+//! use kernels_cuda::CudaError;
+//!
+//! match Spec::contiguous(DType::F32, &[2]).on("cuda:0".parse::<Device>().unwrap()) {
+//!     Ok(tensor) => println!("{tensor:?}"),
+//!     Err(error) => println!("{error}"),
+//! }
+//! ```
+//!
+//! Kernels are CUDA C++, in text; [`Kernel`] and [`Launch`] are how other crates bring theirs.
+
+#[macro_use]
+mod elementwise;
+
+mod arithmetic;
+mod cache;
+mod compiler;
+mod copying;
+#[cfg(feature = "emulator")]
+mod emulator;
+mod error;
+mod factory;
+mod fault;
+mod gpu;
+mod kernel;
+mod machine;
+mod memory;
+mod number;
+mod nvidia;
+mod source;
+mod stream;
+mod walk;
+
+#[cfg(feature = "emulator")]
+pub use emulator::{emulate, emulate_backwards};
+
+pub use compiler::{Code, compiler_version};
+pub use error::{CudaError, Missing};
+pub use fault::Site;
+pub use gpu::{count, is_available, properties};
+pub use kernel::{Arguments, Instances, Kernel, Known, Launch, Parameter, Place, kernels};
+pub use machine::{Grid, Properties};
+pub use memory::{Memory, memory};
+pub use source::element;
+pub use stream::{Entered, Stream};
+
+/// What macros of this crate expand to. Not public API.
+#[doc(hidden)]
+pub mod __private {
+    pub use inventory::submit;
+}

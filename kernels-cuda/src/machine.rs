@@ -1,0 +1,134 @@
+//! What a device is made of: memory, streams, and code that runs.
+//!
+//! There are two: NVIDIA's driver, and the emulator. Everything else in this crate is the same for both.
+
+use std::ffi::c_void;
+
+use crate::CudaError;
+use crate::source::Unit;
+
+/// A place in a device's memory.
+pub(crate) type Address = u64;
+
+/// A queue of a device's work, as the machine calls it.
+pub(crate) type Queue = usize;
+
+/// A kernel that can be launched, as the machine calls it.
+pub(crate) type Function = usize;
+
+/// Recorded work, as the machine calls it.
+pub(crate) type Recording = usize;
+
+/// How many blocks, of how many threads, with how much memory of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Blocks.
+    pub blocks: [u32; 3],
+    /// Threads of each.
+    pub threads: [u32; 3],
+    /// Bytes that a block's threads share, beside what the kernel declares.
+    pub shared: u32,
+}
+
+impl Grid {
+    /// A thread for each of `count` elements, in blocks of 256.
+    ///
+    /// ```
+    /// assert_eq!(kernels_cuda::Grid::cover(1000).blocks, [4, 1, 1]);
+    /// ```
+    #[must_use]
+    pub fn cover(count: i64) -> Self {
+        const THREADS: i64 = 256;
+        let blocks =
+            u32::try_from(count.max(0).unsigned_abs().div_ceil(THREADS.unsigned_abs())).unwrap_or(u32::MAX >> 1);
+        Self::new(blocks, 256)
+    }
+
+    /// So many blocks in a row, of so many threads.
+    ///
+    /// ```
+    /// assert_eq!(kernels_cuda::Grid::new(3, 128).threads, [128, 1, 1]);
+    /// ```
+    #[must_use]
+    pub const fn new(blocks: u32, threads: u32) -> Self {
+        Self { blocks: [blocks, 1, 1], threads: [threads, 1, 1], shared: 0 }
+    }
+
+    /// The same, with so many bytes that a block's threads share.
+    ///
+    /// ```
+    /// assert_eq!(kernels_cuda::Grid::new(1, 32).sharing(512).shared, 512);
+    /// ```
+    #[must_use]
+    pub const fn sharing(self, bytes: u32) -> Self {
+        Self { shared: bytes, ..self }
+    }
+}
+
+/// What a device says about itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Properties {
+    /// Its maker's name for it.
+    pub name: String,
+    /// Its architecture: 90 is `sm_90`.
+    pub architecture: u32,
+    /// How many blocks run at once, at least.
+    pub multiprocessors: u32,
+    /// Bytes of memory.
+    pub memory: usize,
+}
+
+pub(crate) trait Machine: Send + Sync {
+    fn properties(&self) -> &Properties;
+
+    fn open_queue(&self) -> Result<Queue, CudaError>;
+
+    /// Waits until all work of a queue is done.
+    fn wait(&self, queue: Queue) -> Result<(), CudaError>;
+
+    /// Lets no later work of `then` begin before the earlier work of `first` is done.
+    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError>;
+
+    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError>;
+
+    /// Gives memory back, once the earlier work of a queue is done.
+    fn free(&self, address: Address, queue: Queue);
+
+    /// From the CPU; the bytes are the caller's again when it returns.
+    fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError>;
+
+    /// To the CPU, where they are when it returns.
+    fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError>;
+
+    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+
+    /// Makes functions of template instances.
+    fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError>;
+
+    /// Whether all instances of a template are best built together.
+    fn builds_together(&self) -> bool;
+
+    /// `parameters` point to the values that the function takes, which have these sizes.
+    fn launch(
+        &self,
+        function: Function,
+        grid: Grid,
+        parameters: &mut [*mut c_void],
+        sizes: &[usize],
+        queue: Queue,
+    ) -> Result<(), CudaError>;
+
+    /// Lets a function's blocks share more memory than any may.
+    fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError>;
+
+    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError>;
+
+    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError>;
+
+    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError>;
+
+    fn forget(&self, recording: Recording);
+}

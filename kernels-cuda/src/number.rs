@@ -1,0 +1,55 @@
+//! Numbers that travel in a launch's parameters.
+
+use dispatch_runtime::{
+    AccessError, Bool, Complex32, Complex64, DType, Device, Element, Result, Scalar, Tensor, bf16, f16,
+};
+
+/// Whether a tensor is one number that the CPU knows, which can go to any device.
+pub(crate) fn is_single(tensor: &Tensor) -> bool {
+    tensor.geometry().rank() == 0 && tensor.device().key() == Device::CPU.key()
+}
+
+/// The number that such a tensor is.
+pub(crate) fn single(tensor: &Tensor) -> Result<Scalar, AccessError> {
+    fn first<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
+        // A tensor without dimensions has one element.
+        tensor.read::<T>()?.first().copied().ok_or(AccessError::InUse)
+    }
+    Ok(match tensor.dtype() {
+        DType::U8 => Scalar::Int(first::<u8>(tensor)?.into()),
+        DType::I8 => Scalar::Int(first::<i8>(tensor)?.into()),
+        DType::I16 => Scalar::Int(first::<i16>(tensor)?.into()),
+        DType::I32 => Scalar::Int(first::<i32>(tensor)?.into()),
+        DType::I64 => Scalar::Int(first::<i64>(tensor)?),
+        DType::F16 => Scalar::Float(first::<f16>(tensor)?.to_f64()),
+        DType::BF16 => Scalar::Float(first::<bf16>(tensor)?.to_f64()),
+        DType::F32 => Scalar::Float(first::<f32>(tensor)?.into()),
+        DType::F64 => Scalar::Float(first::<f64>(tensor)?),
+        DType::Bool => Scalar::Bool(first::<Bool>(tensor)?.into()),
+        DType::C64 => {
+            let value = first::<Complex32>(tensor)?;
+            Scalar::Complex(Complex64::new(value.re.into(), value.im.into()))
+        }
+        DType::C128 => Scalar::Complex(first::<Complex64>(tensor)?),
+    })
+}
+
+/// The bits of a number in the type that elements are computed in: F32, F64, I32 or I64.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "numbers convert as elements do")]
+pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
+    let real = match number {
+        Scalar::Int(value) => value as f64,
+        Scalar::Complex(value) => value.re,
+        other => other.to_f64().unwrap_or(f64::NAN),
+    };
+    let whole = match number {
+        Scalar::Int(value) => value,
+        _ => real as i64,
+    };
+    match class {
+        DType::F32 => u64::from((real as f32).to_bits()),
+        DType::F64 => real.to_bits(),
+        DType::I32 => u64::from((whole as i32).cast_unsigned()),
+        _ => whole.cast_unsigned(),
+    }
+}

@@ -1,0 +1,243 @@
+//! NVIDIA's driver.
+//!
+//! The libraries are looked for when they are first needed. cudarc panics where one is missing, so each is asked for beforehand.
+
+use std::ffi::{CString, c_void};
+use std::mem::MaybeUninit;
+use std::sync::LazyLock;
+
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::compiler;
+use crate::error::{CudaError, Missing};
+use crate::machine::{Address, Function, Grid, Machine, Properties, Queue, Recording};
+use crate::source::Unit;
+
+/// A device, through the driver's primary context, which other libraries of the process share.
+pub(crate) struct Nvidia {
+    properties: Properties,
+    context: usize,
+}
+
+static DRIVER: LazyLock<Result<(), CudaError>> = LazyLock::new(|| {
+    // SAFETY: it loads a library, whose initialisers run.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Missing::Driver.into());
+    }
+    // SAFETY: a function without preconditions.
+    check("cuInit", unsafe { sys::cuInit(0) })
+});
+
+/// How many devices the driver has.
+pub(crate) fn count() -> Result<usize, CudaError> {
+    DRIVER.clone()?;
+    let mut count = 0;
+    // SAFETY: the driver is initialised, and the number is ours.
+    check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    Err(CudaError::Driver { call, said: format!("{result:?}") })
+}
+
+/// Calls a function of the driver, whose name goes into the error.
+macro_rules! driver {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: handles come from this driver and are never destroyed while they are in use; what is written to is ours. What kernels
+        // do to memory is for those who write kernels.
+        check(stringify!($function), unsafe { sys::$function($($argument),*) })
+    };
+}
+
+impl Nvidia {
+    pub(crate) fn open(index: u8) -> Result<Self, CudaError> {
+        let count = count()?;
+        if usize::from(index) >= count {
+            return Err(Missing::Device { asked: index, count }.into());
+        }
+        let (mut device, mut memory) = (0, 0);
+        driver!(cuDeviceGet(&raw mut device, index.into()))?;
+        let mut context = std::ptr::null_mut();
+        driver!(cuDevicePrimaryCtxRetain(&raw mut context, device))?;
+        driver!(cuDeviceTotalMem_v2(&raw mut memory, device))?;
+        let mut name = [0; 128];
+        driver!(cuDeviceGetName(name.as_mut_ptr(), 127, device))?;
+        let name = name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(byte.cast_unsigned())).collect();
+        let attribute = |which| {
+            let mut value = 0;
+            driver!(cuDeviceGetAttribute(&raw mut value, which, device))?;
+            Ok::<u32, CudaError>(u32::try_from(value).unwrap_or(0))
+        };
+        use sys::CUdevice_attribute_enum::{
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+            CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as MULTIPROCESSORS,
+        };
+        let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
+        let properties = Properties { name, architecture, multiprocessors: attribute(MULTIPROCESSORS)?, memory };
+        keep_memory(device)?;
+        Ok(Self { properties, context: context.addr() })
+    }
+
+    /// Makes the device this thread's.
+    #[inline]
+    fn enter(&self) -> Result<(), CudaError> {
+        thread_local! {
+            static CONTEXT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+        }
+        if CONTEXT.get() != self.context {
+            driver!(cuCtxSetCurrent(self.context as sys::CUcontext))?;
+            CONTEXT.set(self.context);
+        }
+        Ok(())
+    }
+}
+
+/// Lets the driver's pool keep what is given back, rather than give it to the system whenever somebody waits.
+fn keep_memory(device: sys::CUdevice) -> Result<(), CudaError> {
+    let mut pool = std::ptr::null_mut();
+    driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
+    let mut threshold = u64::MAX;
+    let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    driver!(cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))
+}
+
+impl Machine for Nvidia {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn open_queue(&self) -> Result<Queue, CudaError> {
+        self.enter()?;
+        let mut stream = std::ptr::null_mut();
+        let kind = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING;
+        driver!(cuStreamCreate(&raw mut stream, kind as u32))?;
+        Ok(stream.addr())
+    }
+
+    fn wait(&self, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuStreamSynchronize(queue as sys::CUstream))
+    }
+
+    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        let mut event = std::ptr::null_mut();
+        let kind = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
+        driver!(cuEventCreate(&raw mut event, kind as u32))?;
+        let ordered = driver!(cuEventRecord(event, first as sys::CUstream))
+            .and_then(|()| driver!(cuStreamWaitEvent(then as sys::CUstream, event, 0)));
+        // The driver keeps an event for as long as something waits for it.
+        driver!(cuEventDestroy_v2(event)).and(ordered)
+    }
+
+    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
+        self.enter()?;
+        let mut address = 0;
+        // SAFETY: as in `driver!`.
+        match unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, queue as sys::CUstream) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                Err(CudaError::OutOfMemory { asked: bytes, total: self.properties.memory })
+            }
+            result => check("cuMemAllocAsync", result).map(|()| address),
+        }
+    }
+
+    fn free(&self, address: Address, queue: Queue) {
+        // A program that ends has lost its driver, and its memory with it.
+        _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, queue as sys::CUstream)));
+    }
+
+    fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), queue as sys::CUstream))?;
+        self.wait(queue)
+    }
+
+    fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), queue as sys::CUstream))?;
+        self.wait(queue)
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, queue as sys::CUstream))
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemsetD8Async(to, byte, bytes, queue as sys::CUstream))
+    }
+
+    fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {
+        self.enter()?;
+        let code = compiler::cubin(unit, expressions, self.properties.architecture)?;
+        let mut module = std::ptr::null_mut();
+        driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
+        let function = |name: &String| {
+            let name = CString::new(name.as_str()).unwrap_or_default();
+            let mut function = std::ptr::null_mut();
+            driver!(cuModuleGetFunction(&raw mut function, module, name.as_ptr()))?;
+            Ok(function.addr())
+        };
+        code.names.iter().map(function).collect()
+    }
+
+    fn builds_together(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn launch(
+        &self,
+        function: Function,
+        grid: Grid,
+        parameters: &mut [*mut c_void],
+        _sizes: &[usize],
+        queue: Queue,
+    ) -> Result<(), CudaError> {
+        self.enter()?;
+        let ([x, y, z], [a, b, c]) = (grid.blocks, grid.threads);
+        let (function, stream) = (function as sys::CUfunction, queue as sys::CUstream);
+        let nothing_else = std::ptr::null_mut();
+        driver!(cuLaunchKernel(function, x, y, z, a, b, c, grid.shared, stream, parameters.as_mut_ptr(), nothing_else))
+    }
+
+    fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
+        self.enter()?;
+        let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, i32::try_from(bytes).unwrap_or(i32::MAX)))
+    }
+
+    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))
+    }
+
+    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError> {
+        self.enter()?;
+        let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
+        driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph))?;
+        // What a recording allocates and keeps is given back before it is replayed.
+        let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        let made = driver!(cuGraphInstantiateWithFlags(executable.as_mut_ptr(), graph, flag.0.into()));
+        driver!(cuGraphDestroy(graph)).and(made)?;
+        // SAFETY: it was written, as the call succeeded.
+        Ok(unsafe { executable.assume_init() }.addr())
+    }
+
+    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuGraphLaunch(recording as sys::CUgraphExec, queue as sys::CUstream))
+    }
+
+    fn forget(&self, recording: Recording) {
+        _ = self.enter().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
+    }
+}

@@ -1,0 +1,69 @@
+//! Kernels as text: what a compiler is given.
+
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use dispatch_runtime::DType;
+
+/// The headers that any kernel can include.
+pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
+    ("functions.cuh", include_str!("../kernels/functions.cuh")),
+    ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
+];
+
+/// A kernel's program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+impl Unit {
+    /// A name for what a compiler makes of this, so that other text, other instances and other compilers have others.
+    pub(crate) fn key(&self, expressions: &[String], compiler: &str) -> String {
+        let parts = (HEADERS, self.text, expressions, compiler);
+        let hash = |salt: u64| {
+            let mut hasher = DefaultHasher::new();
+            (salt, parts).hash(&mut hasher);
+            hasher.finish()
+        };
+        format!("{}-{:016x}{:016x}", self.name, hash(0), hash(1))
+    }
+}
+
+/// What kernels call the elements of a dtype.
+///
+/// ```
+/// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::F32), Some("float"));
+/// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::C64), None);
+/// ```
+#[must_use]
+pub const fn element(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::U8 => "u8",
+        DType::I8 => "i8",
+        DType::I16 => "i16",
+        DType::I32 => "i32",
+        DType::I64 => "i64",
+        DType::F16 => "f16",
+        DType::BF16 => "bf16",
+        DType::F32 => "float",
+        DType::F64 => "double",
+        DType::Bool => "boolean",
+        _ => return None,
+    })
+}
+
+/// `template<float, i64>`, as C++ names an instance. None where a dtype has no elements there.
+pub(crate) fn instance(template: &str, dtypes: &[DType]) -> Option<String> {
+    let mut text = template.to_owned();
+    for (i, dtype) in dtypes.iter().enumerate() {
+        text.push_str(if i == 0 { "<" } else { ", " });
+        write!(text, "{}", element(*dtype)?).ok()?;
+    }
+    if !dtypes.is_empty() {
+        text.push('>');
+    }
+    Some(text)
+}

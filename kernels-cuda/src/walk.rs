@@ -1,0 +1,174 @@
+//! How several tensors are walked together, as kernels are told.
+
+use dispatch_runtime::{Tensor, broadcast_strides, nesting};
+use smallvec::SmallVec;
+
+use crate::kernel::Parameter;
+
+const RANK: usize = 8;
+const OPERANDS: usize = 6;
+
+/// `struct Walk` of the kernels.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Walk {
+    rank: u32,
+    sizes: [Divisor; RANK],
+    steps: [[i32; OPERANDS]; RANK],
+}
+
+impl Parameter for Walk {}
+
+/// `struct Divisor` of the kernels.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(C)]
+pub(crate) struct Divisor {
+    by: u32,
+    factor: u32,
+    shift: u32,
+}
+
+impl Parameter for Divisor {}
+
+impl Divisor {
+    /// For numbers of 31 bits.
+    #[expect(clippy::cast_possible_truncation, reason = "the factor is less than two to the 32nd")]
+    pub(crate) const fn new(by: u32) -> Self {
+        let by = if by == 0 { 1 } else { by };
+        let shift = if by == 1 { 0 } else { (by - 1).ilog2() + 1 };
+        let factor = ((1_u64 << 32) * ((1_u64 << shift) - by as u64) / by as u64 + 1) as u32;
+        Self { by, factor, shift }
+    }
+}
+
+/// A part of a walk that is small enough for numbers of 32 bits: how many elements it has, and how many bytes behind its first element each
+/// operand begins.
+pub(crate) type Part = (Walk, u32, [u64; OPERANDS]);
+
+/// Dimensions from the innermost outwards, each with its size and every operand's step in bytes.
+type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
+
+/// Walks over all elements of `out`, to which the others broadcast.
+pub(crate) fn walks(out: &Tensor, inputs: &[&Tensor]) -> SmallVec<[Part; 1]> {
+    let mut parts = SmallVec::new();
+    split(&mut dims(out, inputs), [0; OPERANDS], &mut parts);
+    parts
+}
+
+fn dims(out: &Tensor, inputs: &[&Tensor]) -> Dims {
+    let sizes = out.sizes();
+    let strides: SmallVec<[_; OPERANDS]> = std::iter::once(&out)
+        .chain(inputs)
+        .take(OPERANDS)
+        .map(|tensor| (broadcast_strides(tensor.geometry(), sizes), i64::try_from(tensor.dtype().size()).unwrap_or(1)))
+        .collect();
+    let mut dims = Dims::new();
+    for dim in nesting(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element))) {
+        let size = sizes[dim].unsigned_abs();
+        if size == 1 {
+            continue;
+        }
+        let mut steps = [0; OPERANDS];
+        for (step, (strides, element)) in steps.iter_mut().zip(&strides) {
+            *step = strides[dim].saturating_mul(*element);
+        }
+        match dims.last_mut() {
+            Some((inner, inner_steps))
+                if (0..OPERANDS).all(|k| inner_steps[k].saturating_mul(inner.cast_signed()) == steps[k]) =>
+            {
+                *inner *= size;
+            }
+            _ => dims.push((size, steps)),
+        }
+    }
+    dims
+}
+
+/// Divides a walk along its outermost dimension until its parts are small enough.
+fn split(dims: &mut Dims, offsets: [u64; OPERANDS], parts: &mut SmallVec<[Part; 1]>) {
+    let count: u64 = dims.iter().map(|(size, _)| size).product();
+    let reach =
+        |k: usize| dims.iter().map(|(size, steps)| (size - 1).saturating_mul(steps[k].unsigned_abs())).sum::<u64>();
+    let limit = u64::from(i32::MAX.unsigned_abs());
+    let small = dims.len() <= RANK && count <= limit && (0..OPERANDS).all(|k| reach(k) <= limit);
+    if small {
+        let mut walk = Walk { rank: 0, sizes: [Divisor::default(); RANK], steps: [[0; OPERANDS]; RANK] };
+        for (at, (size, steps)) in dims.iter().enumerate() {
+            walk.rank += 1;
+            walk.sizes[at] = Divisor::new(u32::try_from(*size).unwrap_or(u32::MAX));
+            walk.steps[at] = steps.map(|step| i32::try_from(step).unwrap_or(0));
+        }
+        parts.push((walk, u32::try_from(count).unwrap_or(0), offsets));
+        return;
+    }
+    let Some((size, steps)) = dims.pop() else { return };
+    let further = |offsets: [u64; OPERANDS], by: u64| {
+        let mut moved = offsets;
+        for (offset, step) in moved.iter_mut().zip(steps) {
+            *offset = offset.wrapping_add(step.unsigned_abs() * by);
+        }
+        moved
+    };
+    if size <= 2 || dims.len() >= RANK {
+        for at in 0..size {
+            split(dims, further(offsets, at), parts);
+        }
+    } else {
+        for (start, size) in [(0, size / 2), (size / 2, size - size / 2)] {
+            dims.push((size, steps));
+            split(dims, further(offsets, start), parts);
+            dims.pop();
+        }
+    }
+    dims.push((size, steps));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::{DType, Device, Geometry, Spec};
+
+    #[test]
+    fn a_divisor_divides() {
+        for by in [1_u32, 2, 3, 5, 7, 10, 127, 128, 641, 65_535, 65_536, 1_000_003, i32::MAX as u32] {
+            let divisor = Divisor::new(by);
+            for x in [0, 1, by - 1, by, by + 1, 2 * (by / 2) + 1, 12_345_678, i32::MAX as u32] {
+                let x = x & i32::MAX as u32;
+                let high = ((u64::from(x) * u64::from(divisor.factor)) >> 32) as u32;
+                assert_eq!((high + x) >> divisor.shift, x / by, "{x} / {by}");
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_that_all_walk_as_one_become_one() {
+        let meta = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(Device::META).unwrap();
+        let (out, row) = (meta(&[4, 5, 6]), meta(&[6]));
+        assert_eq!(dims(&out, &[&out])[..], [(120, [4, 4, 0, 0, 0, 0])]);
+        assert_eq!(dims(&out, &[&row])[..], [(6, [4, 4, 0, 0, 0, 0]), (20, [24, 0, 0, 0, 0, 0])]);
+    }
+
+    #[test]
+    fn what_is_large_is_walked_in_parts_that_cover_it() {
+        let out = Spec::contiguous(DType::F32, &[3, 1 << 31]).on(Device::META).unwrap();
+        let parts = walks(&out, &[&out]);
+        assert!(parts.len() > 1);
+        assert_eq!(parts.iter().map(|(_, count, _)| u64::from(*count)).sum::<u64>(), 3 << 31);
+        let mut next = 0;
+        for (_, count, offsets) in parts {
+            assert_eq!(offsets[0], next);
+            next += u64::from(count) * 4;
+        }
+    }
+
+    #[test]
+    fn any_number_of_dimensions_can_be_walked() {
+        let sizes = [2; 12];
+        let strides: Vec<i64> = (0..12).map(|dim| 3_i64.pow(dim)).collect();
+        let geometry = Geometry::strided(&sizes, &strides, 0).unwrap();
+        let out = Spec { dtype: DType::U8, geometry }.on(Device::META).unwrap();
+        let parts = walks(&out, &[]);
+        assert_eq!(parts.iter().map(|(_, count, _)| *count).sum::<u32>(), 1 << 12);
+        assert!(parts.iter().all(|(walk, ..)| walk.rank <= 8));
+    }
+}
