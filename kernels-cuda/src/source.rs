@@ -9,6 +9,7 @@ use dispatch_runtime::DType;
 pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
+    ("block.cuh", include_str!("../kernels/block.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
 ];
 

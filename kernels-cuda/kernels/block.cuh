@@ -1,0 +1,39 @@
+// What the threads of a block find out together. Blocks have a multiple of 32 threads, in one row.
+#pragma once
+#include "opdispatch.cuh"
+
+template <class T> __device__ __forceinline__ T from_lane(T value, int distance) {
+    static_assert(sizeof(T) % 4 == 0, "whole words");
+    union Words {
+        T value;
+        u32 words[sizeof(T) / 4];
+        __device__ Words() {}
+    } in;
+    in.value = value;
+#pragma unroll
+    for (u32 i = 0; i < sizeof(T) / 4; i++) in.words[i] = __shfl_xor_sync(~0u, in.words[i], distance);
+    return in.value;
+}
+
+// What all threads' values come to, in every thread; always in the same order. `join` joins two.
+template <class T, class Join> __device__ __forceinline__ T joined_in_warp(T value, Join join) {
+#pragma unroll
+    for (int distance = 16; distance; distance /= 2) value = join(value, from_lane(value, distance));
+    return value;
+}
+
+// The same for a block. `scratch` is shared memory for 32 values. A block that does it again waits in between by itself.
+template <class T, class Join> __device__ __forceinline__ T joined_in_block(T value, Join join, T *scratch) {
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    value = joined_in_warp(value, join);
+    __syncthreads();
+    if (lane == 0) scratch[warp] = value;
+    __syncthreads();
+    value = scratch[0];
+    for (u32 i = 1; i < warps; i++) value = join(value, scratch[i]);
+    return value;
+}
+
+struct Plus {
+    template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+};
