@@ -34,6 +34,13 @@ template <class T, class Join> __device__ __forceinline__ T joined_in_block(T va
     return value;
 }
 
+// The same for each run of so many threads: a power of two of at most 32, or else the block.
+template <class T, class Join> __device__ __forceinline__ T joined_among(u32 lanes, T value, Join join, T *scratch) {
+    if (lanes > 32) return joined_in_block(value, join, scratch);
+    for (u32 distance = lanes / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));
+    return value;
+}
+
 struct Plus {
     template <class T> __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
 };

@@ -33,6 +33,8 @@ mod machine;
 mod memory;
 mod number;
 mod nvidia;
+mod reduce;
+mod reduction;
 mod source;
 mod stream;
 mod walk;

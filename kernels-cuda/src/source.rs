@@ -11,6 +11,8 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
+    ("folds.cuh", include_str!("../kernels/folds.cuh")),
+    ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
 ];
 
 /// A kernel's program.
