@@ -1,6 +1,6 @@
 //! Activation functions.
 
-use dispatch_runtime::{DType, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, DType, Result, Scalar, Tensor, op_impl};
 
 use aten::Gelu;
 
