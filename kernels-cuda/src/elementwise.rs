@@ -327,6 +327,37 @@ pub(crate) const DTYPES: [DType; 10] = [
     DType::Bool,
 ];
 
+/// The loops of an elementwise operator, as a static: `loops! { NAME name [F32 F64] |a, b; number| "return a + b * number;" }`.
+macro_rules! loops {
+    ($($loops:ident $name:ident [$($ty:ident)+] |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)*) => {
+        $(loops! { $loops $name [$($ty)+] [] [$($element)+] [$($($number)+)?] [$($element)+] $body, dispatch_runtime::Promotion::Common })*
+    };
+    ($loops:ident $name:ident [$($ty:ident)+] $truth:tt [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
+        static $loops: $crate::elementwise::Loops = $crate::elementwise::Loops {
+            kernel: $crate::Kernel::new(
+                stringify!($name),
+                loops!(@text [$($operand)+] $numbers $elements $body),
+                |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
+            ),
+            computes: &[$(dispatch_runtime::DType::$ty),+],
+            truth: loops!(@truth $truth),
+        };
+        inventory::submit!($crate::Known(&$loops.kernel));
+    };
+    (@truth []) => { None };
+    (@truth [$truth:literal]) => { Some($truth) };
+    (@text [$($tensor:ident)+] [$($number:ident)*] [$first:ident $($element:ident)*] $body:literal) => {
+        concat!(
+            "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(loops!(@plus $tensor),)+
+            ", NUMBERS = 0", $(loops!(@plus $number),)*
+            " };\n    template <class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
+            $(", C ", stringify!($element),)* $(", C ", stringify!($number),)*
+            ") { ", $body, " }\n};\n#include \"elementwise.cuh\"\n"
+        )
+    };
+    (@plus $any:ident) => { " + 1" };
+}
+
 /// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
 /// arguments - tensors, then numbers - and what becomes of elements `C`, in C++. `if check` calls a function with the arguments
 /// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are.
@@ -337,33 +368,11 @@ macro_rules! elementwise {
     (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
         ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $truth:tt $elements:tt $body:literal
     ) => {
-        const OPERANDS: usize = [stringify!($first) $(, stringify!($rest))*].len();
-        static LOOPS: $crate::elementwise::Loops = $crate::elementwise::Loops {
-            kernel: $crate::Kernel::new(
-                stringify!($name),
-                elementwise!(@text [$first $($rest)*] [$($($number)+)?] $elements $body),
-                |instances| LOOPS.instances(OPERANDS, $crate::elementwise::promotion::<aten::$name>(), instances),
-            ),
-            computes: &[$(dispatch_runtime::DType::$ty),+],
-            truth: elementwise!(@truth $truth),
-        };
-        inventory::submit!($crate::Known(&LOOPS.kernel));
+        loops! { LOOPS $name [$($ty)+] $truth [$first $($rest)*] [$($($number)+)?] $elements $body, $crate::elementwise::promotion::<aten::$name>() }
         elementwise! { @fresh $name $arguments $check }
         elementwise! { @in_place $name $in_place $arguments $check }
         elementwise! { @out $name $out $arguments $check }
     };
-    (@truth []) => { None };
-    (@truth [$truth:literal]) => { Some($truth) };
-    (@text [$($tensor:ident)+] [$($number:ident)*] [$first:ident $($element:ident)*] $body:literal) => {
-        concat!(
-            "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(elementwise!(@plus $tensor),)+
-            ", NUMBERS = 0", $(elementwise!(@plus $number),)*
-            " };\n    template <class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
-            $(", C ", stringify!($element),)* $(", C ", stringify!($number),)*
-            ") { ", $body, " }\n};\n#include \"elementwise.cuh\"\n"
-        )
-    };
-    (@plus $any:ident) => { " + 1" };
     (@check [] $($argument:ident),*) => {};
     (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
     (@numbers $($number:expr),*) => { &[$(dispatch_runtime::Scalar::from($number)),*] };

@@ -18,25 +18,35 @@
 #[macro_use]
 mod elementwise;
 
+mod activation;
 mod arithmetic;
+mod bounds;
 mod cache;
+mod choice;
+mod comparison;
 mod compiler;
 mod copying;
+mod division;
 #[cfg(feature = "emulator")]
 mod emulator;
 mod error;
 mod factory;
 mod fault;
 mod gpu;
+mod gradients;
 mod kernel;
+mod logic;
 mod machine;
 mod memory;
 mod number;
 mod nvidia;
 mod reduce;
 mod reduction;
+mod rounding;
 mod source;
+mod special;
 mod stream;
+mod unary;
 mod walk;
 
 #[cfg(feature = "emulator")]
