@@ -53,7 +53,7 @@ struct Turn {
 template <class C, class T>
 __global__ void __launch_bounds__(THREADS) rows(const u8 *in, Target to, Walk kept, Walk gone, Cut cut) {
     typedef typename Fold<C>::Total Total;
-    const int V = 16 / sizeof(T);
+    const int V = 16 / sizeof(T), FLIGHT = V < 16 ? 16 / V : 1;
     __shared__ Total scratch[32];
     Fold<C> fold = {{C(cut.given[0]), C(cut.given[1])}};
     Turn turn(cut);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(THREADS) rows(const u8 *in, Target to, Walk ke
 #pragma unroll 1
         for (i64 i = turn.lane; i < head; i += cut.lanes) total = fold.add(total, as<C>(at[i]), begin + i);
         const Pack<T, V> *pack = (const Pack<T, V> *)(at + head);
-#pragma unroll 4
+#pragma unroll FLIGHT
         for (i64 i = turn.lane; i < packs; i += cut.lanes) {
             Pack<T, V> elements = pack[i];
 #pragma unroll
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(THREADS) columns(const u8 *in, Target to, Walk
 #pragma unroll
     for (u32 v = 0; v < WIDTH; v++) totals[v] = fold.begin();
     if (live) {
-#pragma unroll 4
+#pragma unroll 2
         for (u32 j = begin + warp; j < end; j += WARPS) {
             i32 skipped[1];
             gone.places(j, skipped);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(THREADS) strided(const u8 *in, Target to, Walk
     kept.places(turn.result, places);
     Total total = fold.begin();
     if (turn.live) {
-#pragma unroll 4
+#pragma unroll 2
         for (u32 j = begin + turn.lane; j < end; j += cut.lanes) {
             i32 skipped[1];
             gone.places(j, skipped);

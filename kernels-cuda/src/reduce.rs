@@ -112,16 +112,10 @@ pub(crate) fn folded<O: Operation, const N: usize>(
         return Ok(outs);
     }
     let this = if class(this.dtype()) == Some(wanted) { this.clone() } else { packed(this, computed)? };
-    let (kept, reduced) = dims(&this, gone);
     // Places are counted in order, whatever order elements lie in.
-    let scattered = fold.ordered && reduced.len() > 1;
-    let (this, (kept, reduced)) = if scattered {
-        let this = packed(&this, this.dtype())?;
-        let dims = dims(&this, gone);
-        (this, dims)
-    } else {
-        (this, (kept, reduced))
-    };
+    let several = gone.iter().filter(|gone| **gone).count() > 1;
+    let this = if fold.ordered && several { packed(&this, this.dtype())? } else { this };
+    let (kept, reduced) = dims(&this, gone);
     let launch = Launch::on(&this)?;
     let mut target = Target { results: [Place::NULL; 2], partials: Place::NULL };
     let mut cut = Cut { given, ..Cut::default() };

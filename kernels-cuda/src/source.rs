@@ -12,6 +12,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
     ("folds.cuh", include_str!("../kernels/folds.cuh")),
+    ("line.cuh", include_str!("../kernels/line.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
 ];
 
