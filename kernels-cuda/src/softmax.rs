@@ -1,12 +1,11 @@
 //! Softmax and its logarithm.
 
-use dispatch_runtime::{DType, Operation, Result, Tensor, op_impl, wrap_dim};
+use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, wrap_dim};
 
 use crate::copying::packed;
 use crate::kernel::{Instances, Kernel, Known, Launch, Parameter};
 use crate::line::Lines;
 use crate::machine::Grid;
-use crate::reduce::unsupported;
 
 static SOFTMAX: Kernel = Kernel::new("softmax", include_str!("../kernels/softmax.cu"), |instances: &mut Instances| {
     for (narrow, wide) in PAIRS {
@@ -57,7 +56,7 @@ fn cut(tensor: &Tensor, dim: i64) -> Result<Across> {
     Ok(Across { length, inner, columns, ways: u32::try_from(ways).unwrap_or(1) })
 }
 
-fn softmax<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<Tensor> {
+fn softmax(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<Tensor> {
     let spec = aten::softmax_spec(this, dim, dtype)?;
     let across = cut(this, dim)?;
     let dtype = spec.dtype;
@@ -78,7 +77,7 @@ fn softmax<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Ki
     Ok(out)
 }
 
-fn softmax_backward<O: Operation>(
+fn softmax_backward(
     grad_output: &Tensor,
     output: &Tensor,
     dim: i64,
@@ -89,7 +88,7 @@ fn softmax_backward<O: Operation>(
     let across = cut(output, dim)?;
     let read = output.dtype();
     let written = if PAIRS.contains(&(input_dtype, read)) { input_dtype } else { read };
-    let out = dispatch_runtime::Spec { dtype: written, ..spec }.on(output.device())?;
+    let out = Spec { dtype: written, ..spec }.on(output.device())?;
     if out.geometry().count() == 0 {
         return packed(&out, input_dtype);
     }
@@ -109,32 +108,32 @@ fn softmax_backward<O: Operation>(
 
 impl Across {
     fn grid(&self) -> Grid {
-        let together = 256 / i64::from(self.ways);
-        Grid::new(u32::try_from(self.columns.div_ceil(together)).unwrap_or(u32::MAX >> 1), 256)
+        let together = 256 / u64::from(self.ways);
+        Grid::new(u32::try_from(self.columns.unsigned_abs().div_ceil(together)).unwrap_or(u32::MAX >> 1), 256)
     }
 }
 
 #[op_impl(aten::_softmax, CUDA)]
 fn softmax_cuda(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax::<aten::_softmax>(this, dim, half_to_float.then_some(DType::F32), Kind::Softmax)
+    softmax(this, dim, half_to_float.then_some(DType::F32), Kind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CUDA)]
 fn log_softmax_cuda(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax::<aten::_log_softmax>(this, dim, half_to_float.then_some(DType::F32), Kind::Log)
+    softmax(this, dim, half_to_float.then_some(DType::F32), Kind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CUDA)]
 fn safe_softmax_cuda(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    softmax::<aten::_safe_softmax>(this, dim, dtype, Kind::Safe)
+    softmax(this, dim, dtype, Kind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CUDA)]
 fn softmax_backward_cuda(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward::<aten::_softmax_backward_data>(grad_output, output, dim, input_dtype, Kind::Softmax)
+    softmax_backward(grad_output, output, dim, input_dtype, Kind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CUDA)]
 fn log_softmax_backward_cuda(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward::<aten::_log_softmax_backward_data>(grad_output, output, dim, input_dtype, Kind::Log)
+    softmax_backward(grad_output, output, dim, input_dtype, Kind::Log)
 }
