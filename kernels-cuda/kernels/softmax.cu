@@ -18,36 +18,43 @@ template <class C> __device__ __forceinline__ C exponential(C x, const Exponenti
     return exp(x - total.most) / total.sum;
 }
 
+// Twice through the tiles of a line: to gather, and to write. The only tile of a short one is loaded once.
 template <class T, class O> __global__ void __launch_bounds__(1024) lines(const T *in, O *out, Lines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ Exponentials<C> scratch[32];
     Share share(lines);
-    in += share.line * share.length;
-    out += share.line * share.length;
-    C x[HELD];
+    in += share.start();
+    out += share.start();
+    C x[HELD], shift;
     Exponentials<C> total = {Bounds<C>::least(), C(0)};
-    for (i64 tile = 0; tile < share.length; tile += share.tile()) {
-        share.load(x, in, tile, Bounds<C>::least());
-        C most = total.most, sum = C(0);
-#pragma unroll
-        for (u32 i = 0; i < HELD; i++) most = larger(x[i], most);
-        if (most != Bounds<C>::least()) {
-#pragma unroll
-            for (u32 i = 0; i < HELD; i++) sum += exp(x[i] - most);
-            total = {most, sum + total.sum * exp(total.most - most)};
+    bool nothing;
+    u32 tiles = share.tiles();
+#pragma unroll 1
+    for (u32 step = 0; step < 2 * tiles; step++) {
+        u32 tile = step < tiles ? step : step - tiles;
+        if (step == tiles) {
+            total = joined_among(share.lanes, total, [](Exponentials<C> a, Exponentials<C> b) { return a.and_of(b); }, scratch);
+            shift = kind == LOGARITHM ? log(total.sum) : C(1) / total.sum;
+            nothing = kind == SAFE && total.most == Bounds<C>::least();
         }
-    }
-    total = joined_among(share.lanes, total, [](Exponentials<C> a, Exponentials<C> b) { return a.and_of(b); }, scratch);
-    C shift = kind == LOGARITHM ? log(total.sum) : C(1) / total.sum;
-    bool nothing = kind == SAFE && total.most == Bounds<C>::least();
-    for (i64 tile = 0; tile < share.length; tile += share.tile()) {
-        if (share.length > share.tile()) share.load(x, in, tile, C(0));
+        if (step == 0 || tiles > 1) share.load(x, in, tile, Bounds<C>::least());
+        if (step < tiles) {
+            C most = total.most, sum = C(0);
 #pragma unroll
-        for (u32 i = 0; i < HELD; i++) {
-            C y = x[i] - total.most;
-            x[i] = nothing ? C(0) : kind == LOGARITHM ? y - shift : exp(y) * shift;
+            for (u32 i = 0; i < HELD; i++) most = larger(x[i], most);
+            if (most != Bounds<C>::least()) {
+#pragma unroll
+                for (u32 i = 0; i < HELD; i++) sum += exp(x[i] - most);
+                total = {most, sum + total.sum * exp(total.most - most)};
+            }
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < HELD; i++) {
+                C y = x[i] - total.most;
+                x[i] = nothing ? C(0) : kind == LOGARITHM ? y - shift : exp(y) * shift;
+            }
+            share.store(out, x, tile);
         }
-        share.store(out, x, tile);
     }
 }
 
@@ -62,25 +69,27 @@ __global__ void __launch_bounds__(1024) lines_backward(const T *grad, const T *o
     typedef compute_t<T> C;
     __shared__ C scratch[32];
     Share share(lines);
-    grad += share.line * share.length;
-    output += share.line * share.length;
-    out += share.line * share.length;
+    grad += share.start();
+    output += share.start();
+    out += share.start();
     C g[HELD], y[HELD], sum = C(0);
-    for (i64 tile = 0; tile < share.length; tile += share.tile()) {
-        share.load(g, grad, tile, C(0));
-        share.load(y, output, tile, C(0));
-#pragma unroll
-        for (u32 i = 0; i < HELD; i++) sum += term(g[i], y[i], kind);
-    }
-    sum = joined_among(share.lanes, sum, Plus(), scratch);
-    for (i64 tile = 0; tile < share.length; tile += share.tile()) {
-        if (share.length > share.tile()) {
+    u32 tiles = share.tiles();
+#pragma unroll 1
+    for (u32 step = 0; step < 2 * tiles; step++) {
+        u32 tile = step < tiles ? step : step - tiles;
+        if (step == tiles) sum = joined_among(share.lanes, sum, Plus(), scratch);
+        if (step == 0 || tiles > 1) {
             share.load(g, grad, tile, C(0));
             share.load(y, output, tile, C(0));
         }
+        if (step < tiles) {
 #pragma unroll
-        for (u32 i = 0; i < HELD; i++) g[i] = slope(g[i], y[i], sum, kind);
-        share.store(out, g, tile);
+            for (u32 i = 0; i < HELD; i++) sum += term(g[i], y[i], kind);
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < HELD; i++) g[i] = slope(g[i], y[i], sum, kind);
+            share.store(out, g, tile);
+        }
     }
 }
 

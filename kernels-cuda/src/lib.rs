@@ -39,6 +39,7 @@ mod line;
 mod logic;
 mod machine;
 mod memory;
+mod normalization;
 mod number;
 mod nvidia;
 mod reduce;

@@ -13,7 +13,7 @@ const PACK: u64 = 4;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Lines {
-    length: u64,
+    length: u32,
     count: u32,
     lanes: u32,
     packed: u32,
@@ -32,7 +32,7 @@ impl Lines {
         let lanes = if many <= 32 || idle { many } else { few.max(32) };
         let aligned = operands.iter().all(|(place, dtype)| place.is_aligned_to(PACK * dtype.size() as u64));
         Self {
-            length,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
             count: u32::try_from(count).unwrap_or(u32::MAX),
             lanes: u32::try_from(lanes).unwrap_or(32),
             packed: u32::from(length % PACK == 0 && aligned),

@@ -300,8 +300,8 @@ pub(crate) fn unsupported<O: Operation>(dtype: DType, supported: &'static [DType
 /// A reduction, in C++: the types that it computes in, what elements are gathered in, how that begins, how `x`, an element with its place
 /// `at`, is added to it, how `a` and `b` are joined, and what results. Expressions know `C`, which elements are converted to, and `given`.
 macro_rules! fold {
-    ($name:ident $kernel:literal [$($ty:ident)+] ordered $ordered:literal, $total:literal: $begin:literal, $add:literal, $join:literal => $first:literal, $second:literal) => {
-        static $name: $crate::reduce::Fold = $crate::reduce::Fold {
+    ($vis:vis $name:ident $kernel:literal [$($ty:ident)+] ordered $ordered:literal, $total:literal: $begin:literal, $add:literal, $join:literal => $first:literal, $second:literal) => {
+        $vis static $name: $crate::reduce::Fold = $crate::reduce::Fold {
             kernel: $crate::Kernel::new(
                 $kernel,
                 concat!(

@@ -3,4 +3,4 @@
 mod extremes;
 mod norms;
 mod sums;
-mod variances;
+pub(crate) mod variances;

@@ -68,7 +68,7 @@ fn softmax(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<
     let this = packed(this, read)?;
     let (launch, kind) = (Launch::on(&out)?, kind as i32);
     let (from, to, dtypes) = (launch.place(&this)?, launch.place(&out)?, [read, dtype]);
-    if across.inner == 1 {
+    if across.is_lines() {
         let lines = Lines::of(launch, across.columns, across.length, &[(from, read), (to, dtype)]);
         launch.run(&SOFTMAX, "lines", &dtypes, lines.grid(), (from, to, lines, kind))?;
     } else {
@@ -96,7 +96,7 @@ fn softmax_backward(
     let (launch, kind) = (Launch::on(&out)?, kind as i32);
     let (first, second, to) = (launch.place(&grad)?, launch.place(&output)?, launch.place(&out)?);
     let dtypes = [read, written];
-    if across.inner == 1 {
+    if across.is_lines() {
         let operands = [(first, read), (second, read), (to, written)];
         let lines = Lines::of(launch, across.columns, across.length, &operands);
         launch.run(&SOFTMAX, "lines_backward", &dtypes, lines.grid(), (first, second, to, lines, kind))?;
@@ -107,6 +107,11 @@ fn softmax_backward(
 }
 
 impl Across {
+    /// Whether elements of a line are side by side. A very long line is gone across.
+    fn is_lines(&self) -> bool {
+        self.inner == 1 && self.length < 1 << 31
+    }
+
     fn grid(&self) -> Grid {
         let together = 256 / u64::from(self.ways);
         Grid::new(u32::try_from(self.columns.unsigned_abs().div_ceil(together)).unwrap_or(u32::MAX >> 1), 256)

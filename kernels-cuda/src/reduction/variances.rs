@@ -4,7 +4,7 @@ use dispatch_runtime::{Operation, Result, Scalar, Tensor, op_impl, reduced_dims}
 
 use crate::reduce::{fold, folded};
 
-fold! { MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
+fold! { pub(crate) MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
 "Moments<C>{C(0), C(0), C(0), C(0)}", "total.with(x)", "a.and_of(b)" =>
 "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()" }
 
