@@ -2,7 +2,8 @@
 #pragma once
 #include "opdispatch.cuh"
 
-template <class T> __device__ __forceinline__ T from_lane(T value, int distance) {
+// A value of several words, which `exchange` takes from another lane.
+template <class T, class Exchange> __device__ __forceinline__ T exchanged(T value, Exchange exchange) {
     static_assert(sizeof(T) % 4 == 0, "whole words");
     union Words {
         T value;
@@ -11,8 +12,11 @@ template <class T> __device__ __forceinline__ T from_lane(T value, int distance)
     } in;
     in.value = value;
 #pragma unroll
-    for (u32 i = 0; i < sizeof(T) / 4; i++) in.words[i] = __shfl_xor_sync(~0u, in.words[i], distance);
+    for (u32 i = 0; i < sizeof(T) / 4; i++) in.words[i] = exchange(in.words[i]);
     return in.value;
+}
+template <class T> __device__ __forceinline__ T from_lane(T value, int distance) {
+    return exchanged(value, [=](u32 word) { return __shfl_xor_sync(~0u, word, distance); });
 }
 
 // What all threads' values come to, in every thread; always in the same order. `join` joins two.

@@ -15,6 +15,14 @@ template <class C> __device__ __forceinline__ Placed<C> lowest(Placed<C> a, Plac
     return (alike(a.value, b.value) ? a.at < b.at : is_nan(a.value) || a.value < b.value) ? a : b;
 }
 
+// The same where of equal ones the last wins, and `b` is after `a`.
+template <class C> __device__ __forceinline__ Placed<C> last_highest(Placed<C> a, Placed<C> b) {
+    return is_nan(b.value) || b.value >= a.value ? b : a;
+}
+template <class C> __device__ __forceinline__ Placed<C> last_lowest(Placed<C> a, Placed<C> b) {
+    return is_nan(b.value) || b.value <= a.value ? b : a;
+}
+
 template <class C> struct Range {
     C least, most;
 };

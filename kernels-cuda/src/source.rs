@@ -14,6 +14,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("folds.cuh", include_str!("../kernels/folds.cuh")),
     ("line.cuh", include_str!("../kernels/line.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
+    ("scan.cuh", include_str!("../kernels/scan.cuh")),
 ];
 
 /// A kernel's program.

@@ -6,8 +6,8 @@ elementwise! {
     special_erfcx - special_erfcx_out [F32 F64] (this) => |x| "return erfcx(x);";
     special_entr - special_entr_out [F32 F64] (this) => |x| "return x < C(0) ? Bounds<C>::least() : C(0) - times_log(x, x);";
     special_xlog1py - special_xlog1py_out [F32 F64] (this, other) => |a, b| "return times_log1p(a, b);";
-    special_bessel_j0 - special_bessel_j0_out [F32 F64] (this) => |x| "return C(j0(double(x)));";
-    special_bessel_j1 - special_bessel_j1_out [F32 F64] (this) => |x| "return C(j1(double(x)));";
-    special_bessel_y0 - special_bessel_y0_out [F32 F64] (this) => |x| "return C(y0(double(x)));";
-    special_bessel_y1 - special_bessel_y1_out [F32 F64] (this) => |x| "return C(y1(double(x)));";
+    special_bessel_j0 - special_bessel_j0_out [F32 F64] (this) => |x| "return is_infinite(x) ? Bounds<C>::nan() : C(j0(double(x)));";
+    special_bessel_j1 - special_bessel_j1_out [F32 F64] (this) => |x| "return is_infinite(x) ? Bounds<C>::nan() : C(j1(double(x)));";
+    special_bessel_y0 - special_bessel_y0_out [F32 F64] (this) => |x| "return is_infinite(x) ? Bounds<C>::nan() : C(y0(double(x)));";
+    special_bessel_y1 - special_bessel_y1_out [F32 F64] (this) => |x| "return is_infinite(x) ? Bounds<C>::nan() : C(y1(double(x)));";
 }
