@@ -137,7 +137,7 @@ fn moved_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
         list[dim..].rotate_left(1);
     }
     let geometry = Geometry::strided(&sizes, &strides, tensor.geometry().offset());
-    Ok(tensor.restride(geometry.unwrap_or_else(|_| tensor.geometry().clone()))?)
+    Ok(tensor.restride(geometry.unwrap_or_else(|| tensor.geometry().clone()))?)
 }
 
 fn run(
