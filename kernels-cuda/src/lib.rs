@@ -40,6 +40,7 @@ mod graph;
 mod kernel;
 mod line;
 mod logic;
+mod loss;
 mod machine;
 mod memory;
 mod normalization;

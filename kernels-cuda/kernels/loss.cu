@@ -1,0 +1,164 @@
+// Losses of classes: one element, or some, of each line count.
+#include "functions.cuh"
+#include "block.cuh"
+
+// The sum of losses, and of the weights of the classes that they are of.
+template <class C> struct Loss {
+    C sum, weight;
+};
+template <class C> struct Both {
+    __device__ __forceinline__ Loss<C> operator()(Loss<C> a, Loss<C> b) const { return {a.sum + b.sum, a.weight + b.weight}; }
+};
+
+// What is picked from: `classes` of them, `apart` elements from each other.
+struct Picks {
+    i64 count, classes, apart, ignored;
+    i32 dtype;
+    u32 site;
+    Fault *fault;
+    __device__ __forceinline__ i64 first(i64 at) const { return at / apart * classes * apart + at % apart; }
+    // The class of a place, or none.
+    __device__ __forceinline__ i64 of(const u8 *target, i64 at) const {
+        i64 class_of = dtype == U8 ? i64(target[at]) : ((const i64 *)target)[at];
+        if (class_of == ignored) return -1;
+        if (class_of >= 0 && class_of < classes) return class_of;
+        report(fault, site, INDEX_OUT_OF_RANGE, class_of, classes);
+        return -1;
+    }
+};
+
+// Losses one by one where `out` is, and what a block's come to where it is not.
+template <class T>
+__global__ void __launch_bounds__(256) picked(const T *in, const u8 *target, const T *weights, T *out, compute_t<T> *partials, Picks picks) {
+    typedef compute_t<T> C;
+    __shared__ Loss<C> scratch[32];
+    Loss<C> all = {C(0), C(0)};
+    for (i64 at = i64(blockIdx.x) * 256 + threadIdx.x; at < picks.count; at += i64(gridDim.x) * 256) {
+        i64 of = picks.of(target, at);
+        C weight = of < 0 ? C(0) : weights ? as<C>(weights[of]) : C(1);
+        C loss = weight == C(0) ? C(0) : -as<C>(in[picks.first(at) + of * picks.apart]) * weight;
+        if (out) out[at] = as<T>(loss);
+        all = {all.sum + loss, all.weight + weight};
+    }
+    if (out) return;
+    all = joined_in_block(all, Both<C>(), scratch);
+    if (threadIdx.x == 0) ((Loss<C> *)partials)[blockIdx.x] = all;
+}
+
+// All losses as one, and their weight.
+template <class T>
+__global__ void __launch_bounds__(256) together(const compute_t<T> *partials, u32 count, T *out, T *weight, i32 mean) {
+    typedef compute_t<T> C;
+    __shared__ Loss<C> scratch[32];
+    Loss<C> all = {C(0), C(0)};
+    for (u32 i = threadIdx.x; i < count; i += 256) all = Both<C>()(all, ((const Loss<C> *)partials)[i]);
+    all = joined_in_block(all, Both<C>(), scratch);
+    if (threadIdx.x) return;
+    *out = as<T>(mean ? all.sum / all.weight : all.sum);
+    *weight = as<T>(all.weight);
+}
+
+// Of zeros, those that were picked get their gradient.
+template <class T>
+__global__ void __launch_bounds__(256) picked_backward(T *out, const u8 *target, const T *weights, const T *grad, const T *total, Picks picks, i32 one) {
+    typedef compute_t<T> C;
+    i64 at = i64(blockIdx.x) * 256 + threadIdx.x;
+    if (at >= picks.count) return;
+    i64 of = picks.of(target, at);
+    if (of < 0) return;
+    C weight = weights ? as<C>(weights[of]) : C(1), g = as<C>(grad[one ? 0 : at]);
+    if (weight != C(0)) out[picks.first(at) + of * picks.apart] = as<T>(-weight * g / (total ? as<C>(*total) : C(1)));
+}
+
+// Losses of lines by how far true classes stand out from the others. A line has one, or those before the first -1.
+struct Margins {
+    i64 lines, classes;
+    double margin;
+    i32 squared, several;
+    u32 site;
+    Fault *fault;
+};
+
+template <class T> struct MarginLine {
+    typedef compute_t<T> C;
+    const T *row;
+    const i64 *targets;
+    u32 classes;
+    const Margins &margins;
+    __device__ __forceinline__ MarginLine(const T *in, const i64 *target, const Margins &margins)
+        : row(in + blockIdx.x * margins.classes), targets(target + blockIdx.x * (margins.several ? margins.classes : 1)), classes(u32(margins.classes)), margins(margins) {}
+    // The class that is the line's `i`th, or none.
+    __device__ __forceinline__ i64 target(u32 i) const {
+        if (i >= (margins.several ? classes : 1)) return -1;
+        i64 of = targets[i];
+        if (of >= 0 && of < margins.classes) return of;
+        if (!(margins.several && of == -1)) report(margins.fault, margins.site, INDEX_OUT_OF_RANGE, of, margins.classes);
+        return -1;
+    }
+    __device__ __forceinline__ bool is_target(u32 at) const {
+        for (u32 i = 0;; i++) {
+            i64 of = target(i);
+            if (of < 0 || of == at) return of >= 0;
+        }
+    }
+    // How far into the margin of a class another one is.
+    __device__ __forceinline__ C into(i64 of, u32 at) const {
+        C into = C(margins.margin) - as<C>(row[of]) + as<C>(row[at]);
+        return into > C(0) ? into : C(0);
+    }
+};
+
+// A line to a block. `is_target` is written where it is.
+template <class T>
+__global__ void __launch_bounds__(256) margin(const T *in, const i64 *target, const T *weights, compute_t<T> *losses, T *is_target, Margins margins) {
+    typedef compute_t<T> C;
+    __shared__ C scratch[32];
+    MarginLine<T> line(in, target, margins);
+    C sum = C(0);
+    for (u32 at = threadIdx.x; at < line.classes; at += 256) {
+        bool own = line.is_target(at);
+        if (is_target) is_target[blockIdx.x * margins.classes + at] = as<T>(own ? C(1) : C(0));
+        if (own) continue;
+        for (u32 i = 0;; i++) {
+            i64 of = line.target(i);
+            if (of < 0) break;
+            C into = line.into(of, at);
+            sum += (margins.squared ? into * into : into) * (weights ? as<C>(weights[of]) : C(1));
+        }
+    }
+    sum = joined_in_block(sum, Plus(), scratch);
+    if (threadIdx.x == 0) losses[blockIdx.x] = sum / C(margins.classes);
+}
+
+// What a class that stands out gets is what all others give, so each is asked for by itself.
+template <class T>
+__global__ void __launch_bounds__(256) margin_backward(const T *in, const i64 *target, const T *weights, const T *grad, T *out, Margins margins, double scale, i32 one) {
+    typedef compute_t<T> C;
+    __shared__ C scratch[32];
+    MarginLine<T> line(in, target, margins);
+    C by = as<C>(grad[one ? 0 : blockIdx.x]) * C(scale);
+    out += blockIdx.x * margins.classes;
+    for (u32 at = threadIdx.x; at < line.classes; at += 256) {
+        C slope = C(0);
+        if (!line.is_target(at))
+            for (u32 i = 0;; i++) {
+                i64 of = line.target(i);
+                if (of < 0) break;
+                C into = line.into(of, at);
+                if (into > C(0)) slope += (margins.squared ? C(2) * into : C(1)) * (weights ? as<C>(weights[of]) : C(1));
+            }
+        out[at] = as<T>(slope * by);
+    }
+    for (u32 i = 0;; i++) {
+        i64 of = line.target(i);
+        if (of < 0) break;
+        C sum = C(0);
+        for (u32 at = threadIdx.x; at < line.classes; at += 256) {
+            C into = line.is_target(at) ? C(0) : line.into(of, at);
+            if (into > C(0)) sum -= (margins.squared ? C(2) * into : C(1)) * (weights ? as<C>(weights[of]) : C(1));
+        }
+        sum = joined_in_block(sum, Plus(), scratch);
+        if (threadIdx.x == 0) out[of] = as<T>(as<C>(out[of]) + sum * by);
+        __syncthreads();
+    }
+}

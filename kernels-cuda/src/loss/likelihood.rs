@@ -1,0 +1,175 @@
+//! Losses of classes: one element of each line counts, so lines are not read but picked from.
+
+use aten::{Likelihood, Reduction};
+use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
+
+use crate::copying::packed;
+use crate::fault::Site;
+use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::reduce::class;
+
+pub(super) static LOSS: Kernel =
+    Kernel::new("loss", include_str!("../../kernels/loss.cu"), |instances: &mut Instances| {
+        for template in ["picked", "together", "picked_backward", "margin", "margin_backward"] {
+            instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
+        }
+    });
+inventory::submit!(Known(&LOSS));
+
+/// `struct Picks` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Picks {
+    count: i64,
+    classes: i64,
+    apart: i64,
+    ignored: i64,
+    dtype: i32,
+    site: Site,
+    fault: Place,
+}
+
+impl Parameter for Picks {}
+
+/// What is picked with, side by side.
+struct Picked {
+    launch: Launch,
+    target: Tensor,
+    weight: Option<Tensor>,
+    picks: Picks,
+}
+
+impl Picked {
+    fn of(
+        name: &'static str,
+        this: &Tensor,
+        target: &Tensor,
+        weight: Option<&Tensor>,
+        ignored: i64,
+        likelihood: &Likelihood,
+    ) -> Result<Self> {
+        let launch = Launch::on(this)?;
+        let weight = weight.map(|weight| packed(weight, this.dtype())).transpose()?;
+        let picks = Picks {
+            count: target.geometry().count(),
+            classes: likelihood.classes,
+            apart: this.sizes()[likelihood.dim + 1..].iter().product(),
+            ignored,
+            dtype: target.dtype() as i32,
+            site: Site::of(name, "target"),
+            fault: launch.faults(),
+        };
+        Ok(Self { launch, target: packed(target, target.dtype())?, weight, picks })
+    }
+
+    fn places(&self) -> Result<(Place, Place)> {
+        let weight = self.weight.as_ref().map(|weight| self.launch.place(weight)).transpose()?;
+        Ok((self.launch.place(&self.target)?, weight.unwrap_or(Place::NULL)))
+    }
+}
+
+fn forward(
+    name: &'static str,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    ignored: i64,
+    likelihood: &Likelihood,
+) -> Result<(Tensor, Tensor)> {
+    let output = Spec::contiguous(this.dtype(), &likelihood.sizes).on(this.device())?;
+    let total = aten::full(&[], 0.into(), Some(this.dtype()), None, Some(this.device()), None)?;
+    let picked = Picked::of(name, this, target, weight, ignored, likelihood)?;
+    let (this, launch, dtypes) = (packed(this, this.dtype())?, picked.launch, [this.dtype()]);
+    let ((target, weight), picks, from) = (picked.places()?, picked.picks, launch.place(&this)?);
+    let to = launch.place(&output)?;
+    if likelihood.reduction == Reduction::None {
+        let arguments = (from, target, weight, to, Place::NULL, picks);
+        launch.run(&LOSS, "picked", &dtypes, Grid::cover(picks.count), arguments)?;
+    } else {
+        let blocks = picks.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
+        let blocks = u32::try_from(blocks).unwrap_or(1);
+        let dtype = class(this.dtype()).unwrap_or(DType::F32);
+        let partials = Spec::contiguous(dtype, &[i64::from(blocks), 2]).on(this.device())?;
+        let sums = launch.place(&partials)?;
+        let arguments = (from, target, weight, Place::NULL, sums, picks);
+        launch.run(&LOSS, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
+        let mean = i32::from(likelihood.reduction == Reduction::Mean);
+        let arguments = (sums, blocks, to, launch.place(&total)?, mean);
+        launch.run(&LOSS, "together", &dtypes, Grid::new(1, 256), arguments)?;
+    }
+    Ok((output, total))
+}
+
+fn backward(
+    name: &'static str,
+    [grad_output, this, target, total_weight]: [&Tensor; 4],
+    weight: Option<&Tensor>,
+    ignored: i64,
+    likelihood: &Likelihood,
+) -> Result<Tensor> {
+    likelihood.check_gradient(grad_output, total_weight)?;
+    let out = aten::full(this.sizes(), 0.into(), Some(this.dtype()), None, Some(this.device()), None)?;
+    let picked = Picked::of(name, this, target, weight, ignored, likelihood)?;
+    let (grad, total) = (packed(grad_output, this.dtype())?, packed(total_weight, this.dtype())?);
+    let (launch, (target, weight), picks) = (picked.launch, picked.places()?, picked.picks);
+    let total = if likelihood.reduction == Reduction::Mean { launch.place(&total)? } else { Place::NULL };
+    let one = i32::from(likelihood.reduction != Reduction::None);
+    let arguments = (launch.place(&out)?, target, weight, launch.place(&grad)?, total, picks, one);
+    launch.run(&LOSS, "picked_backward", &[this.dtype()], Grid::cover(picks.count), arguments)?;
+    Ok(out)
+}
+
+#[op_impl(aten::nll_loss_forward, CUDA)]
+fn nll_loss_forward(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<(Tensor, Tensor)> {
+    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
+    forward("aten::nll_loss_forward", this, target, weight, ignore_index, &likelihood)
+}
+
+#[op_impl(aten::nll_loss2d_forward, CUDA)]
+fn nll_loss2d_forward(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<(Tensor, Tensor)> {
+    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
+    forward("aten::nll_loss2d_forward", this, target, weight, ignore_index, &likelihood)
+}
+
+#[op_impl(aten::nll_loss_backward, CUDA)]
+fn nll_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Tensor,
+) -> Result<Tensor> {
+    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
+    let tensors = [grad_output, this, target, total_weight];
+    backward("aten::nll_loss_backward", tensors, weight, ignore_index, &likelihood)
+}
+
+#[op_impl(aten::nll_loss2d_backward, CUDA)]
+fn nll_loss2d_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Tensor,
+) -> Result<Tensor> {
+    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
+    let tensors = [grad_output, this, target, total_weight];
+    backward("aten::nll_loss2d_backward", tensors, weight, ignore_index, &likelihood)
+}

@@ -1,0 +1,171 @@
+//! Losses of elements by themselves, and their gradients.
+
+use aten::Reduction;
+use dispatch_runtime::{DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
+
+use super::reduced;
+use crate::copying::packed;
+use crate::elementwise::{Loops, fresh, part};
+use crate::fault::Site;
+use crate::kernel::{Instances, Kernel, Known, Launch};
+use crate::machine::Grid;
+use crate::reduce::unsupported;
+
+loops! {
+    SQUARE mse_loss [F32 F64] |x, y| "return (x - y) * (x - y);";
+    SQUARE_SLOPE mse_loss_backward [F32 F64] |grad, x, y; scale| "return (x - y) * scale * grad;";
+    SMOOTH smooth_l1_loss [F32 F64] |x, y; beta| "C far = fabs(x - y); return far < beta ? C(0.5) * far * far / beta : far - C(0.5) * beta;";
+    SMOOTH_SLOPE smooth_l1_loss_backward [F32 F64] |grad, x, y; scale, beta|
+"C off = x - y; return (off <= -beta ? C(-1) : off >= beta ? C(1) : off / beta) * scale * grad;";
+    HUBER huber_loss [F32 F64] |x, y; delta| "C far = fabs(x - y); return far <= delta ? C(0.5) * far * far : delta * (far - C(0.5) * delta);";
+    HUBER_SLOPE huber_loss_backward [F32 F64] |grad, x, y; scale, delta|
+"C off = x - y; return (off < -delta ? -delta : off > delta ? delta : off) * scale * grad;";
+    MARGIN_SLOPE soft_margin_loss_backward [F32 F64] |grad, x, y; scale| "return y * sigmoid(-x * y) * scale * grad;";
+    ENTROPY binary_cross_entropy [F32 F64] |x, y, weight|
+"return ((y - C(1)) * larger(log1p(-x), C(-100)) - y * larger(log(x), C(-100))) * weight;";
+    ENTROPY_SLOPE binary_cross_entropy_backward [F32 F64] |grad, x, y, weight; scale|
+"return (x - y) / larger((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
+    LOGITS binary_cross_entropy_with_logits [F32 F64] |x, y, weight, positive|
+"return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
+}
+
+/// A loss of two tensors: what each element's is, and what becomes of them.
+fn loss<O: Operation>(
+    loops: &'static Loops,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    numbers: &[Scalar],
+) -> Result<Tensor> {
+    let (_, reduction) = aten::loss_spec(this, target, reduction)?;
+    reduced(part::<O, _>(Promotion::Common, loops, [this, target], numbers)?, reduction)
+}
+
+#[op_impl(aten::mse_loss, CUDA)]
+fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    loss::<aten::mse_loss>(&SQUARE, this, target, reduction, &[])
+}
+
+#[op_impl(aten::mse_loss_backward, CUDA)]
+fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let scale = 2.0 * Reduction::of(reduction)?.scale(this);
+    fresh::<aten::mse_loss_backward, _>(&SQUARE_SLOPE, [grad_output, this, target], &[scale.into()])
+}
+
+#[op_impl(aten::smooth_l1_loss, CUDA)]
+fn smooth_l1_loss(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
+    aten::check_width("beta", beta, 0.0)?;
+    loss::<aten::smooth_l1_loss>(&SMOOTH, this, target, reduction, &[beta.into()])
+}
+
+#[op_impl(aten::smooth_l1_loss_backward, CUDA)]
+fn smooth_l1_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    beta: f64,
+) -> Result<Tensor> {
+    let numbers = [Reduction::of(reduction)?.scale(this).into(), beta.into()];
+    fresh::<aten::smooth_l1_loss_backward, _>(&SMOOTH_SLOPE, [grad_output, this, target], &numbers)
+}
+
+#[op_impl(aten::huber_loss, CUDA)]
+fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
+    aten::check_width("delta", delta, f64::MIN_POSITIVE)?;
+    loss::<aten::huber_loss>(&HUBER, this, target, reduction, &[delta.into()])
+}
+
+#[op_impl(aten::huber_loss_backward, CUDA)]
+fn huber_loss_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    delta: f64,
+) -> Result<Tensor> {
+    let numbers = [Reduction::of(reduction)?.scale(this).into(), delta.into()];
+    fresh::<aten::huber_loss_backward, _>(&HUBER_SLOPE, [grad_output, this, target], &numbers)
+}
+
+#[op_impl(aten::soft_margin_loss_backward, CUDA)]
+fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let scale = -Reduction::of(reduction)?.scale(this);
+    fresh::<aten::soft_margin_loss_backward, _>(&MARGIN_SLOPE, [grad_output, this, target], &[scale.into()])
+}
+
+/// Weights in a dtype; one, where there are none.
+fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
+    match tensor {
+        Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),
+        None => Ok(Tensor::number(Scalar::Float(1.0))),
+    }
+}
+
+static PROBABILITIES: Kernel = Kernel::new(
+    "probabilities",
+    "#include \"opdispatch.cuh\"
+template <class T> __global__ void probabilities(const T *in, i64 count, Fault *fault, u32 site) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    compute_t<T> x = in[at];
+    if (!(x >= 0 && x <= 1)) report(fault, site, BAD_VALUE, i64(x), 1);
+}
+",
+    |instances: &mut Instances| instances.each("probabilities", FLOATING),
+);
+inventory::submit!(Known(&PROBABILITIES));
+
+const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
+
+/// Whether every element is one, is known when somebody waits for the device.
+fn check_probabilities(this: &Tensor) -> Result<()> {
+    if !FLOATING.contains(&this.dtype()) {
+        return Err(unsupported::<aten::binary_cross_entropy>(this.dtype(), FLOATING));
+    }
+    let this = packed(this, this.dtype())?;
+    let (launch, count) = (Launch::on(&this)?, this.geometry().count());
+    let site = Site::of("aten::binary_cross_entropy", "self");
+    let arguments = (launch.place(&this)?, count, launch.faults(), site);
+    Ok(launch.run(&PROBABILITIES, "probabilities", &[this.dtype()], Grid::cover(count), arguments)?)
+}
+
+#[op_impl(aten::binary_cross_entropy, CUDA)]
+fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
+    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", None)])?;
+    let (spec, reduction) = aten::loss_spec(this, target, reduction)?;
+    check_probabilities(this)?;
+    let weight = weights(weight, spec.dtype)?;
+    let inputs = [this, target, &weight];
+    reduced(part::<aten::binary_cross_entropy, _>(Promotion::Common, &ENTROPY, inputs, &[])?, reduction)
+}
+
+#[op_impl(aten::binary_cross_entropy_backward, CUDA)]
+fn binary_cross_entropy_backward(
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    let dtype = aten::entropy_gradient_spec(grad_output, this, target, weight, reduction)?.dtype;
+    let scale = Reduction::of(reduction)?.scale(this);
+    let (grad, weight) = (weights(Some(grad_output), dtype)?, weights(weight, dtype)?);
+    let inputs = [&grad, this, target, &weight];
+    part::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, inputs, &[scale.into()])
+}
+
+#[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]
+fn binary_cross_entropy_with_logits(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    pos_weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
+    let (spec, reduction) = aten::loss_spec(this, target, reduction)?;
+    let (weight, positive) = (weights(weight, spec.dtype)?, weights(pos_weight, spec.dtype)?);
+    let inputs = [this, target, &weight, &positive];
+    reduced(part::<aten::binary_cross_entropy_with_logits, _>(Promotion::Common, &LOGITS, inputs, &[])?, reduction)
+}

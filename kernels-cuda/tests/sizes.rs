@@ -1,0 +1,143 @@
+//! What is too large for one block, or lies oddly, comes to what the CPU makes of it: sizes that recordings do not have.
+#![cfg(feature = "emulator")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn device() -> (Device, MutexGuard<'static, ()>) {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !kernels_cuda::is_available() {
+        kernels_cuda::emulate();
+    }
+    ("cuda:0".parse().unwrap(), alone)
+}
+
+fn to(tensor: &Tensor, device: Device) -> Tensor {
+    aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
+}
+
+/// Small whole numbers, which add up exactly; some of them are the largest.
+fn numbers(sizes: &[i64]) -> Tensor {
+    let count = sizes.iter().product::<i64>();
+    let values = (0..count).map(|i| f32::from(i8::try_from(i * 7919 % 104_729 % 23).unwrap()) - 11.0);
+    Tensor::from_vec(values.collect::<Vec<f32>>(), sizes).unwrap()
+}
+
+#[track_caller]
+fn agree(what: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec<Tensor>>) {
+    let expected = f(x).unwrap();
+    let found = f(&to(x, cuda)).unwrap();
+    for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found.sizes(), expected.sizes(), "{what}, result {k}");
+        let double = |tensor: &Tensor| {
+            let tensor = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
+            aten::contiguous(&tensor, dispatch_runtime::MemoryFormat::Contiguous).unwrap().to_vec::<f64>().unwrap()
+        };
+        for (at, (a, b)) in double(found).iter().zip(double(expected)).enumerate() {
+            let near = (a - b).abs() <= 1e-4 * b.abs().max(1.0) || a.is_nan() && b.is_nan();
+            assert!(near, "{what} of {:?}, result {k} at {at}: {a}, expected {b}", x.sizes());
+        }
+    }
+}
+
+#[test]
+fn reductions_of_any_size_and_layout() {
+    let (cuda, _alone) = device();
+    let cases: &[(&[i64], &[i64], bool)] = &[
+        (&[100_003], &[], false),
+        (&[3, 70_001], &[1], false),
+        (&[70_001, 3], &[0], false),
+        (&[5000, 64], &[0], false),
+        (&[40_000, 128], &[0], false),
+        (&[5, 640, 36], &[1], false),
+        (&[7, 33, 129], &[0, 2], false),
+        (&[24, 16, 1000], &[0, 2], false),
+        (&[24, 16, 10], &[0, 2], false),
+        (&[300, 17, 5], &[0, 2], true),
+        (&[64, 300], &[0], true),
+        (&[64, 300], &[1], true),
+        (&[2000, 10], &[1], false),
+        (&[9, 2, 3, 4, 5], &[1, 3], false),
+    ];
+    for &(sizes, dim, transposed) in cases {
+        let x = numbers(sizes);
+        let x = if transposed { aten::transpose_int(&x, 0, -1).unwrap() } else { x };
+        agree("sum", cuda, &x, |x| Ok(vec![aten::sum_dim_intlist(x, Some(dim), false, None)?]));
+        agree("amax", cuda, &x, |x| Ok(vec![aten::amax(x, dim, true)?]));
+        agree("var_mean", cuda, &x, |x| {
+            let (var, mean) = aten::var_mean_correction(x, Some(dim), Some(1.into()), false)?;
+            Ok(vec![var, mean])
+        });
+        agree("argmax", cuda, &x, |x| Ok(vec![aten::argmax(x, dim.first().copied(), false)?]));
+        agree("logsumexp", cuda, &x, |x| Ok(vec![aten::logsumexp(x, dim, false)?]));
+    }
+}
+
+#[test]
+fn softmax_of_lines_that_one_thread_or_no_block_holds() {
+    let (cuda, _alone) = device();
+    for sizes in [&[300, 3][..], &[70, 17], &[33, 128], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003]] {
+        let x = numbers(sizes);
+        agree("softmax", cuda, &x, |x| Ok(vec![aten::_softmax(x, 1, false)?]));
+        agree("softmax across", cuda, &x, |x| Ok(vec![aten::_softmax(x, 0, false)?]));
+        agree("log_softmax", cuda, &x, |x| Ok(vec![aten::_log_softmax(x, 1, false)?]));
+        agree("backward", cuda, &x, |x| Ok(vec![aten::_softmax_backward_data(x, &aten::_softmax(x, 1, false)?, 1, DType::F32)?]));
+    }
+}
+
+#[test]
+fn normalisation_of_lines_and_planes_of_any_size() {
+    let (cuda, _alone) = device();
+    for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
+        let (x, length) = (numbers(sizes), sizes[1]);
+        agree("layer_norm", cuda, &x, |x| {
+            let weight = aten::amax(x, &[0], false)?;
+            let (y, mean, rstd) = aten::native_layer_norm(x, &[length], Some(&weight), Some(&weight), 1e-5)?;
+            let bias = Some(&weight);
+            let (a, b, c) = aten::native_layer_norm_backward(x, x, &[length], &mean, &rstd, Some(&weight), bias, &[true; 3])?;
+            Ok(vec![y, mean, rstd, a, b, c])
+        });
+    }
+    for sizes in [[2, 4, 70, 70], [3, 64, 8, 8], [1, 2, 300, 301], [40, 8, 3, 5], [1, 2, 512, 512]] {
+        for format in [dispatch_runtime::MemoryFormat::Contiguous, dispatch_runtime::MemoryFormat::ChannelsLast] {
+            let x = aten::contiguous(&numbers(&sizes), format).unwrap();
+            agree("batch_norm", cuda, &x, |x| {
+                let weight = aten::amax(x, &[0, 2, 3], false)?;
+                let (y, mean, rstd) = aten::native_batch_norm(x, Some(&weight), Some(&weight), None, None, true, 0.1, 1e-5)?;
+                let (mean_given, rstd_given) = (Some(&mean), Some(&rstd));
+                let (a, b, c) = aten::native_batch_norm_backward(
+                    x, x, Some(&weight), None, None, mean_given, rstd_given, true, 1e-5, &[true; 3],
+                )?;
+                Ok(vec![y, mean, rstd, a, b, c])
+            });
+            let [images, channels, height, width] = sizes;
+            agree("group_norm", cuda, &x, |x| {
+                let (y, mean, rstd) = aten::native_group_norm(x, None, None, images, channels, height * width, 2, 1e-5)?;
+                let (a, b, c) = aten::native_group_norm_backward(
+                    x, x, &mean, &rstd, None, images, channels, height * width, 2, &[true; 3],
+                )?;
+                Ok(vec![y, mean, rstd, a, b, c])
+            });
+        }
+    }
+}
+
+#[test]
+fn scans_by_warps_blocks_and_many_blocks() {
+    let (cuda, _alone) = device();
+    for sizes in [&[100_003][..], &[3, 70_001], &[300, 7], &[40, 200], &[20, 1030], &[3000, 4], &[5, 600, 3]] {
+        let x = numbers(sizes);
+        for dim in 0..i64::try_from(sizes.len()).unwrap() {
+            agree("cumsum", cuda, &x, |x| Ok(vec![aten::cumsum(x, dim, None)?]));
+            agree("cummax", cuda, &x, |x| {
+                let (values, places) = aten::cummax(x, dim)?;
+                Ok(vec![values, places])
+            });
+            agree("logcumsumexp", cuda, &x, |x| Ok(vec![aten::logcumsumexp(x, dim)?]));
+        }
+    }
+}
