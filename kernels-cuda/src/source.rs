@@ -11,6 +11,10 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
+    ("folds.cuh", include_str!("../kernels/folds.cuh")),
+    ("line.cuh", include_str!("../kernels/line.cuh")),
+    ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
+    ("scan.cuh", include_str!("../kernels/scan.cuh")),
 ];
 
 /// A kernel's program.

@@ -46,12 +46,17 @@ impl Divisor {
 pub(crate) type Part = (Walk, u32, [u64; OPERANDS]);
 
 /// Dimensions from the innermost outwards, each with its size and every operand's step in bytes.
-type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
+pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
 /// Walks over all elements of `out`, to which the others broadcast.
 pub(crate) fn walks(out: &Tensor, inputs: &[&Tensor]) -> SmallVec<[Part; 1]> {
+    parts(dims(out, inputs))
+}
+
+/// Walks along dimensions that hold something.
+pub(crate) fn parts(mut dims: Dims) -> SmallVec<[Part; 1]> {
     let mut parts = SmallVec::new();
-    split(&mut dims(out, inputs), [0; OPERANDS], &mut parts);
+    split(&mut dims, [0; OPERANDS], &mut parts);
     parts
 }
 
@@ -62,15 +67,21 @@ fn dims(out: &Tensor, inputs: &[&Tensor]) -> Dims {
         .take(OPERANDS)
         .map(|tensor| (broadcast_strides(tensor.geometry(), sizes), i64::try_from(tensor.dtype().size()).unwrap_or(1)))
         .collect();
+    nested(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element)))
+}
+
+/// Dimensions of these sizes, as the strides of operands nest them, with the bytes of an element of each: neighbours that all walk as one
+/// become one.
+pub(crate) fn nested<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> Dims {
     let mut dims = Dims::new();
-    for dim in nesting(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element))) {
+    for dim in nesting(sizes, strides.clone()) {
         let size = sizes[dim].unsigned_abs();
         if size == 1 {
             continue;
         }
         let mut steps = [0; OPERANDS];
-        for (step, (strides, element)) in steps.iter_mut().zip(&strides) {
-            *step = strides[dim].saturating_mul(*element);
+        for (step, (strides, element)) in steps.iter_mut().zip(strides.clone()) {
+            *step = strides[dim].saturating_mul(element);
         }
         match dims.last_mut() {
             Some((inner, inner_steps))
