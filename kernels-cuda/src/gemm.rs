@@ -3,35 +3,22 @@
 //! Three ways, chosen here: a matrix times a vector, which is bound by memory; the vendor's library where it is there and knows the
 //! layout; and tiles of our own, for everything else.
 
-use dispatch_runtime::{DType, ErrorKind, Operator, Result, Scalar, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, broadcast_strides};
 
 use crate::cublaslt;
 use crate::kernel::{Kernel, Known, Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::number::encoded;
-
-/// What can be multiplied.
-pub(crate) const DTYPES: [DType; 9] = [
-    DType::F32,
-    DType::F64,
-    DType::F16,
-    DType::BF16,
-    DType::U8,
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-];
+use crate::number::{NUMBERS, encoded};
 
 /// Those whose sums are single precision.
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 static GEMM: Kernel = Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |instances| {
-    instances.each("product_64", &DTYPES);
+    instances.each("product_64", &NUMBERS);
     instances.each("product_128", &SINGLE);
-    instances.each("gather", &DTYPES);
-    instances.each("row_by_row", &DTYPES);
-    instances.each("column_by_column", &DTYPES);
+    instances.each("gather", &NUMBERS);
+    instances.each("row_by_row", &NUMBERS);
+    instances.each("column_by_column", &NUMBERS);
 });
 inventory::submit!(Known(&GEMM));
 
@@ -131,14 +118,6 @@ fn summed(dtype: DType) -> DType {
         dtype if dtype.is_floating() => DType::F32,
         _ => DType::I32,
     }
-}
-
-/// Refuses a dtype that there are no products of.
-pub(crate) fn check_dtype(operator: &Operator, dtype: DType) -> Result<()> {
-    if DTYPES.contains(&dtype) {
-        return Ok(());
-    }
-    Err(ErrorKind::UnsupportedDType { operator: operator.name(), argument: "self", dtype, supported: &DTYPES }.into())
 }
 
 /// Multiplies.

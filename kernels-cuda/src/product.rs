@@ -4,8 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Geometry, Operator, Problem, Spec, Value};
 
 use crate::copying::{packed, write};
-use crate::gemm::{Face, Operand, Task, check_dtype, multiply};
-use crate::number::is_single;
+use crate::gemm::{Face, Operand, Task, multiply};
+use crate::number::{NUMBERS, check_dtype, is_single};
 
 const ONE: Scalar = Scalar::Int(1);
 
@@ -120,7 +120,7 @@ fn outer(
 fn by_letters(operator: &Operator, this: &Tensor, other: &Tensor) -> Result<Spec> {
     let shape = operator.shape().ok_or_else(|| dispatch_runtime::ErrorKind::NoShape { operator: operator.name() })?;
     let spec = shape.infer(operator, &[Value::from(this.clone()), Value::from(other.clone())])?;
-    check_dtype(operator, spec.dtype)?;
+    check_dtype(operator, "self", spec.dtype, &NUMBERS)?;
     Ok(spec)
 }
 
@@ -195,7 +195,7 @@ fn sum(
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<Tensor> {
-    check_dtype(operator, spec.dtype)?;
+    check_dtype(operator, "self", spec.dtype, &NUMBERS)?;
     let out = spec.clone().on(first.device())?;
     let this = on(this, first)?;
     let added = Operand { tensor: &this, face: Face::stretched(&this, out.sizes()) };

@@ -11,6 +11,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
+    ("images.cuh", include_str!("../kernels/images.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
 ];
 
