@@ -20,6 +20,7 @@ mod elementwise;
 
 mod arithmetic;
 mod cache;
+mod columns;
 mod compiler;
 mod copying;
 mod cublaslt;
@@ -36,10 +37,12 @@ mod machine;
 mod memory;
 mod number;
 mod nvidia;
+mod pads;
 mod pooling;
 mod product;
 mod source;
 mod stream;
+mod upsample;
 mod walk;
 
 #[cfg(feature = "emulator")]

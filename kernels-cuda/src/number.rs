@@ -82,3 +82,13 @@ pub(crate) fn check_dtype(
     }
     Err(ErrorKind::UnsupportedDType { operator: operator.name(), argument, dtype, supported }.into())
 }
+
+/// What stands for a dtype where elements are only moved: the integer of its size.
+pub(crate) const fn moved(dtype: DType) -> DType {
+    match dtype.size() {
+        1 => DType::U8,
+        2 => DType::I16,
+        4 => DType::I32,
+        _ => DType::I64,
+    }
+}

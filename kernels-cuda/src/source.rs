@@ -10,6 +10,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
+    ("curve.cuh", include_str!("../kernels/curve.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
     ("images.cuh", include_str!("../kernels/images.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
