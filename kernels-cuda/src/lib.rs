@@ -18,12 +18,18 @@
 #[macro_use]
 mod elementwise;
 
+mod activation;
 mod arithmetic;
+mod bounds;
 mod cache;
+mod chance;
+mod choice;
 mod columns;
+mod comparison;
 mod compiler;
 mod copying;
 mod cublaslt;
+mod division;
 #[cfg(feature = "emulator")]
 mod emulator;
 mod error;
@@ -31,8 +37,11 @@ mod factory;
 mod fault;
 mod gemm;
 mod gpu;
+mod gradients;
+mod graph;
 mod images;
 mod kernel;
+mod logic;
 mod machine;
 mod memory;
 mod number;
@@ -40,8 +49,12 @@ mod nvidia;
 mod pads;
 mod pooling;
 mod product;
+mod rounding;
+mod sequence;
 mod source;
+mod special;
 mod stream;
+mod unary;
 mod upsample;
 mod walk;
 
@@ -51,6 +64,7 @@ pub use emulator::{emulate, emulate_backwards};
 pub use compiler::{Code, compiler_version};
 pub use error::{CudaError, Missing};
 pub use fault::Site;
+pub use graph::Graph;
 pub use gpu::{count, is_available, properties};
 pub use kernel::{Arguments, Instances, Kernel, Known, Launch, Parameter, Place, kernels};
 pub use machine::{Grid, Properties};
