@@ -27,6 +27,7 @@ mod choice;
 mod columns;
 mod comparison;
 mod compiler;
+mod convolution;
 mod copying;
 mod cublaslt;
 mod division;
