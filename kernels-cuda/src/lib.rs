@@ -20,6 +20,7 @@ mod elementwise;
 
 mod activation;
 mod arithmetic;
+mod attention;
 mod bounds;
 mod cache;
 mod chance;
