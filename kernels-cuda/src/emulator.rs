@@ -298,7 +298,7 @@ fn refused(unit: &Unit, log: String) -> CudaError {
 /// The library of a program, from the disk if it was compiled before.
 fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
     const SHIM: &str = include_str!("../host/emulator.h");
-    let key = unit.key(expressions, SHIM);
+    let key = unit.key(expressions, &format!("{OPTIONS:?} {SHIM}"));
     let folder = cache::folder().ok_or_else(|| refused(unit, "there is no folder for what is compiled".to_owned()))?;
     let library = folder.join(format!("{key}.so"));
     if library.exists() {
@@ -315,6 +315,20 @@ fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
     made.map(|_| library)
 }
 
+/// How emulated kernels are compiled. What a template's blocks share is a library's own: another one's of the same name may be larger.
+const OPTIONS: [&str; 10] = [
+    "-std=c++17",
+    "-O1",
+    "-w",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-gnu-unique",
+    "-ffp-contract=off",
+    "-shared",
+    "-fPIC",
+    "-o",
+];
+
 fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<PathBuf, CudaError> {
     let failed = |error: std::io::Error| refused(unit, error.to_string());
     for (name, content) in HEADERS.iter().chain([&("emulator.h", shim)]) {
@@ -322,9 +336,7 @@ fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<
     }
     let (source, library) = (work.join("program.cpp"), work.join("program.so"));
     std::fs::write(&source, program(unit, expressions)).map_err(failed)?;
-    let options =
-        ["-std=c++17", "-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC", "-o"];
-    let output = Command::new(cpp()).args(options).arg(&library).arg(source).output().map_err(failed)?;
+    let output = Command::new(cpp()).args(OPTIONS).arg(&library).arg(source).output().map_err(failed)?;
     if !output.status.success() {
         return Err(refused(unit, String::from_utf8_lossy(&output.stderr).into_owned()));
     }
