@@ -31,6 +31,7 @@ mod comparison;
 mod compiler;
 mod convolution;
 mod copying;
+mod ctc;
 mod cublaslt;
 mod division;
 #[cfg(feature = "emulator")]

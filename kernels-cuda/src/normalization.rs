@@ -13,25 +13,26 @@ use crate::copying::{packed, write};
 use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
 use crate::line::Lines;
 use crate::machine::Grid;
-use crate::reduce::{class, on};
+use crate::reduce::class;
 use crate::softmax::PAIRS;
 use crate::walk::Divisor;
 
 type Three = (Tensor, Tensor, Tensor);
 
-static NORMALIZATION: Kernel = Kernel::new(
-    "normalization",
-    include_str!("../kernels/normalization.cu"),
-    |instances: &mut Instances| {
+static NORMALIZATION: Kernel =
+    Kernel::new("normalization", include_str!("../kernels/normalization.cu"), |instances: &mut Instances| {
         for (of, parameters) in PAIRS {
-            ["lines", "lines_backward"].into_iter().for_each(|template| instances.one(template, &[of, parameters]));
-            if of == parameters {
-                ["planes", "columns", "channels"].into_iter().for_each(|template| instances.one(template, &[of]));
+            for template in ["lines", "lines_backward"] {
+                instances.one(template, &[of, parameters]);
             }
         }
-        ["parameters", "statistics"].into_iter().for_each(|name| instances.each(name, &[DType::F32, DType::F64]));
-    },
-);
+        for template in ["planes", "columns", "channels"] {
+            instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
+        }
+        for template in ["parameters", "statistics"] {
+            instances.each(template, &[DType::F32, DType::F64]);
+        }
+    });
 inventory::submit!(Known(&NORMALIZATION));
 
 /// `struct Vector` of the kernels.
@@ -89,14 +90,9 @@ fn placed(launch: Launch, tensor: Option<&Tensor>) -> Result<Place> {
 }
 
 /// Normalises lines of an input, which are as many as the means.
-fn forward(
-    input: &Tensor,
-    given: [Option<&Tensor>; 2],
-    eps: f64,
-    [out, mean, rstd]: [&Spec; 3],
-    slots: [i64; 3],
-) -> Result<Three> {
-    let [mut out, mean, rstd] = on(input, [out, mean, rstd])?;
+fn forward(input: &Tensor, given: [Option<&Tensor>; 2], eps: f64, specs: [Spec; 3], slots: [i64; 3]) -> Result<Three> {
+    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
+    let (mut out, mean, rstd) = (out?, mean?, rstd?);
     let (launch, count) = (Launch::on(&out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
     let (input, beside) = (packed(input, input.dtype())?, beside(&out)?);
@@ -114,7 +110,11 @@ fn forward(
 
 /// Where a result is computed: where it is, or else beside it, for it lies otherwise.
 fn beside(out: &Tensor) -> Result<Tensor> {
-    if out.geometry().is_contiguous() { Ok(out.clone()) } else { Spec::contiguous(out.dtype(), out.sizes()).on(out.device()) }
+    if out.geometry().is_contiguous() {
+        Ok(out.clone())
+    } else {
+        Spec::contiguous(out.dtype(), out.sizes()).on(out.device())
+    }
 }
 
 fn settle(out: &mut Tensor, computed: &Tensor) -> Result<()> {
@@ -148,12 +148,12 @@ impl Taken {
     }
 
     /// The gradient of the input of lines.
-    fn input_gradient(&self, weight: Option<&Tensor>, spec: &Spec, slots: [i64; 3]) -> Result<Tensor> {
-        let [mut out] = on(&self.input, [spec])?;
+    fn input_gradient(&self, weight: Option<&Tensor>, mut out: Tensor, slots: [i64; 3]) -> Result<Tensor> {
         let (launch, count, of) = (Launch::on(&out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
         let beside = beside(&out)?;
-        let ((grad, from), to, weight) = (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
+        let ((grad, from), to, weight) =
+            (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
         let length = self.input.geometry().count() / count.max(1);
         let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
         let (mean, rstd) = self.statistics(launch)?;
@@ -176,7 +176,8 @@ impl Taken {
         let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
         let lines = Lines::of(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
         let (mean, rstd) = self.statistics(launch)?;
-        let [together, statistics] = [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
+        let [together, statistics] =
+            [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
         let arguments = (grad, from, launch.place(&slopes.sums)?, mean, rstd, lines, together, statistics);
         launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
         Ok(slopes)
@@ -200,8 +201,14 @@ impl Taken {
             by_column: by_column.into(),
         };
         let (mean, rstd) = self.statistics(launch)?;
-        let grid = Grid::new(u32::try_from(blocks * parts).unwrap_or(u32::MAX >> 1), 256);
-        launch.run(&NORMALIZATION, "columns", &[of], grid, (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows))?;
+        let blocks = Grid::new(u32::try_from(blocks * parts).unwrap_or(u32::MAX >> 1), 256);
+        launch.run(
+            &NORMALIZATION,
+            "columns",
+            &[of],
+            blocks,
+            (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows),
+        )?;
         Ok(slopes)
     }
 }

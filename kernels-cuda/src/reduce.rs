@@ -5,7 +5,7 @@
 //! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
 //! same call gives the same bits.
 
-use dispatch_runtime::{Dims, DType, Error, ErrorKind, Operation, Result, Spec, Tensor};
+use dispatch_runtime::{DType, Dims, Error, ErrorKind, Operation, Result, Spec, Tensor};
 
 use crate::copying::packed;
 use crate::elementwise::DTYPES;
@@ -75,7 +75,9 @@ impl Fold {
     pub(crate) fn instances(&self, instances: &mut Instances) {
         for dtype in DTYPES {
             if let Some(class) = self.class(dtype) {
-                ["rows", "columns", "strided"].into_iter().for_each(|way| instances.one(way, &[class, dtype]));
+                for way in ["rows", "columns", "strided"] {
+                    instances.one(way, &[class, dtype]);
+                }
             }
         }
         instances.each("merged", self.computes);
@@ -98,18 +100,18 @@ pub(crate) fn class(dtype: DType) -> Option<DType> {
 
 /// Reduces the dimensions that are `gone`, computing in the type of a dtype, into one or two fresh tensors, whose elements are those of the
 /// dimensions that are kept. `given` are numbers that the fold knows.
-pub(crate) fn folded<O: Operation, const N: usize>(
+pub(crate) fn folded<O: Operation>(
     fold: &'static Fold,
     this: &Tensor,
     gone: &[bool],
     computed: DType,
     given: [f64; 2],
-    specs: [&Spec; N],
-) -> Result<[Tensor; N]> {
+    outs: &[&Tensor],
+) -> Result<()> {
     let Some(wanted) = fold.class(computed) else { return Err(unsupported::<O>(computed, fold.computes)) };
-    let outs = on(this, specs)?;
-    if outs.first().is_none_or(|out| out.geometry().count() == 0) {
-        return Ok(outs);
+    let results = outs.first().map_or(0, |out| out.geometry().count());
+    if results == 0 {
+        return Ok(());
     }
     let this = if class(this.dtype()) == Some(wanted) { this.clone() } else { packed(this, computed)? };
     // Places are counted in order, whatever order elements lie in.
@@ -119,20 +121,13 @@ pub(crate) fn folded<O: Operation, const N: usize>(
     let launch = Launch::on(&this)?;
     let mut target = Target { results: [Place::NULL; 2], partials: Place::NULL };
     let mut cut = Cut { given, ..Cut::default() };
-    for (k, out) in outs.iter().enumerate() {
+    for (k, out) in outs.iter().enumerate().take(2) {
         target.results[k] = launch.place(out)?;
         cut.dtypes[k] = out.dtype() as i32;
         cut.bytes[k] = u32::try_from(out.dtype().size()).unwrap_or(0);
     }
     let plan = Plan::of(launch, launch.place(&this)?, this.dtype().size() as u64, kept, reduced);
-    plan.run(fold, [wanted, this.dtype()], cut, target, &outs[0])?;
-    Ok(outs)
-}
-
-/// Fresh tensors beside another.
-pub(crate) fn on<const N: usize>(this: &Tensor, specs: [&Spec; N]) -> Result<[Tensor; N]> {
-    let made: Vec<Tensor> = specs.iter().map(|spec| (*spec).clone().on(this.device())).collect::<Result<_>>()?;
-    made.try_into().map_err(|_| Error::from(crate::CudaError::Elsewhere { found: this.device(), expected: this.device() }))
+    plan.run(fold, [wanted, this.dtype()], cut, target, results)
 }
 
 /// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
@@ -183,22 +178,30 @@ impl Plan {
         } else {
             Way::Strided
         };
-        let (mut length, mut along, lanes) = (count, 0, match way {
-            Way::Rows => {
-                let packs = inner * element / 16 + 1;
-                let warps = results * (count / inner) * 32;
-                if packs >= 256 || packs >= 64 && warps < threads { THREADS } else { packs.next_power_of_two().min(32) as u32 }
-            }
-            Way::Columns => 1,
-            Way::Strided => {
-                let across = kept.first().map_or(i64::MAX, |(_, steps)| steps[0]) < step;
-                match count {
-                    _ if across && results >= 32 => 1,
-                    0..1024 => count.max(1).next_power_of_two().min(32) as u32,
-                    _ => THREADS,
+        let (mut length, mut along, lanes) = (
+            count,
+            0,
+            match way {
+                Way::Rows => {
+                    let packs = inner * element / 16 + 1;
+                    let warps = results * (count / inner) * 32;
+                    if packs >= 256 || packs >= 64 && warps < threads {
+                        THREADS
+                    } else {
+                        packs.next_power_of_two().min(32) as u32
+                    }
                 }
-            }
-        });
+                Way::Columns => 1,
+                Way::Strided => {
+                    let across = kept.first().map_or(i64::MAX, |(_, steps)| steps[0]) < step;
+                    match count {
+                        _ if across && results >= 32 => 1,
+                        0..1024 => count.max(1).next_power_of_two().min(32) as u32,
+                        _ => THREADS,
+                    }
+                }
+            },
+        );
         let (blocks, least) = match way {
             Way::Rows => {
                 reduced.remove(0);
@@ -207,9 +210,11 @@ impl Plan {
             }
             Way::Columns => {
                 let (size, steps) = &mut kept[0];
-                along = steps[1] as u32;
+                along = u32::try_from(steps[1]).unwrap_or(0);
                 *size /= WIDTH;
-                steps.iter_mut().for_each(|step| *step *= WIDTH.cast_signed());
+                for step in steps.iter_mut() {
+                    *step *= WIDTH.cast_signed();
+                }
                 (results / (32 * WIDTH), 64)
             }
             Way::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
@@ -240,16 +245,16 @@ impl Plan {
         (chunk, u32::try_from(length.div_ceil(chunk)).unwrap_or(1).max(1))
     }
 
-    fn run(&self, fold: &'static Fold, dtypes: [DType; 2], cut: Cut, target: Target, out: &Tensor) -> Result<()> {
-        let lines = self.way == Way::Rows;
+    fn run(&self, fold: &'static Fold, dtypes: [DType; 2], cut: Cut, target: Target, results: i64) -> Result<()> {
+        let by_line = self.way == Way::Rows;
         // Of a line, or of the elements that one launch reduces.
-        let pieces = |count: u32| if lines { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
-        let shares = |count: u32| if lines { count * pieces(count).1 } else { pieces(count).1 };
+        let pieces =
+            |count: u32| if by_line { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
+        let shares = |count: u32| if by_line { count * pieces(count).1 } else { pieces(count).1 };
         let all: u32 = self.reduced.iter().map(|(_, count, _)| shares(*count)).sum();
-        let results = out.geometry().count();
         let partials = match all {
             1 => None,
-            _ => Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * TOTAL]).on(out.device())?),
+            _ => Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * TOTAL]).on(self.launch.device())?),
         };
         let mut target = target;
         if let Some(partials) = &partials {
@@ -258,11 +263,26 @@ impl Plan {
         let mut first_part = 0;
         for (gone, count, skipped) in &self.reduced {
             let (chunk, chunks) = pieces(*count);
-            let length = if lines { self.length } else { self.length.min((*count).into()) };
+            let length = if by_line { self.length } else { self.length.min((*count).into()) };
             for (kept, results, offsets) in &self.kept {
                 let (first, parts) = (offsets[1], all);
-                let cut = Cut { first, length, chunk, results: *results, lanes: self.lanes, chunks, parts, first_part, along: self.along, ..cut };
-                let blocks = if self.way == Way::Columns { results.div_ceil(32) } else { results.div_ceil(THREADS / self.lanes) };
+                let cut = Cut {
+                    first,
+                    length,
+                    chunk,
+                    results: *results,
+                    lanes: self.lanes,
+                    chunks,
+                    parts,
+                    first_part,
+                    along: self.along,
+                    ..cut
+                };
+                let blocks = if self.way == Way::Columns {
+                    results.div_ceil(32)
+                } else {
+                    results.div_ceil(THREADS / self.lanes)
+                };
                 let grid = Grid::new(blocks * shares(*count), THREADS);
                 let from = self.from.offset(offsets[0] + skipped[0]);
                 let name = match self.way {

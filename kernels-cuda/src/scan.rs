@@ -28,12 +28,18 @@ macro_rules! scan {
             kernel: Kernel::new(
                 $kernel,
                 concat!(
-                    "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ", $state,
-                    " State;\n    __device__ __forceinline__ State begin() const { return ", $begin,
-                    "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ", $of,
-                    "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ", $join,
-                    "; }\n    __device__ __forceinline__ C first(State state) const { return ", $first,
-                    "; }\n    __device__ __forceinline__ i64 second(State state) const { return ", $second,
+                    "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ",
+                    $state,
+                    " State;\n    __device__ __forceinline__ State begin() const { return ",
+                    $begin,
+                    "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ",
+                    $of,
+                    "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ",
+                    $join,
+                    "; }\n    __device__ __forceinline__ C first(State state) const { return ",
+                    $first,
+                    "; }\n    __device__ __forceinline__ i64 second(State state) const { return ",
+                    $second,
                     "; }\n};\n#include \"scan.cuh\"\n"
                 ),
                 |instances: &mut Instances| {
@@ -74,16 +80,16 @@ const EACH: i64 = 4;
 const STATE: i64 = 16;
 
 impl Course {
-    fn of(launch: Launch, lines: i64, length: i64, inner: i64) -> Self {
-        let few = lines < i64::from(launch.multiprocessors()) * 2;
+    fn of(launch: Launch, count: i64, length: i64, inner: i64) -> Self {
+        let few = count < i64::from(launch.multiprocessors()) * 2;
         let lanes = if length > 32 * EACH * 8 || few && length > 32 * EACH { THREADS } else { 32 };
         let tile = i64::from(lanes) * EACH;
         // A chunk is worth its block, and there are no more of them than a block has threads.
-        let wanted = if few && lanes == THREADS { i64::from(launch.multiprocessors()) * 2 / lines.max(1) } else { 1 };
+        let wanted = if few && lanes == THREADS { i64::from(launch.multiprocessors()) * 2 / count.max(1) } else { 1 };
         let chunks = wanted.min(length / (tile * 4)).clamp(1, i64::from(THREADS) - 1);
         let tiles = (length.max(1) - 1) / (tile * chunks) + 1;
         let chunks = (length.max(1) - 1) / (tile * tiles) + 1;
-        Self { length, inner, lines, chunk: tiles * tile, chunks: u32::try_from(chunks).unwrap_or(1), lanes }
+        Self { length, inner, lines: count, chunk: tiles * tile, chunks: u32::try_from(chunks).unwrap_or(1), lanes }
     }
 
     fn grid(&self) -> Grid {
@@ -93,7 +99,13 @@ impl Course {
 }
 
 /// Scans along a dimension, computing in a dtype, into one or two tensors: the results, and where they are from.
-fn scanned<O: Operation>(scan: &'static Scan, this: &Tensor, dim: i64, dtype: DType, placed: bool) -> Result<(Tensor, Option<Tensor>)> {
+fn scanned<O: Operation>(
+    scan: &'static Scan,
+    this: &Tensor,
+    dim: i64,
+    dtype: DType,
+    with_places: bool,
+) -> Result<(Tensor, Option<Tensor>)> {
     if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
         return Err(unsupported::<O>(dtype, scan.dtypes));
     }
@@ -101,7 +113,7 @@ fn scanned<O: Operation>(scan: &'static Scan, this: &Tensor, dim: i64, dtype: DT
     let spec = aten::scan_spec(this, dim, computed)?;
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     let mut out = spec.clone().on(this.device())?;
-    let mut places = placed.then(|| Spec { dtype: DType::I64, ..spec }.on(this.device())).transpose()?;
+    let mut places = with_places.then(|| Spec { dtype: DType::I64, ..spec }.on(this.device())).transpose()?;
     if out.geometry().count() == 0 {
         return Ok((packed(&out, dtype)?, places));
     }
@@ -113,7 +125,8 @@ fn scanned<O: Operation>(scan: &'static Scan, this: &Tensor, dim: i64, dtype: DT
     if together {
         let last = |tensor: &Tensor| moved_last(tensor, dim);
         let from = packed(&last(this)?, computed)?;
-        let (beside, beside_places) = (out.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
+        let (beside, beside_places) =
+            (out.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
         let [beside, from] = [&beside, &from].map(|tensor| tensor.restride(Geometry::contiguous(from.sizes())));
         let (beside, from) = (beside?, from?);
         run(scan, launch, &from, &beside, beside_places.as_ref(), Course::of(launch, lines, length, 1))?;
@@ -180,17 +193,17 @@ fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
     Ok(scanned::<aten::logcumsumexp>(&EXPONENTIALS, this, dim, Promotion::Float.of(&[this]), false)?.0)
 }
 
-fn with_places((values, places): (Tensor, Option<Tensor>)) -> Result<(Tensor, Tensor)> {
+fn both((values, places): (Tensor, Option<Tensor>)) -> Result<(Tensor, Tensor)> {
     let places = places.map_or_else(|| Spec::contiguous(DType::I64, &[0]).on(values.device()), Ok)?;
     Ok((values, places))
 }
 
 #[op_impl(aten::cummax, CUDA)]
 fn cummax(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    with_places(scanned::<aten::cummax>(&LARGEST, this, dim, this.dtype(), true)?)
+    both(scanned::<aten::cummax>(&LARGEST, this, dim, this.dtype(), true)?)
 }
 
 #[op_impl(aten::cummin, CUDA)]
 fn cummin(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    with_places(scanned::<aten::cummin>(&SMALLEST, this, dim, this.dtype(), true)?)
+    both(scanned::<aten::cummin>(&SMALLEST, this, dim, this.dtype(), true)?)
 }

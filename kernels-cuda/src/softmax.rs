@@ -9,8 +9,10 @@ use crate::machine::Grid;
 
 static SOFTMAX: Kernel = Kernel::new("softmax", include_str!("../kernels/softmax.cu"), |instances: &mut Instances| {
     for (narrow, wide) in PAIRS {
-        ["lines", "columns"].into_iter().for_each(|template| instances.one(template, &[narrow, wide]));
-        ["lines_backward", "columns_backward"].into_iter().for_each(|name| instances.one(name, &[wide, narrow]));
+        for (forward, backward) in [("lines", "lines_backward"), ("columns", "columns_backward")] {
+            instances.one(forward, &[narrow, wide]);
+            instances.one(backward, &[wide, narrow]);
+        }
     }
 });
 inventory::submit!(Known(&SOFTMAX));
@@ -77,13 +79,7 @@ fn softmax(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<
     Ok(out)
 }
 
-fn softmax_backward(
-    grad_output: &Tensor,
-    output: &Tensor,
-    dim: i64,
-    input_dtype: DType,
-    kind: Kind,
-) -> Result<Tensor> {
+fn softmax_backward(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType, kind: Kind) -> Result<Tensor> {
     let spec = aten::softmax_backward_spec(grad_output, output, dim, input_dtype)?;
     let across = cut(output, dim)?;
     let read = output.dtype();

@@ -72,6 +72,7 @@ fn dims(out: &Tensor, inputs: &[&Tensor]) -> Dims {
 
 /// Dimensions of these sizes, as the strides of operands nest them, with the bytes of an element of each: neighbours that all walk as one
 /// become one.
+#[expect(clippy::needless_pass_by_value, reason = "an iterator is passed by value")]
 pub(crate) fn nested<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> Dims {
     let mut dims = Dims::new();
     for dim in nesting(sizes, strides.clone()) {

@@ -6,7 +6,7 @@ use super::{NORMALIZATION, Taken, Three, Vector};
 use crate::copying::write;
 use crate::kernel::{Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::reduce::{class, folded, on};
+use crate::reduce::{class, folded};
 use crate::reduction::variances::MOMENTS;
 use crate::walk::Divisor;
 
@@ -47,26 +47,22 @@ fn channels(input: &Tensor) -> Result<Tensor> {
     Spec::contiguous(class(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1], 4]).on(input.device())
 }
 
-/// What becomes of all elements, which lie as the first tensor's do.
-fn apply(input: Option<&Tensor>, grad: Option<&Tensor>, becomes: &Tensor, spec: &Spec) -> Result<Tensor> {
-    let Some(first) = input.or(grad) else { return spec.clone().on(becomes.device()) };
-    let mut out = spec.clone().on(first.device())?;
+/// What becomes of all elements of an input, or of a gradient, or of both, which lie as the first of them does.
+fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, mut out: Tensor) -> Result<Tensor> {
+    let Some(first) = input.or(gradient) else { return Ok(out) };
     let beside = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
     let place = |tensor: Option<&Tensor>| tensor.map_or(Ok(Place::NULL), |tensor| launch.place(tensor));
-    let (from, grad, to) = (place(input)?, place(grad)?, launch.place(&beside)?);
+    let (from, slope, to) = (place(input)?, place(gradient)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
-    let packed = count % 4 == 0 && [from, grad, to].iter().all(|place| place.is_aligned_to(pack));
-    let planes = Planes {
-        count,
-        area: Divisor::new(size(area)),
-        channels: Divisor::new(size(sizes[1])),
-        packed: packed.into(),
-    };
+    let packed = count % 4 == 0 && [from, slope, to].iter().all(|place| place.is_aligned_to(pack));
+    let planes =
+        Planes { count, area: Divisor::new(size(area)), channels: Divisor::new(size(sizes[1])), packed: packed.into() };
     let grid = Grid::cover(if packed { count / 4 } else { count });
-    launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, (from, grad, to, launch.place(becomes)?, planes))?;
+    let arguments = (from, slope, to, launch.place(becomes)?, planes);
+    launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, arguments)?;
     if out.strides() != first.strides() {
         write(&mut out, &beside)?;
     }
@@ -88,8 +84,8 @@ fn normalized<O: Operation>(
     eps: f64,
 ) -> Result<Three> {
     let specs = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], train)?;
-    let [out, mean, rstd] = specs.each_ref();
-    let [mean, rstd] = on(input, [mean, rstd])?;
+    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
+    let (out, mean, rstd) = (out?, mean?, rstd?);
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let vector = |tensor| Vector::of(launch, tensor);
@@ -117,7 +113,9 @@ fn normalized<O: Operation>(
 fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
     let gone: Vec<bool> = (0..input.sizes().len()).map(|dim| dim != 1).collect();
     let spec = Spec::contiguous(class(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1]]);
-    folded::<O, _>(&MOMENTS, input, &gone, input.dtype(), [0.0; 2], [&spec, &spec])
+    let (vars, means) = (spec.clone().on(input.device())?, spec.on(input.device())?);
+    folded::<O>(&MOMENTS, input, &gone, input.dtype(), [0.0; 2], &[&vars, &means])?;
+    Ok([vars, means])
 }
 
 #[op_impl(aten::native_batch_norm, CUDA)]
@@ -193,9 +191,9 @@ fn batch_norm_backward(
 ) -> Result<Three> {
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
     let specs = aten::batch_norm_gradients(grad_out, input, weight, statistics, train, output_mask)?;
-    let [of_input, of_weight, of_bias] = specs.each_ref();
-    let [of_weight, of_bias] = on(input, [of_weight, of_bias])?;
-    let [Some(mean), Some(spread)] = statistics else { return Ok((of_input.clone().on(input.device())?, of_weight, of_bias)) };
+    let [of_input, of_weight, of_bias] = specs.map(|spec| spec.on(input.device()));
+    let (of_input, of_weight, of_bias) = (of_input?, of_weight?, of_bias?);
+    let [Some(mean), Some(spread)] = statistics else { return Ok((of_input, of_weight, of_bias)) };
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let by = Vector::of(launch, weight)?;
@@ -227,7 +225,7 @@ fn batch_norm_backward(
         }
     }
     let of_input = match (output_mask[0], train) {
-        (false, _) => of_input.clone().on(taken.input.device())?,
+        (false, _) => of_input,
         (true, true) => apply(Some(&taken.input), Some(&taken.grad), &becomes, of_input)?,
         (true, false) => apply(None, Some(&taken.grad), &becomes, of_input)?,
     };

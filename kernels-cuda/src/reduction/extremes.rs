@@ -19,7 +19,8 @@ fold! { ALL "all" [F32 F64 I64] ordered false, "i32": "1", "total & (x != C(0))"
 fn extreme<O: Operation>(fold: &'static Fold, this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let spec = aten::extreme_spec(this, dim, keepdim)?;
     let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let [out] = folded::<O, _>(fold, this, &gone, this.dtype(), [0.0; 2], [&spec])?;
+    let out = spec.on(this.device())?;
+    folded::<O>(fold, this, &gone, this.dtype(), [0.0; 2], &[&out])?;
     Ok(out)
 }
 
@@ -33,8 +34,9 @@ fn both<O: Operation>(
 ) -> Result<(Tensor, Tensor)> {
     let spec = aten::extreme_spec(this, dim, keepdim)?;
     let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let second = Spec { dtype, ..spec.clone() };
-    let [first, second] = folded::<O, _>(fold, this, &gone, this.dtype(), [0.0; 2], [&spec, &second])?;
+    let second = Spec { dtype, ..spec.clone() }.on(this.device())?;
+    let first = spec.on(this.device())?;
+    folded::<O>(fold, this, &gone, this.dtype(), [0.0; 2], &[&first, &second])?;
     Ok((first, second))
 }
 
@@ -85,7 +87,8 @@ fn argmin(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
 
 fn truth<O: Operation>(fold: &'static Fold, this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
     let (gone, spec) = aten::truth_spec(this, dim, keepdim)?;
-    let [out] = folded::<O, _>(fold, this, &gone, this.dtype(), [0.0; 2], [&spec])?;
+    let out = spec.on(this.device())?;
+    folded::<O>(fold, this, &gone, this.dtype(), [0.0; 2], &[&out])?;
     Ok(out)
 }
 

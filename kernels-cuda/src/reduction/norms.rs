@@ -21,7 +21,8 @@ fn linalg_vector_norm(
     let (computed, spec) = aten::norm_spec(this, ord, dim, keepdim, dtype)?;
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
     let order = ord.to_f64().unwrap_or(2.0);
-    let [out] = folded::<aten::linalg_vector_norm, _>(&NORM, this, &gone, computed, [order, 0.0], [&spec])?;
+    let out = spec.on(this.device())?;
+    folded::<aten::linalg_vector_norm>(&NORM, this, &gone, computed, [order, 0.0], &[&out])?;
     Ok(out)
 }
 
@@ -30,6 +31,7 @@ fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
     let dtype = this.dtype().to_floating();
     let spec = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, keepdim));
-    let [out] = folded::<aten::logsumexp, _>(&EXPONENTIALS, this, &gone, dtype, [0.0; 2], [&spec])?;
+    let out = spec.on(this.device())?;
+    folded::<aten::logsumexp>(&EXPONENTIALS, this, &gone, dtype, [0.0; 2], &[&out])?;
     Ok(out)
 }

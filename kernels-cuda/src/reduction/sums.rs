@@ -24,7 +24,8 @@ fn one<O: Operation>(
 ) -> Result<Tensor> {
     let gone = gone(this, dim)?;
     let spec = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, keepdim));
-    let [out] = folded::<O, _>(fold, this, &gone, dtype, [given, 0.0], [&spec])?;
+    let out = spec.on(this.device())?;
+    folded::<O>(fold, this, &gone, dtype, [given, 0.0], &[&out])?;
     Ok(out)
 }
 
@@ -74,7 +75,8 @@ fn prod_dim(this: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Res
 fn counted<O: Operation>(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
     let gone = gone(this, Some(dim))?;
     let spec = Spec::contiguous(DType::I64, &kept_sizes(this.sizes(), &gone, false));
-    let [out] = folded::<O, _>(&COUNT, this, &gone, this.dtype(), [0.0; 2], [&spec])?;
+    let out = spec.on(this.device())?;
+    folded::<O>(&COUNT, this, &gone, this.dtype(), [0.0; 2], &[&out])?;
     Ok(out)
 }
 

@@ -18,7 +18,8 @@ fn variances<O: Operation>(
     let (var, mean) = aten::var_specs(this, dim, keepdim)?;
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
     let given = [correction.and_then(Scalar::to_f64).unwrap_or(1.0), f64::from(u8::from(root))];
-    let [var, mean] = folded::<O, _>(&MOMENTS, this, &gone, this.dtype(), given, [&var, &mean])?;
+    let (var, mean) = (var.on(this.device())?, mean.on(this.device())?);
+    folded::<O>(&MOMENTS, this, &gone, this.dtype(), given, &[&var, &mean])?;
     Ok((var, mean))
 }
 

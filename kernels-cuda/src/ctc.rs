@@ -1,0 +1,125 @@
+//! How unlikely a sequence of labels is found: a sequence to a block.
+
+use aten::Labelling;
+use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
+
+use crate::copying::packed;
+use crate::fault::Site;
+use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::reduce::class;
+
+static CTC: Kernel = Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances: &mut Instances| {
+    for template in ["forwards", "backwards"] {
+        instances.each(template, &[DType::F32, DType::F64]);
+    }
+});
+inventory::submit!(Known(&CTC));
+
+/// `struct Labelling` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Given {
+    steps: i64,
+    batch: i64,
+    classes: i64,
+    width: i64,
+    blank: i64,
+    site: Site,
+    fault: Place,
+}
+
+impl Parameter for Given {}
+
+/// What sequences are found in, side by side, in the type that is computed in.
+struct Sequences {
+    launch: Launch,
+    dtype: DType,
+    probs: Tensor,
+    targets: Tensor,
+    lengths: Tensor,
+    given: Given,
+}
+
+impl Sequences {
+    fn of(name: &'static str, log_probs: &Tensor, targets: &Tensor, blank: i64, labelling: &Labelling) -> Result<Self> {
+        let launch = Launch::on(log_probs)?;
+        let dtype = class(log_probs.dtype()).unwrap_or(DType::F32);
+        let whole = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        let lengths = labelling.steps.iter().zip(&labelling.labels);
+        let lengths: Vec<i64> =
+            lengths.flat_map(|(steps, (first, count))| [*steps, *first, *count].map(whole)).collect();
+        let lengths =
+            aten::to_device(&Tensor::from_slice(&lengths), log_probs.device(), DType::I64, false, false, None)?;
+        let given = Given {
+            steps: log_probs.sizes()[0],
+            batch: log_probs.sizes()[1],
+            classes: log_probs.sizes()[2],
+            width: 2 * whole(labelling.most) + 1,
+            blank,
+            site: Site::of(name, "targets"),
+            fault: launch.faults(),
+        };
+        let (probs, targets) = (packed(log_probs, dtype)?, packed(targets, DType::I64)?);
+        Ok(Self { launch, dtype, probs, targets, lengths, given })
+    }
+
+    fn places(&self) -> Result<(Place, Place, Place)> {
+        Ok((self.launch.place(&self.probs)?, self.launch.place(&self.targets)?, self.launch.place(&self.lengths)?))
+    }
+
+    fn grid(&self) -> Grid {
+        Grid::new(u32::try_from(self.given.batch).unwrap_or(u32::MAX >> 1), 256)
+    }
+
+    fn room(&self, sizes: &[i64]) -> Result<Tensor> {
+        Spec::contiguous(self.dtype, sizes).on(self.launch.device())
+    }
+}
+
+#[op_impl(aten::_ctc_loss, CUDA)]
+fn _ctc_loss(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    blank: i64,
+    _zero_infinity: bool,
+) -> Result<(Tensor, Tensor)> {
+    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, &labelling)?;
+    let [losses, alphas] = labelling.specs(log_probs);
+    let (losses, alphas) = (sequences.room(losses.geometry.sizes())?, sequences.room(alphas.geometry.sizes())?);
+    let (launch, (probs, targets, lengths)) = (sequences.launch, sequences.places()?);
+    let arguments = (probs, targets, lengths, launch.place(&alphas)?, launch.place(&losses)?, sequences.given);
+    launch.run(&CTC, "forwards", &[sequences.dtype], sequences.grid(), arguments)?;
+    Ok((packed(&losses, log_probs.dtype())?, packed(&alphas, log_probs.dtype())?))
+}
+
+#[op_impl(aten::_ctc_loss_backward, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn _ctc_loss_backward(
+    grad: &Tensor,
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    neg_log_likelihood: &Tensor,
+    log_alpha: &Tensor,
+    blank: i64,
+    zero_infinity: bool,
+) -> Result<Tensor> {
+    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    labelling.check_gradient(log_probs, grad, neg_log_likelihood, log_alpha)?;
+    let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, &labelling)?;
+    let (launch, dtype) = (sequences.launch, sequences.dtype);
+    let (alphas, losses, grads) = (packed(log_alpha, dtype)?, packed(neg_log_likelihood, dtype)?, packed(grad, dtype)?);
+    let betas = sequences.room(&[sequences.given.batch, 2, sequences.given.width])?;
+    let out = sequences.room(log_probs.sizes())?;
+    let ((probs, targets, lengths), given) = (sequences.places()?, sequences.given);
+    let (alphas, losses, grads) = (launch.place(&alphas)?, launch.place(&losses)?, launch.place(&grads)?);
+    let (betas, to) = (launch.place(&betas)?, launch.place(&out)?);
+    let arguments = (probs, targets, lengths, alphas, losses, grads, betas, to, given, i32::from(zero_infinity));
+    launch.run(&CTC, "backwards", &[dtype], sequences.grid(), arguments)?;
+    packed(&out, log_probs.dtype())
+}
