@@ -36,7 +36,7 @@ struct States {
 
 // How likely each state is after the first step and its beginning, after each step; and the sequence's end.
 template <class C>
-__global__ void __launch_bounds__(256) forwards(const C *probs, const i64 *targets, const i64 *lengths, C *alphas, C *losses, Labelling all) {
+__global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *targets, const i64 *lengths, C *alphas, C *losses, Labelling all) {
     States states(targets, lengths, all);
     alphas += blockIdx.x * all.steps * all.width;
     for (i64 step = 0; step < all.steps; step++) {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(256) forwards(const C *probs, const i64 *targe
 
 // The same from the end, a step of which is kept beside the one after it; and with both, the gradient of every class.
 template <class C>
-__global__ void __launch_bounds__(256) backwards(const C *probs, const i64 *targets, const i64 *lengths, const C *alphas, const C *losses, const C *grads, C *betas, C *out, Labelling all, i32 zero_infinity) {
+__global__ void __launch_bounds__(256) endings(const C *probs, const i64 *targets, const i64 *lengths, const C *alphas, const C *losses, const C *grads, C *betas, C *out, Labelling all, i32 zero_infinity) {
     States states(targets, lengths, all);
     alphas += blockIdx.x * all.steps * all.width;
     betas += blockIdx.x * 2 * all.width;

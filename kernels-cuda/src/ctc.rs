@@ -10,7 +10,7 @@ use crate::machine::Grid;
 use crate::reduce::class;
 
 static CTC: Kernel = Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances: &mut Instances| {
-    for template in ["forwards", "backwards"] {
+    for template in ["beginnings", "endings"] {
         instances.each(template, &[DType::F32, DType::F64]);
     }
 });
@@ -92,7 +92,7 @@ fn _ctc_loss(
     let (losses, alphas) = (sequences.room(losses.geometry.sizes())?, sequences.room(alphas.geometry.sizes())?);
     let (launch, (probs, targets, lengths)) = (sequences.launch, sequences.places()?);
     let arguments = (probs, targets, lengths, launch.place(&alphas)?, launch.place(&losses)?, sequences.given);
-    launch.run(&CTC, "forwards", &[sequences.dtype], sequences.grid(), arguments)?;
+    launch.run(&CTC, "beginnings", &[sequences.dtype], sequences.grid(), arguments)?;
     Ok((packed(&losses, log_probs.dtype())?, packed(&alphas, log_probs.dtype())?))
 }
 
@@ -120,6 +120,6 @@ fn _ctc_loss_backward(
     let (alphas, losses, grads) = (launch.place(&alphas)?, launch.place(&losses)?, launch.place(&grads)?);
     let (betas, to) = (launch.place(&betas)?, launch.place(&out)?);
     let arguments = (probs, targets, lengths, alphas, losses, grads, betas, to, given, i32::from(zero_infinity));
-    launch.run(&CTC, "backwards", &[dtype], sequences.grid(), arguments)?;
+    launch.run(&CTC, "endings", &[dtype], sequences.grid(), arguments)?;
     packed(&out, log_probs.dtype())
 }

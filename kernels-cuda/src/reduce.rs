@@ -164,7 +164,6 @@ struct Plan {
 }
 
 impl Plan {
-    #[expect(clippy::cast_possible_truncation, reason = "lanes are few")]
     fn of(launch: Launch, from: Place, element: u64, mut kept: Nested, mut reduced: Nested) -> Self {
         let results: u64 = kept.iter().map(|(size, _)| size).product();
         let count: u64 = reduced.iter().map(|(size, _)| size).product();
