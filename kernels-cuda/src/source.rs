@@ -11,6 +11,8 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
+    ("prefix.cuh", include_str!("../kernels/prefix.cuh")),
+    ("rank.cuh", include_str!("../kernels/rank.cuh")),
 ];
 
 /// A kernel's program.
@@ -52,7 +54,8 @@ pub const fn element(dtype: DType) -> Option<&'static str> {
         DType::F32 => "float",
         DType::F64 => "double",
         DType::Bool => "boolean",
-        _ => return None,
+        DType::C128 => "c128",
+        DType::C64 => return None,
     })
 }
 
