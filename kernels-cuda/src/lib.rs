@@ -33,6 +33,7 @@ mod join;
 mod kernel;
 mod machine;
 mod mask;
+mod meet;
 mod memory;
 mod moves;
 mod number;

@@ -114,7 +114,11 @@ fn grid(count: i64) -> Grid {
 pub(crate) fn nonzero_positions(this: &Tensor) -> Result<Tensor> {
     let (picked, rank) = (Picked::by(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
     let count = picked.count()?;
-    let rows = Spec { dtype: DType::I64, geometry: Geometry::dense(&[count, rank], [0, 1]) }.on(this.device())?;
+    let columns = Spec::contiguous(DType::I64, &[rank, count]).on(this.device())?;
+    let rows = match Geometry::strided(&[count, rank], &[1, count], 0) {
+        Some(rows) => columns.restride(rows)?,
+        None => columns,
+    };
     picked.positions(&rows)?;
     Ok(rows)
 }

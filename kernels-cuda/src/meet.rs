@@ -145,7 +145,7 @@ fn embedding_dense_backward(
     write(&mut out, &Tensor::number(0.into()))?;
     let (dtype, launch) = (grad_output.dtype(), Launch::on(&out)?);
     if !dtype.is_floating() {
-        let (operator, supported) = ("aten::embedding_dense_backward", &[DType::F32, DType::F64][..]);
+        let (operator, supported) = (aten::embedding_dense_backward::operator().name(), &[DType::F32, DType::F64]);
         return Err(ErrorKind::UnsupportedDType { operator, argument: "grad_output", dtype, supported }.into());
     }
     let rows = packed(grad_output, dtype)?;
