@@ -55,9 +55,10 @@ template <class K> struct Found {
 
 // The `nth` smallest key of a line, counted from one, digit by digit. Keys have so many `bits`.
 template <class K>
-__device__ __forceinline__ Found<K> select(const Lines &lines, u64 first, u32 nth, u32 bits, u32 *counts, u32 *scratch) {
-    __shared__ u32 chosen, before_chosen, times;
+__device__ __forceinline__ Found<K> select(const Lines &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
+    __shared__ u32 chosen, before_chosen;
     K known = 0, mask = 0;
+    u32 times = 0;
     // Bits above the highest digit are the same in all keys.
     if (bits < 8 * sizeof(K)) mask = K(~K(0)) << bits, known = lines.descending ? mask : K(0);
     for (u32 shift = bits; shift > 0;) {
@@ -69,12 +70,27 @@ __device__ __forceinline__ Found<K> select(const Lines &lines, u64 first, u32 nt
             if ((key & mask) == known) atomicAdd(&counts[key >> shift & 255], 1u);
         }
         __syncthreads();
-        u32 all, own = threadIdx.x < 256 ? counts[threadIdx.x] : 0, before = before_in_block(own, scratch, all);
-        if (before < nth && nth <= before + own) chosen = threadIdx.x, before_chosen = before, times = own;
+        if (threadIdx.x < 32) {
+            u32 own = 0;
+            for (u32 i = 0; i < 8; i++) own += counts[threadIdx.x * 8 + i];
+            u32 before = own;
+#pragma unroll
+            for (u32 by = 1; by < 32; by *= 2) {
+                u32 other = __shfl_up_sync(~0u, before, by);
+                if (threadIdx.x >= by) before += other;
+            }
+            before -= own;
+            if (before < nth && nth <= before + own) {
+                u32 digit = threadIdx.x * 8;
+                while (before + counts[digit] < nth) before += counts[digit++];
+                chosen = digit, before_chosen = before;
+            }
+        }
         __syncthreads();
         known |= K(chosen) << shift;
         mask |= K(255) << shift;
         nth -= before_chosen;
+        times = counts[chosen];
         __syncthreads();
     }
     return {known, nth, times};
@@ -91,7 +107,7 @@ __global__ void __launch_bounds__(512)
     K *keys = (K *)bytes;
     u32 *places = (u32 *)(keys + room);
     u64 first = u64(blockIdx.x) * lines.size;
-    Found<K> found = select<K>(lines, first, most, bits, counts, scratch);
+    Found<K> found = select<K>(lines, first, most, bits, counts);
     for (u32 i = threadIdx.x; i < room; i += blockDim.x) keys[i] = K(~K(0)), places[i] = NOWHERE;
     if (threadIdx.x == 0) taken = 0;
     __syncthreads();
@@ -137,7 +153,7 @@ __global__ void __launch_bounds__(512) nth_of(Lines lines, u32 nth, i32 which, u
         // The first of those that are not numbers is behind all that are.
         nth = which == MEDIAN && none ? numbers + 1 : numbers ? (numbers - 1) / 2 + 1 : 1;
     }
-    Found<K> found = select<K>(lines, first, nth, bits, counts, scratch);
+    Found<K> found = select<K>(lines, first, nth, bits, counts);
     if (found.times == 1) {
         for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x)
             if (lines.key<K>(first + i) == found.key) spot = i;
@@ -267,7 +283,7 @@ __global__ void __launch_bounds__(256) taken(Lines lines, u32 most, const u32 *p
 
 // The most frequent element of each line that is sorted, the smallest of several, and the last place that it is from.
 template <class T>
-__global__ void __launch_bounds__(256) most_frequent(Lines lines, const i64 *places, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(512) most_frequent(Lines lines, const i64 *places, u8 *values, i64 *indices) {
     typedef typename Rank<T>::type K;
     __shared__ u64 scratch[32];
     u64 first = u64(blockIdx.x) * lines.size;

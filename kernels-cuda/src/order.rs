@@ -158,7 +158,7 @@ impl Lines {
 
     fn foremost(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
         let (given, width) = (self.given(launch)?, power_of_two(most));
-        let threads = (width / 2).max(512);
+        let threads = (width / 2).max(threads(given.size));
         let grid = Grid::new(given.count, threads).sharing(2 * threads * (self.key_size() + 4));
         let (values, indices) = (launch.place(values)?, launch.place(indices)?);
         let most = u32::try_from(most).unwrap_or(0);
@@ -203,7 +203,7 @@ impl Lines {
         };
         let (given, to) = (self.given(launch)?, (launch.place(&found.0)?, launch.place(&found.1)?));
         let arguments = (given, nth, which, self.bits, to.0, to.1);
-        launch.run(&ORDER, "nth_of", &[self.key()], Grid::new(given.count, 512), arguments)?;
+        launch.run(&ORDER, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?;
         Ok(found)
     }
 
@@ -214,7 +214,7 @@ impl Lines {
         let given = Self { elements, ..self.clone() }.given(launch)?;
         let to = (launch.place(&found.0)?, launch.place(&found.1)?);
         let arguments = (given, launch.place(&places)?, to.0, to.1);
-        launch.run(&ORDER, "most_frequent", &[self.key()], Grid::new(given.count, 256), arguments)?;
+        launch.run(&ORDER, "most_frequent", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?;
         Ok(found)
     }
 }
@@ -238,6 +238,11 @@ pub(crate) fn placed(found: &Tensor, spec: Spec, dim: i64) -> Result<Tensor> {
         crate::copying::write(&mut turned, &lines)?;
     }
     Ok(out)
+}
+
+/// How many threads share a line.
+fn threads(size: u32) -> u32 {
+    (size / 4).next_power_of_two().clamp(32, 512)
 }
 
 /// How many bits tell elements apart.
