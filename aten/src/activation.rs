@@ -2,6 +2,7 @@
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::BadArgument;
 
 /// `max(self, 0)`
 #[op_def("relu(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
@@ -116,4 +117,33 @@ fn inverse(number: Scalar) -> Scalar {
 fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
     let like = |tensor| Spec::pointwise(&[tensor], this.dtype())?.on(Device::META);
     Ok((like(this)?, like(this)?))
+}
+
+/// What `approximate` says of `gelu`.
+///
+/// ```
+/// assert_eq!(aten::Gelu::of("tanh").unwrap(), aten::Gelu::Tanh);
+/// assert!(aten::Gelu::of("sigmoid").is_err());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gelu {
+    /// By the error function.
+    Exact,
+    /// By a hyperbolic tangent that is near it.
+    Tanh,
+}
+
+impl Gelu {
+    /// What a word means.
+    ///
+    /// # Errors
+    ///
+    /// Where it means nothing.
+    pub fn of(approximate: &str) -> Result<Self, BadArgument> {
+        match approximate {
+            "none" => Ok(Self::Exact),
+            "tanh" => Ok(Self::Tanh),
+            other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
+        }
+    }
 }

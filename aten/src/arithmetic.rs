@@ -1,6 +1,7 @@
 //! Elementwise arithmetic of several operands.
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, result_dtype};
 
 /// `self + alpha * other`
 #[op_def("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Add, shape = pointwise(this, other), inplace, out = "out")]
@@ -105,3 +106,53 @@ pub fn gcd(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 /// The least common multiple
 #[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
 pub fn lcm(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+/// Makes sure that `alpha` is a number of the kind that is computed.
+///
+/// # Errors
+///
+/// Where it has a fraction and the tensors have none.
+pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
+    if matches!(alpha, Scalar::Int(1)) {
+        return Ok(());
+    }
+    let dtype = result_dtype([this, other]);
+    let fits = match alpha {
+        Scalar::Bool(_) => dtype == DType::Bool,
+        Scalar::Int(_) => true,
+        Scalar::Float(_) => dtype.is_floating() || dtype.is_complex(),
+        Scalar::Complex(_) => dtype.is_complex(),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(BadArgument::value("alpha", alpha, format!("a number that {dtype} can hold")).into())
+}
+
+/// Makes sure that nothing is subtracted from or is a boolean.
+///
+/// # Errors
+///
+/// Where a tensor is boolean, or `alpha` is of no kind that is computed.
+pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
+    for (name, tensor) in [("self", this), ("other", other)] {
+        if tensor.dtype() == DType::Bool {
+            return Err(BadArgument::dtype(name, DType::Bool, "a number; for booleans use `logical_xor`").into());
+        }
+    }
+    check_alpha(this, other, alpha)
+}
+
+/// Makes sure that both ends and the weight are of one dtype.
+///
+/// # Errors
+///
+/// Where one is of another.
+pub fn check_lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
+    for (name, tensor) in [("end", end), ("weight", weight)] {
+        if tensor.dtype() != this.dtype() && !tensor.is_number() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())).into());
+        }
+    }
+    Ok(())
+}

@@ -1,5 +1,6 @@
 //! The larger, the smaller, and what is kept between them.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 /// The larger; NaN where one is
@@ -64,4 +65,11 @@ fn bound(this: &Tensor, number: Scalar) -> Tensor {
         _ => (i64::MIN, i64::MAX),
     };
     Tensor::number(if let Scalar::Int(number) = number { number.clamp(least, most).into() } else { number })
+}
+
+/// The error that `clamp` was given no bound.
+#[cold]
+#[must_use]
+pub fn unbounded() -> BadArgument {
+    BadArgument::value("min", "left out", "given where `max` is not")
 }

@@ -1,6 +1,7 @@
 //! Elements of one tensor or another.
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::BadArgument;
 
 /// `self` where the condition holds, `other` elsewhere
 #[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "self_out")]
@@ -43,3 +44,34 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
 /// 0 for negative numbers, 1 for positive ones, and `values` for 0
 #[op_def("heaviside(Tensor self, Tensor values) -> Tensor", shape = pointwise, inplace, out = "out")]
 pub fn heaviside(this: &Tensor, values: &Tensor) -> Result<Tensor>;
+
+fn is_truth(name: &'static str, tensor: &Tensor) -> Result<()> {
+    match tensor.dtype() {
+        DType::Bool => Ok(()),
+        other => Err(BadArgument::dtype(name, other, "bool").into()),
+    }
+}
+
+/// Makes sure that a condition is true or false.
+///
+/// # Errors
+///
+/// Where it is of another dtype.
+pub fn check_where(condition: &Tensor, _: &Tensor, _: &Tensor) -> Result<()> {
+    is_truth("condition", condition)
+}
+
+/// Makes sure that a mask is true or false, and that a value fits.
+///
+/// # Errors
+///
+/// Where the mask is of another dtype, or the value of one that `this` cannot hold, or more than one.
+pub fn check_masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
+    is_truth("mask", mask)?;
+    crate::check_single(value)?;
+    if !value.dtype().can_cast(this.dtype()) && !value.is_number() {
+        let expected = format!("one that {} can hold, as `self` is", this.dtype());
+        return Err(BadArgument::dtype("value", value.dtype(), expected).into());
+    }
+    Ok(())
+}

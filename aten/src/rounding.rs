@@ -68,3 +68,15 @@ fn frexp_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
     let like = |dtype| Spec::pointwise(&[this], dtype)?.on(Device::META);
     Ok((like(this.dtype())?, like(DType::I32)?))
 }
+
+/// Makes sure that nothing boolean is negated.
+///
+/// # Errors
+///
+/// Where `this` is.
+pub fn check_negation(this: &Tensor) -> Result<()> {
+    if this.dtype() == DType::Bool {
+        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_not`").into());
+    }
+    Ok(())
+}

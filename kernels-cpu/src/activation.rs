@@ -2,6 +2,8 @@
 
 use dispatch_runtime::{BadArgument, DType, Result, Scalar, Tensor, op_impl};
 
+use aten::Gelu;
+
 use crate::compute::{Fraction, Ordered};
 use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
 use crate::math::Real;
@@ -46,23 +48,6 @@ fn gelu_loops(approximate: &str) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> 
             loops!([f32 f64] |[x]| Real::gelu(x))(dtype, lanes)
         }
     })
-}
-
-/// What `approximate` says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gelu {
-    Exact,
-    Tanh,
-}
-
-impl Gelu {
-    pub(crate) fn of(approximate: &str) -> Result<Self, BadArgument> {
-        match approximate {
-            "none" => Ok(Self::Exact),
-            "tanh" => Ok(Self::Tanh),
-            other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
-        }
-    }
 }
 
 #[inline(always)]

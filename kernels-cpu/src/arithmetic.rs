@@ -1,7 +1,7 @@
 //! Elementwise arithmetic of several operands.
 
 use dispatch_runtime::{
-    Arithmetic, BadArgument, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
+    Arithmetic, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
 use crate::compute::{Field, Fraction, Ordered};
@@ -9,13 +9,13 @@ use crate::elementwise::{Loops, elementwise, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
-    add add_ add_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if whole_for_integers => |[a, b]| a.plus(b.times(alpha));
-    sub sub_ sub_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| a.minus(b.times(alpha));
-    rsub - rsub_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if subtractable => |[a, b]| b.minus(a.times(alpha));
+    add add_ add_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_alpha => |[a, b]| a.plus(b.times(alpha));
+    sub sub_ sub_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_subtraction => |[a, b]| a.minus(b.times(alpha));
+    rsub - rsub_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_subtraction => |[a, b]| b.minus(a.times(alpha));
     mul mul_ mul_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| a.times(b);
     addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).times(c));
     addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).over(c));
-    lerp lerp_ lerp_tensor_out [f32 f64] (this, end, weight) if one_dtype => |[a, b, weight]| between(a, b, weight);
+    lerp lerp_ lerp_tensor_out [f32 f64] (this, end, weight) if aten::check_lerp => |[a, b, weight]| between(a, b, weight);
     hypot hypot_ hypot_out [f32 f64] (this, other) => |[a, b]| Real::hypot(a, b);
     atan2 atan2_ atan2_out [f32 f64] (this, other) => |[y, x]| Real::atan2(y, x);
     xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b, Real::log);
@@ -24,41 +24,6 @@ elementwise! {
     copysign copysign_ copysign_out [f32 f64] (this, other) => |[a, b]| Real::copysign(a, b);
     gcd gcd_ gcd_out [i64] (this, other) => |[a, b]| common_divisor(a, b);
     lcm lcm_ lcm_out [i64] (this, other) => |[a, b]| common_multiple(a, b);
-}
-
-fn whole_for_integers(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-    if matches!(alpha, Scalar::Int(1)) {
-        return Ok(());
-    }
-    let dtype = result_dtype([this, other]);
-    let fits = match alpha {
-        Scalar::Bool(_) => dtype == DType::Bool,
-        Scalar::Int(_) => true,
-        Scalar::Float(_) => dtype.is_floating() || dtype.is_complex(),
-        Scalar::Complex(_) => dtype.is_complex(),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(BadArgument::value("alpha", alpha, format!("a number that {dtype} can hold")).into())
-}
-
-fn subtractable(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-    for (name, tensor) in [("self", this), ("other", other)] {
-        if tensor.dtype() == DType::Bool {
-            return Err(BadArgument::dtype(name, DType::Bool, "a number; for booleans use `logical_xor`").into());
-        }
-    }
-    whole_for_integers(this, other, alpha)
-}
-
-fn one_dtype(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
-    for (name, tensor) in [("end", end), ("weight", weight)] {
-        if tensor.dtype() != this.dtype() && !tensor.is_number() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())).into());
-        }
-    }
-    Ok(())
 }
 
 /// From the nearer end, so that either end comes out exactly.

@@ -1,6 +1,6 @@
 //! The larger, the smaller, and what is kept between them.
 
-use dispatch_runtime::{BadArgument, Result, Tensor, op_impl};
+use dispatch_runtime::{Result, Tensor, op_impl};
 
 use crate::compute::Ordered;
 use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
@@ -24,7 +24,7 @@ fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Te
         (Some(min), Some(max)) => fresh::<aten::clamp_tensor, _>([this, min, max], CLAMP),
         (Some(min), None) => fresh::<aten::clamp_min_tensor, _>([this, min], LOW),
         (None, Some(max)) => fresh::<aten::clamp_max_tensor, _>([this, max], HIGH),
-        (None, None) => Err(unbounded().into()),
+        (None, None) => Err(aten::unbounded().into()),
     }
 }
 
@@ -36,7 +36,7 @@ fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Resu
         }
         (Some(min), None) => in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(this, [None, Some(min)], LOW),
         (None, Some(max)) => in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(this, [None, Some(max)], HIGH),
-        (None, None) => Err(unbounded().into()),
+        (None, None) => Err(aten::unbounded().into()),
     }
 }
 
@@ -46,11 +46,6 @@ fn clamp_out(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>, out: &mu
         (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(out, [this, min, max], CLAMP),
         (Some(min), None) => into::<aten::clamp_min_tensor, _>(out, [this, min], LOW),
         (None, Some(max)) => into::<aten::clamp_max_tensor, _>(out, [this, max], HIGH),
-        (None, None) => Err(unbounded().into()),
+        (None, None) => Err(aten::unbounded().into()),
     }
-}
-
-#[cold]
-fn unbounded() -> BadArgument {
-    BadArgument::value("min", "left out", "given where `max` is not")
 }

@@ -1,8 +1,9 @@
 //! Gradients of elementwise operators.
 
+use aten::Gelu;
 use dispatch_runtime::{DType, Result, Scalar, Tensor, op_impl};
 
-use crate::activation::{Gelu, gelu_inner, softplus};
+use crate::activation::{gelu_inner, softplus};
 use crate::compute::{Compute, Fraction};
 use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
 use crate::math::Real;

@@ -8,7 +8,7 @@ use crate::math::Real;
 use crate::special::by;
 
 elementwise! {
-    neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if not_truth => |[x]| x.negated();
+    neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if aten::check_negation => |[x]| x.negated();
     abs abs_ abs_out [f32 f64 i32 i64] (this) => |[x]| x.magnitude();
     sign sign_ sign_out [f32 f64 i32 i64] (this) => |[x]| Ordered::signum(x);
     sgn sgn_ sgn_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| x.direction();
@@ -21,13 +21,6 @@ elementwise! {
 
 forms! {
     round_decimals round__decimals round_decimals_out (this; decimals: i64) => round_loops;
-}
-
-fn not_truth(this: &Tensor) -> Result<()> {
-    if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_not`").into());
-    }
-    Ok(())
 }
 
 trait Signed: Compute {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <math.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -280,16 +281,21 @@ using std::isnan;
 using std::signbit;
 inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-template <class T> T emulated_normcdfinv(T p) {
-    // By Newton's method on the distribution's own function.
+inline double normcdfinv(double p) {
     if (!(p > 0 && p < 1)) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : NAN;
-    double x = 0, low = -40, high = 40;
+    double low = -40, high = 40;
     for (int i = 0; i < 200; i++) {
-        double at = 0.5 * std::erfc(-x * M_SQRT1_2);
-        (at < p ? low : high) = x;
-        x = 0.5 * (low + high);
+        double x = 0.5 * (low + high);
+        (0.5 * std::erfc(-x * M_SQRT1_2) < p ? low : high) = x;
     }
-    return T(x);
+    return 0.5 * (low + high);
+}
+template <class T> T erfcx(T x) {
+    // Far out, by its continued fraction, where the product would overflow.
+    if (x < 25) return T(std::exp(double(x) * double(x)) * std::erfc(double(x)));
+    double y = double(x), tail = y;
+    for (int k = 20; k > 0; k--) tail = y + 0.5 * k / tail;
+    return T(0.5641895835477563 / tail);
 }
 template <class T> T erfinv(T y) {
     if (!(y > -1 && y < 1)) return y == 1 ? T(HUGE_VAL) : y == -1 ? T(-HUGE_VAL) : T(NAN);

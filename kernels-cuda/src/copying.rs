@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Device, Geometry, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl};
 
-use crate::elementwise::{DTYPES, Loops, check_written, transferred};
+use crate::elementwise::{DTYPES, Loops, Mark, check_written, transferred};
 use crate::kernel::{Kernel, Known, Launch};
 use crate::number::is_single;
 
@@ -30,7 +30,7 @@ struct Operator {
         },
     ),
     computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
-    truth: None,
+    mark: Mark::Nothing,
 };
 inventory::submit!(Known(&COPY.kernel));
 
@@ -63,7 +63,7 @@ fn zero_(this: &mut Tensor) -> Result<()> {
 
 #[op_impl(aten::alias_copy, CUDA)]
 fn alias_copy(this: &Tensor) -> Result<Tensor> {
-    packed(this, this.dtype())
+    copied(this, this.dtype())
 }
 
 /// Writes elements from any device into a tensor of a GPU's.

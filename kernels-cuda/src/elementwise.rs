@@ -8,6 +8,7 @@ use dispatch_runtime::{
     BadArgument, DType, Error, ErrorKind, Operation, Operator, Problem, Promotion, Result, Scalar, Shape, Spec, Tensor,
 };
 
+use crate::division;
 use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::number::{encoded, is_single, single};
@@ -18,8 +19,18 @@ pub(crate) struct Loops {
     pub(crate) kernel: Kernel,
     /// The types that it computes in, of those that `class` gives.
     pub(crate) computes: &'static [DType],
-    /// Which operand is true or false, whatever the others are.
-    pub(crate) truth: Option<usize>,
+    /// What is special about an operand.
+    pub(crate) mark: Mark,
+}
+
+/// What is special about an operand, by its number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Nothing,
+    /// It is true or false, whatever the others are.
+    Truth(usize),
+    /// Integers are divided by it.
+    Divisor(usize),
 }
 
 /// The most operands, and the most numbers.
@@ -155,6 +166,11 @@ impl Rule {
         if out.geometry().count() == 0 {
             return Ok(());
         }
+        if let Mark::Divisor(k) = loops.mark
+            && !class.is_floating()
+        {
+            division::check(inputs[k], computed)?;
+        }
         let launch = Launch::on(out)?;
         let operands = Operands::of(launch, &inputs, class).map_err(|error| self.operator.name_operand(error))?;
         let mut given = Numbers([0; NUMBERS]);
@@ -284,7 +300,7 @@ impl Loops {
     /// Whether all operands are of the dtype that is computed.
     fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
         inputs.iter().enumerate().all(|(k, input)| {
-            let expected = if self.truth == Some(k) { DType::Bool } else { computed };
+            let expected = if self.mark == Mark::Truth(k) { DType::Bool } else { computed };
             input.dtype() == expected || is_single(input)
         })
     }
@@ -293,7 +309,7 @@ impl Loops {
     fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; NUMBERS + 3] {
         let mut dtypes = [computed; NUMBERS + 3];
         (dtypes[0], dtypes[1]) = (class, out);
-        if let Some(truth) = self.truth {
+        if let Mark::Truth(truth) = self.mark {
             dtypes[truth + 2] = DType::Bool;
         }
         dtypes
@@ -327,43 +343,54 @@ pub(crate) const DTYPES: [DType; 10] = [
     DType::Bool,
 ];
 
-/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
-/// arguments - tensors, then numbers - and what becomes of elements `C`, in C++. `if check` calls a function with the arguments
-/// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are.
-macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([truth $truth:literal])? => |$($element:ident),+| $body:literal;)*) => {
-        $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($truth)?] [$($element)+] $body } };)*
+/// The loops of an elementwise operator, as a static: `loops! { NAME name [F32 F64] |a, b; number| "return a + b * number;" }`.
+macro_rules! loops {
+    ($($loops:ident $name:ident [$($ty:ident)+] $([$($mark:tt)+])? |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)*) => {
+        $(loops! { $loops $name [$($ty)+] [$($($mark)+)?] [$($element)+] [$($($number)+)?] [$($element)+] $body, dispatch_runtime::Promotion::Common })*
     };
-    (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $truth:tt $elements:tt $body:literal
-    ) => {
-        const OPERANDS: usize = [stringify!($first) $(, stringify!($rest))*].len();
-        static LOOPS: $crate::elementwise::Loops = $crate::elementwise::Loops {
+    ($loops:ident $name:ident [$($ty:ident)+] $mark:tt [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
+        static $loops: $crate::elementwise::Loops = $crate::elementwise::Loops {
             kernel: $crate::Kernel::new(
                 stringify!($name),
-                elementwise!(@text [$first $($rest)*] [$($($number)+)?] $elements $body),
-                |instances| LOOPS.instances(OPERANDS, $crate::elementwise::promotion::<aten::$name>(), instances),
+                loops!(@text [$($operand)+] $numbers $elements $body),
+                |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
             ),
             computes: &[$(dispatch_runtime::DType::$ty),+],
-            truth: elementwise!(@truth $truth),
+            mark: loops!(@mark $mark),
         };
-        inventory::submit!($crate::Known(&LOOPS.kernel));
-        elementwise! { @fresh $name $arguments $check }
-        elementwise! { @in_place $name $in_place $arguments $check }
-        elementwise! { @out $name $out $arguments $check }
+        inventory::submit!($crate::Known(&$loops.kernel));
     };
-    (@truth []) => { None };
-    (@truth [$truth:literal]) => { Some($truth) };
+    (@mark []) => { $crate::elementwise::Mark::Nothing };
+    (@mark [truth $operand:literal]) => { $crate::elementwise::Mark::Truth($operand) };
+    (@mark [divisor $operand:literal]) => { $crate::elementwise::Mark::Divisor($operand) };
     (@text [$($tensor:ident)+] [$($number:ident)*] [$first:ident $($element:ident)*] $body:literal) => {
         concat!(
-            "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(elementwise!(@plus $tensor),)+
-            ", NUMBERS = 0", $(elementwise!(@plus $number),)*
+            "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(loops!(@plus $tensor),)+
+            ", NUMBERS = 0", $(loops!(@plus $number),)*
             " };\n    template <class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
             $(", C ", stringify!($element),)* $(", C ", stringify!($number),)*
             ") { ", $body, " }\n};\n#include \"elementwise.cuh\"\n"
         )
     };
     (@plus $any:ident) => { " + 1" };
+}
+
+/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
+/// arguments - tensors, then numbers - and what becomes of elements `C`, in C++. `if check` calls a function with the arguments
+/// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are, `[divisor 1]` that integers are
+/// divided by the second.
+macro_rules! elementwise {
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([$($mark:tt)+])? => |$($element:ident),+| $body:literal;)*) => {
+        $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($($mark)+)?] [$($element)+] $body } };)*
+    };
+    (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
+        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $mark:tt $elements:tt $body:literal
+    ) => {
+        loops! { LOOPS $name [$($ty)+] $mark [$first $($rest)*] [$($($number)+)?] $elements $body, $crate::elementwise::promotion::<aten::$name>() }
+        elementwise! { @fresh $name $arguments $check }
+        elementwise! { @in_place $name $in_place $arguments $check }
+        elementwise! { @out $name $out $arguments $check }
+    };
     (@check [] $($argument:ident),*) => {};
     (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
     (@numbers $($number:expr),*) => { &[$(dispatch_runtime::Scalar::from($number)),*] };

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Layout, MemoryFormat};
 
 /// The device that was asked for: a call that got here named one.
-fn on(device: Option<Device>) -> Device {
+pub(crate) fn on(device: Option<Device>) -> Device {
     device.unwrap_or_else(|| crate::gpu::cuda(0))
 }
 

@@ -101,3 +101,9 @@ pub fn is_available() -> bool {
 pub fn properties(index: u8) -> Result<&'static Properties, CudaError> {
     Ok(Gpu::get(index)?.machine.properties())
 }
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gpu({})", self.index)
+    }
+}

@@ -18,19 +18,28 @@
 #[macro_use]
 mod elementwise;
 
+mod activation;
 mod arithmetic;
+mod bounds;
 mod cache;
+mod chance;
+mod choice;
+mod comparison;
 mod compiler;
 mod copying;
+mod division;
 #[cfg(feature = "emulator")]
 mod emulator;
 mod error;
 mod factory;
 mod fault;
 mod gpu;
+mod gradients;
+mod graph;
 mod index;
 mod join;
 mod kernel;
+mod logic;
 mod machine;
 mod mask;
 mod meet;
@@ -41,10 +50,14 @@ mod nvidia;
 mod order;
 mod picks;
 mod prefix;
+mod rounding;
 mod scatter;
+mod sequence;
 mod sort;
 mod source;
+mod special;
 mod stream;
+mod unary;
 mod walk;
 
 #[cfg(feature = "emulator")]
@@ -53,6 +66,7 @@ pub use emulator::{emulate, emulate_backwards};
 pub use compiler::{Code, compiler_version};
 pub use error::{CudaError, Missing};
 pub use fault::Site;
+pub use graph::Graph;
 pub use gpu::{count, is_available, properties};
 pub use kernel::{Arguments, Instances, Kernel, Known, Launch, Parameter, Place, kernels};
 pub use machine::{Grid, Properties};

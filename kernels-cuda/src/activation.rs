@@ -1,0 +1,85 @@
+//! Activation functions.
+
+use aten::Gelu;
+use dispatch_runtime::{BadArgument, Result, Scalar, Tensor, op_impl};
+
+use crate::elementwise::{Loops, fresh, in_place, into};
+
+elementwise! {
+    relu relu_ relu_out [F32 F64 I32 I64] (this) => |x| "return larger(x, C(0));";
+    leaky_relu leaky_relu_ leaky_relu_out [F32 F64] (this; negative_slope: Scalar) => |x| "return x > C(0) ? x : x * negative_slope;";
+    silu silu_ silu_out [F32 F64] (this) => |x| "return x * sigmoid(x);";
+    elu elu_ elu_out [F32 F64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
+    hardtanh hardtanh_ hardtanh_out [F32 F64 I64] (this; min_val: Scalar, max_val: Scalar) => |x| "return smaller(larger(x, min_val), max_val);";
+    hardsigmoid hardsigmoid_ hardsigmoid_out [F32 F64] (this) => |x| "return gate(x) / C(6);";
+    hardswish hardswish_ hardswish_out [F32 F64] (this) => |x| "return x * gate(x) / C(6);";
+    softplus - softplus_out [F32 F64] (this; beta: Scalar, threshold: Scalar) => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
+    mish mish_ mish_out [F32 F64] (this) => |x| "return x * tanh(soft_plus(x));";
+    threshold threshold_ threshold_out [F32 F64 I64] (this; threshold: Scalar, value: Scalar) => |x| "return x <= threshold ? value : x;";
+    hardshrink - hardshrink_out [F32 F64] (this; lambd: Scalar) => |x| "return x >= -lambd && x <= lambd ? C(0) : x;";
+    softshrink - softshrink_out [F32 F64] (this; lambd: Scalar) if shrinking => |x| "return x > lambd ? x - lambd : x < -lambd ? x + lambd : x * C(0);";
+    _prelu_kernel - - [F32 F64] (this, weight) => |x, weight| "return x > C(0) ? x : weight * x;";
+}
+
+loops! {
+    GELU gelu [F32 F64] |x| "return x * normal_share(x);";
+    GELU_BY_TANH gelu_by_tanh [F32 F64] |x| "return C(0.5) * x * (C(1) + tanh(gelu_inner(x)));";
+    LOG_SIGMOID log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
+    LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
+}
+
+fn shrinking(_: &Tensor, lambd: Scalar) -> Result<()> {
+    Ok(aten::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?)
+}
+
+fn gelu_loops(approximate: &str) -> Result<&'static Loops> {
+    Ok(match Gelu::of(approximate)? {
+        Gelu::Exact => &GELU,
+        Gelu::Tanh => &GELU_BY_TANH,
+    })
+}
+
+#[op_impl(aten::gelu, CUDA)]
+fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor> {
+    fresh::<aten::gelu, _>(gelu_loops(approximate)?, [this], &[])
+}
+
+#[op_impl(aten::gelu_, CUDA)]
+fn gelu_(this: &mut Tensor, approximate: &str) -> Result<()> {
+    in_place::<aten::gelu, aten::gelu_, _>(gelu_loops(approximate)?, this, [None], &[])
+}
+
+#[op_impl(aten::gelu_out, CUDA)]
+fn gelu_out(this: &Tensor, approximate: &str, out: &mut Tensor) -> Result<()> {
+    into::<aten::gelu, _>(gelu_loops(approximate)?, out, [this], &[])
+}
+
+#[op_impl(aten::log_sigmoid_forward, CUDA)]
+fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+    }
+    let either = |loops| fresh::<aten::silu, _>(loops, [this], &[]);
+    Ok((either(&LOG_SIGMOID)?, either(&LOG_SIGMOID_BUFFER)?))
+}
+
+#[op_impl(aten::glu, CUDA)]
+fn glu(this: &Tensor, dim: i64) -> Result<Tensor> {
+    let [gated, gate] = aten::halves(this, dim)?;
+    fresh::<aten::mul, _>(&GATED, [&gated, &gate], &[])
+}
+
+#[op_impl(aten::glu_backward, CUDA)]
+fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
+    let [gated, gate] = aten::halves(this, dim)?;
+    aten::check_glu_gradient(grad_output, &gated)?;
+    let of_gated = fresh::<aten::mul, _>(&GATED, [grad_output, &gate], &[])?;
+    let of_gate = fresh::<aten::addcmul, _>(&GATE_SLOPE, [grad_output, &gated, &gate], &[])?;
+    aten::cat(&[of_gated, of_gate], dim)
+}
+
+loops! {
+    GATED glu [F32 F64] |x, gate| "return x * sigmoid(gate);";
+    GATE_SLOPE glu_backward [F32 F64] |grad, x, gate| "C y = sigmoid(gate); return grad * x * y * (C(1) - y);";
+}
+

@@ -1,0 +1,111 @@
+//! Division, remainders and powers.
+
+use aten::Rounding;
+use dispatch_runtime::{
+    BadArgument, DType, Problem, Result, Scalar, Tensor, op_impl, result_dtype,
+};
+
+use crate::copying::packed;
+use crate::elementwise::{Loops, fresh, in_place, into};
+use crate::fault::Site;
+use crate::kernel::{Kernel, Known, Launch};
+use crate::machine::Grid;
+use crate::number::{is_single, single};
+
+elementwise! {
+    div div_ div_out [F32 F64] (this, other) => |a, b| "return a / b;";
+    floor_divide - floor_divide_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return floor_divided(a, b);";
+    remainder remainder_ remainder_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return modulo(a, b);";
+    fmod fmod_ fmod_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return left_over(a, b);";
+    pow_tensor_tensor - pow_tensor_tensor_out [F32 F64 I32 I64] (this, exponent) => |a, b| "return to_the(a, b);";
+}
+
+loops! {
+    TRUE true_divide [F32 F64] |a, b| "return a / b;";
+    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] |a, b| "return floor_divided(a, b);";
+    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] |a, b| "return trunc_divided(a, b);";
+    TRUNC_F16 trunc_divide_f16 [F32] |a, b| "return trunc(float(f16(float(a / b))));";
+    TRUNC_BF16 trunc_divide_bf16 [F32] |a, b| "return trunc(float(bf16(float(a / b))));";
+    POWER power [F32 F64 I32 I64] |a, b| "return to_the(a, b);";
+}
+
+#[op_impl(aten::floor_divide_, CUDA)]
+fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(&FLOOR, this, [None, Some(other)], &[])
+}
+
+#[op_impl(aten::pow_, CUDA)]
+fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(&POWER, this, [None, Some(exponent)], &[])
+}
+
+/// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
+fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
+    match rounding {
+        Rounding::Floor => &FLOOR,
+        // In narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        Rounding::Trunc => match result_dtype([this, other]) {
+            DType::F16 => &TRUNC_F16,
+            DType::BF16 => &TRUNC_BF16,
+            _ => &TRUNC,
+        },
+    }
+}
+
+#[op_impl(aten::div_tensor_mode, CUDA)]
+fn div_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
+    match Rounding::of(rounding_mode)? {
+        None => fresh::<aten::div, _>(&TRUE, [this, other], &[]),
+        Some(rounding) => fresh::<aten::floor_divide, _>(rounded(this, other, rounding), [this, other], &[]),
+    }
+}
+
+#[op_impl(aten::div__tensor_mode, CUDA)]
+fn div_mode_(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
+    match Rounding::of(rounding_mode)? {
+        None => in_place::<aten::div, aten::div__tensor_mode, _>(&TRUE, this, [None, Some(other)], &[]),
+        Some(rounding) => {
+            let loops = rounded(this, other, rounding);
+            in_place::<aten::floor_divide, aten::div__tensor_mode, _>(loops, this, [None, Some(other)], &[])
+        }
+    }
+}
+
+#[op_impl(aten::div_out_mode, CUDA)]
+fn div_mode_out(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
+    match Rounding::of(rounding_mode)? {
+        None => into::<aten::div, _>(&TRUE, out, [this, other], &[]),
+        Some(rounding) => into::<aten::floor_divide, _>(rounded(this, other, rounding), out, [this, other], &[]),
+    }
+}
+
+static NO_ZERO: Kernel = Kernel::new(
+    "no_zero",
+    r#"
+#include "opdispatch.cuh"
+template <class T> __global__ void no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at < count && elements[at] == T(0)) report(fault, site, DIVISION_BY_ZERO, at, count);
+}
+"#,
+    |instances| instances.each("no_zero", &WHOLE),
+);
+inventory::submit!(Known(&NO_ZERO));
+
+const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
+
+/// Finds out integers that are to be divided by zero in `computed`: a number at once, an element when the device is next waited for.
+pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
+    if is_single(divisor) {
+        return match single(divisor)? {
+            Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
+            _ => Ok(()),
+        };
+    }
+    // What does not fit wraps, and may be zero then.
+    let narrows = divisor.dtype().promote(computed) != computed;
+    let divisor = packed(divisor, if narrows { computed } else { divisor.dtype() })?;
+    let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
+    let arguments = (launch.place(&divisor)?, count, launch.faults(), Site::of("aten::div", "other"));
+    Ok(launch.run(&NO_ZERO, "no_zero", &[divisor.dtype()], Grid::cover(count), arguments)?)
+}
