@@ -129,7 +129,7 @@ impl Indices {
 }
 
 /// An index, which may be on the CPU, where the tensor is.
-fn here(index: &Tensor, this: &Tensor) -> Result<Tensor> {
+pub(crate) fn here(index: &Tensor, this: &Tensor) -> Result<Tensor> {
     if index.device() == this.device() {
         return Ok(index.clone());
     }

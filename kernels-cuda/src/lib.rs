@@ -20,6 +20,7 @@ mod elementwise;
 
 mod activation;
 mod arithmetic;
+mod bags;
 mod bounds;
 mod cache;
 mod chance;
@@ -27,6 +28,8 @@ mod choice;
 mod comparison;
 mod compiler;
 mod copying;
+mod counting;
+mod distinct;
 mod division;
 #[cfg(feature = "emulator")]
 mod emulator;
@@ -52,6 +55,8 @@ mod picks;
 mod prefix;
 mod rounding;
 mod scatter;
+mod search;
+mod segments;
 mod sequence;
 mod sort;
 mod source;

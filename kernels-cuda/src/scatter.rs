@@ -1,12 +1,13 @@
 //! Elements put where positions, or a view, say.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
 
 use crate::copying::{packed, write};
 use crate::fault::Site;
 use crate::index::{Indices, beside, extent};
 use crate::kernel::Launch;
+use crate::meet::{Meeting, Rows};
 use crate::moves::{Side, copied};
 use crate::number::{is_single, single};
 use crate::picks::{Join, List, Lists, Source, combined, computed_in, put, share, site};
@@ -251,7 +252,7 @@ fn filled(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tens
     if aten::is_complex_number(value) && !this.dtype().is_complex() {
         return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())).into());
     }
-    let mut sizes = dispatch_runtime::Dims::from_slice(this.sizes());
+    let mut sizes = Dims::from_slice(this.sizes());
     if let Some(size) = sizes.get_mut(at) {
         *size = index.geometry().count();
     }
@@ -278,18 +279,44 @@ fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumul
     aten::check_broadcasts("values", values, sizes)?;
     let (spec, site) = (Spec::pointwise(&[this], this.dtype())?, site!("aten::index_put", "indices"));
     let launch = Launch::on(this)?;
+    if accumulate {
+        let out = copied(this, spec)?;
+        let (to, lists) = indices.through(launch, &out, site)?;
+        accumulated(launch, &out, &indices.indexed, to, lists, values)?;
+        return Ok(out);
+    }
     let source = if is_single(values) {
         Source::Number(single(values)?)
     } else {
         Source::Elements(Side::of(launch, values, sizes)?)
     };
     let lists = |tensor: &Tensor| indices.through(launch, tensor, site);
-    let way = Way { launch, sizes, lists: &lists };
-    if accumulate {
-        way.combine(this, &source, values.dtype(), Reduce::SUM, true, spec)
-    } else {
-        way.put(this, &source, spec)
-    }
+    Way { launch, sizes, lists: &lists }.put(this, &source, spec)
+}
+
+/// Adds what every position has, in order where positions are the same.
+fn accumulated(
+    launch: Launch,
+    out: &Tensor,
+    indexed: &aten::Indexed,
+    to: Side,
+    lists: Lists,
+    values: &Tensor,
+) -> Result<()> {
+    let aten::Indexed { sizes, index_sizes, at, .. } = indexed;
+    let among = |dim: &usize| (*at..at + index_sizes.len()).contains(dim);
+    let positions: Dims = (0..sizes.len()).map(|dim| if among(&dim) { sizes[dim] } else { 1 }).collect();
+    let element = i64::try_from(out.dtype().size()).unwrap_or(1);
+    // Places are counted in bytes, and all are inside of the tensor's own.
+    let bytes = out.geometry().count().saturating_mul(element);
+    let meeting = Meeting::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
+    let mut all = Spec::contiguous(out.dtype(), sizes).on(out.device())?;
+    write(&mut all, values)?;
+    let rest = |steps: &[i64]| (0..sizes.len()).filter(|dim| !among(dim)).map(|dim| steps[dim]).collect::<Dims>();
+    let strides: Dims = all.strides().iter().map(|stride| stride * element).collect();
+    let width: i64 = sizes[at + index_sizes.len()..].iter().product();
+    let from = Rows { at: launch.place(&all)?, step: width * element, steps: rest(&strides) };
+    meeting.add(out.dtype(), &rest(sizes), &Rows { at: to.at, step: 1, steps: rest(&to.steps) }, &from, None, None)
 }
 
 #[op_impl(aten::put, CUDA)]
@@ -301,8 +328,8 @@ fn put_flat(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) ->
     let lists = |tensor: &Tensor| {
         let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
         let list = List::of(index, sizes, tensor.geometry().count(), element);
-        Ok((beside(launch, tensor, 0, None)?, Lists::one(list, true, site)))
-            .map(|(side, lists): (Side, _)| (Side { steps: sizes.iter().map(|_| 0).collect(), ..side }, lists))
+        let to = Side { at: launch.place(tensor)?, steps: Dims::from_elem(0, sizes.len()) };
+        Ok((to, Lists::one(list, true, site)))
     };
     let way = Way { launch, sizes, lists: &lists };
     let (from, row) = (elements(&source, index)?, Spec::contiguous(this.dtype(), this.sizes()));
