@@ -19,6 +19,7 @@
 mod elementwise;
 
 mod activation;
+mod ahead;
 mod arithmetic;
 mod bags;
 mod bounds;

@@ -61,7 +61,7 @@ fn over_itself(case: &Case, twin: &'static Operator, other: usize) -> Result<Opt
     let mut arguments = case.arguments.clone();
     arguments[other] = arguments[0].clone();
     let Ok(expected) = case.call(&arguments) else { return Ok(None) };
-    // What depends on values, a device may refuse only when somebody looks.
+    // A device can refuse the elements when it is waited for.
     let Ok(expected) = Datum::read(&expected.results[0]) else { return Ok(None) };
     let values = to_values(&arguments, case.device)?;
     let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
