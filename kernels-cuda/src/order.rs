@@ -166,9 +166,24 @@ impl Lines {
         Ok(launch.run(&ORDER, "foremost", &[self.key()], grid, arguments)?)
     }
 
-    fn sort_long(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
-        let (given, key) = (self.given(launch)?, self.key());
-        let count = self.count * self.size;
+    /// Some of the lines.
+    fn some(&self, first: i64, count: i64) -> Result<Self> {
+        let elements = part(&self.elements, first * self.size, count * self.size)?;
+        Ok(Self { elements, count, ..self.clone() })
+    }
+
+    fn sort_long(&self, launch: Launch, most: i64, found: &Found) -> Result<()> {
+        let count = self.count.saturating_mul(self.size);
+        if count > i32::MAX.into() && self.count > 1 {
+            // Places are counted in 32 bits.
+            let half = self.count / 2;
+            for (first, lines) in [(0, half), (half, self.count - half)] {
+                let some = |tensor: &Tensor| part(tensor, first * most, lines * most);
+                self.some(first, lines)?.sort_long(launch, most, &(some(&found.0)?, some(&found.1)?))?;
+            }
+            return Ok(());
+        }
+        let (given, key, (values, indices)) = (self.given(launch)?, self.key(), found);
         let tile = 256 * 64 / self.key_size();
         let tiles = given.size.div_ceil(tile);
         let room = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
@@ -217,6 +232,11 @@ impl Lines {
         launch.run(&ORDER, "most_frequent", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?;
         Ok(found)
     }
+}
+
+/// Some elements of those that lie side by side.
+fn part(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
+    Ok(tensor.restride(Geometry::contiguous(&[count]).at(tensor.geometry().offset() + first))?)
 }
 
 /// The least power of two from two on that is no less than a number of 32 bits.
