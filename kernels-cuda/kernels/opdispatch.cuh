@@ -85,6 +85,11 @@ struct bf16 {
     __device__ __forceinline__ operator float() const { return bit_cast<float>(u32(bits) << 16); }
 };
 
+// Sixteen bytes. Nothing computes with it; moves take elements, and words of several, by their size.
+struct alignas(16) c128 {
+    double re, im;
+};
+
 // The type that elements are computed in.
 template <class T> struct Computed;
 template <> struct Computed<float> { typedef float type; };

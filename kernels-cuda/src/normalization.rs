@@ -19,10 +19,8 @@ use crate::walk::Divisor;
 
 type Three = (Tensor, Tensor, Tensor);
 
-static NORMALIZATION: Kernel = Kernel::new(
-    "normalization",
-    include_str!("../kernels/normalization.cu"),
-    |instances: &mut Instances| {
+static NORMALIZATION: Kernel =
+    Kernel::new("normalization", include_str!("../kernels/normalization.cu"), |instances: &mut Instances| {
         for (of, parameters) in PAIRS {
             ["lines", "lines_backward"].into_iter().for_each(|template| instances.one(template, &[of, parameters]));
             if of == parameters {
@@ -30,8 +28,7 @@ static NORMALIZATION: Kernel = Kernel::new(
             }
         }
         ["parameters", "statistics"].into_iter().for_each(|name| instances.each(name, &[DType::F32, DType::F64]));
-    },
-);
+    });
 inventory::submit!(Known(&NORMALIZATION));
 
 /// `struct Vector` of the kernels.
@@ -114,7 +111,11 @@ fn forward(
 
 /// Where a result is computed: where it is, or else beside it, for it lies otherwise.
 fn beside(out: &Tensor) -> Result<Tensor> {
-    if out.geometry().is_contiguous() { Ok(out.clone()) } else { Spec::contiguous(out.dtype(), out.sizes()).on(out.device()) }
+    if out.geometry().is_contiguous() {
+        Ok(out.clone())
+    } else {
+        Spec::contiguous(out.dtype(), out.sizes()).on(out.device())
+    }
 }
 
 fn settle(out: &mut Tensor, computed: &Tensor) -> Result<()> {
@@ -153,7 +154,8 @@ impl Taken {
         let (launch, count, of) = (Launch::on(&out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
         let beside = beside(&out)?;
-        let ((grad, from), to, weight) = (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
+        let ((grad, from), to, weight) =
+            (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
         let length = self.input.geometry().count() / count.max(1);
         let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
         let (mean, rstd) = self.statistics(launch)?;
@@ -176,7 +178,8 @@ impl Taken {
         let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
         let lines = Lines::of(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
         let (mean, rstd) = self.statistics(launch)?;
-        let [together, statistics] = [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
+        let [together, statistics] =
+            [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
         let arguments = (grad, from, launch.place(&slopes.sums)?, mean, rstd, lines, together, statistics);
         launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
         Ok(slopes)
@@ -201,7 +204,13 @@ impl Taken {
         };
         let (mean, rstd) = self.statistics(launch)?;
         let grid = Grid::new(u32::try_from(blocks * parts).unwrap_or(u32::MAX >> 1), 256);
-        launch.run(&NORMALIZATION, "columns", &[of], grid, (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows))?;
+        launch.run(
+            &NORMALIZATION,
+            "columns",
+            &[of],
+            grid,
+            (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows),
+        )?;
         Ok(slopes)
     }
 }

@@ -5,13 +5,13 @@
 //! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
 //! same call gives the same bits.
 
-use dispatch_runtime::{Dims, DType, Error, ErrorKind, Operation, Result, Spec, Tensor};
+use dispatch_runtime::{DType, Dims, Error, ErrorKind, Operation, Result, Spec, Tensor};
 
 use crate::copying::packed;
 use crate::elementwise::DTYPES;
 use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::walk::{Dims as Nested, Part, nested, parts};
+use crate::walk::{Dims as Nested, Part, Steps};
 
 /// A reduction's loops.
 pub(crate) struct Fold {
@@ -132,23 +132,24 @@ pub(crate) fn folded<O: Operation, const N: usize>(
 /// Fresh tensors beside another.
 pub(crate) fn on<const N: usize>(this: &Tensor, specs: [&Spec; N]) -> Result<[Tensor; N]> {
     let made: Vec<Tensor> = specs.iter().map(|spec| (*spec).clone().on(this.device())).collect::<Result<_>>()?;
-    made.try_into().map_err(|_| Error::from(crate::CudaError::Elsewhere { found: this.device(), expected: this.device() }))
+    made.try_into()
+        .map_err(|_| Error::from(crate::CudaError::Elsewhere { found: this.device(), expected: this.device() }))
 }
 
 /// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
-fn dims(this: &Tensor, gone: &[bool]) -> (Nested, Nested) {
+fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
     let element = i64::try_from(this.dtype().size()).unwrap_or(1);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
     for (dim, &gone) in gone.iter().enumerate() {
         sizes[usize::from(gone)].push(this.sizes()[dim]);
-        strides[usize::from(gone)].push(this.strides()[dim]);
+        strides[usize::from(gone)].push(this.strides()[dim].saturating_mul(element));
     }
     let mut numbers = Dims::from_elem(1, sizes[0].len());
     for dim in (1..numbers.len()).rev() {
         numbers[dim - 1] = numbers[dim] * sizes[0][dim].max(1);
     }
-    let kept = nested(&sizes[0], [(&strides[0][..], element), (&numbers[..], 1)].into_iter());
-    (kept, nested(&sizes[1], [(&strides[1][..], element)].into_iter()))
+    let [kept, reduced] = strides;
+    (Steps::new(&sizes[0], &[kept, numbers]), Steps::new(&sizes[1], &[reduced]))
 }
 
 /// The launches that go through all elements.
@@ -170,7 +171,7 @@ struct Plan {
 
 impl Plan {
     #[expect(clippy::cast_possible_truncation, reason = "lanes are few")]
-    fn of(launch: Launch, from: Place, element: u64, mut kept: Nested, mut reduced: Nested) -> Self {
+    fn of(launch: Launch, from: Place, element: u64, Steps(mut kept): Steps, Steps(mut reduced): Steps) -> Self {
         let results: u64 = kept.iter().map(|(size, _)| size).product();
         let count: u64 = reduced.iter().map(|(size, _)| size).product();
         let (inner, step) = reduced.first().map_or((1, i64::MAX), |(size, steps)| (*size, steps[0]));
@@ -183,22 +184,30 @@ impl Plan {
         } else {
             Way::Strided
         };
-        let (mut length, mut along, lanes) = (count, 0, match way {
-            Way::Rows => {
-                let packs = inner * element / 16 + 1;
-                let warps = results * (count / inner) * 32;
-                if packs >= 256 || packs >= 64 && warps < threads { THREADS } else { packs.next_power_of_two().min(32) as u32 }
-            }
-            Way::Columns => 1,
-            Way::Strided => {
-                let across = kept.first().map_or(i64::MAX, |(_, steps)| steps[0]) < step;
-                match count {
-                    _ if across && results >= 32 => 1,
-                    0..1024 => count.max(1).next_power_of_two().min(32) as u32,
-                    _ => THREADS,
+        let (mut length, mut along, lanes) = (
+            count,
+            0,
+            match way {
+                Way::Rows => {
+                    let packs = inner * element / 16 + 1;
+                    let warps = results * (count / inner) * 32;
+                    if packs >= 256 || packs >= 64 && warps < threads {
+                        THREADS
+                    } else {
+                        packs.next_power_of_two().min(32) as u32
+                    }
                 }
-            }
-        });
+                Way::Columns => 1,
+                Way::Strided => {
+                    let across = kept.first().map_or(i64::MAX, |(_, steps)| steps[0]) < step;
+                    match count {
+                        _ if across && results >= 32 => 1,
+                        0..1024 => count.max(1).next_power_of_two().min(32) as u32,
+                        _ => THREADS,
+                    }
+                }
+            },
+        );
         let (blocks, least) = match way {
             Way::Rows => {
                 reduced.remove(0);
@@ -215,8 +224,19 @@ impl Plan {
             Way::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
         };
         let wanted = threads / 512 / blocks.max(1);
-        let one = |dims: Nested| if count == 0 { parts(Nested::new()) } else { parts(dims) };
-        Self { launch, from, way, kept: parts(kept), reduced: one(reduced), length, lanes, along, wanted, least }
+        let reduced = if count == 0 { Steps::new(&[], &[]) } else { Steps(reduced) };
+        Self {
+            launch,
+            from,
+            way,
+            kept: Steps(kept).parts(),
+            reduced: reduced.parts(),
+            length,
+            lanes,
+            along,
+            wanted,
+            least,
+        }
     }
 
     /// Whether columns can be taken several at a time.
@@ -243,7 +263,8 @@ impl Plan {
     fn run(&self, fold: &'static Fold, dtypes: [DType; 2], cut: Cut, target: Target, out: &Tensor) -> Result<()> {
         let lines = self.way == Way::Rows;
         // Of a line, or of the elements that one launch reduces.
-        let pieces = |count: u32| if lines { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
+        let pieces =
+            |count: u32| if lines { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
         let shares = |count: u32| if lines { count * pieces(count).1 } else { pieces(count).1 };
         let all: u32 = self.reduced.iter().map(|(_, count, _)| shares(*count)).sum();
         let results = out.geometry().count();
@@ -261,8 +282,23 @@ impl Plan {
             let length = if lines { self.length } else { self.length.min((*count).into()) };
             for (kept, results, offsets) in &self.kept {
                 let (first, parts) = (offsets[1], all);
-                let cut = Cut { first, length, chunk, results: *results, lanes: self.lanes, chunks, parts, first_part, along: self.along, ..cut };
-                let blocks = if self.way == Way::Columns { results.div_ceil(32) } else { results.div_ceil(THREADS / self.lanes) };
+                let cut = Cut {
+                    first,
+                    length,
+                    chunk,
+                    results: *results,
+                    lanes: self.lanes,
+                    chunks,
+                    parts,
+                    first_part,
+                    along: self.along,
+                    ..cut
+                };
+                let blocks = if self.way == Way::Columns {
+                    results.div_ceil(32)
+                } else {
+                    results.div_ceil(THREADS / self.lanes)
+                };
                 let grid = Grid::new(blocks * shares(*count), THREADS);
                 let from = self.from.offset(offsets[0] + skipped[0]);
                 let name = match self.way {

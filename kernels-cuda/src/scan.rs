@@ -28,12 +28,18 @@ macro_rules! scan {
             kernel: Kernel::new(
                 $kernel,
                 concat!(
-                    "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ", $state,
-                    " State;\n    __device__ __forceinline__ State begin() const { return ", $begin,
-                    "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ", $of,
-                    "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ", $join,
-                    "; }\n    __device__ __forceinline__ C first(State state) const { return ", $first,
-                    "; }\n    __device__ __forceinline__ i64 second(State state) const { return ", $second,
+                    "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ",
+                    $state,
+                    " State;\n    __device__ __forceinline__ State begin() const { return ",
+                    $begin,
+                    "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ",
+                    $of,
+                    "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ",
+                    $join,
+                    "; }\n    __device__ __forceinline__ C first(State state) const { return ",
+                    $first,
+                    "; }\n    __device__ __forceinline__ i64 second(State state) const { return ",
+                    $second,
                     "; }\n};\n#include \"scan.cuh\"\n"
                 ),
                 |instances: &mut Instances| {
@@ -93,7 +99,13 @@ impl Course {
 }
 
 /// Scans along a dimension, computing in a dtype, into one or two tensors: the results, and where they are from.
-fn scanned<O: Operation>(scan: &'static Scan, this: &Tensor, dim: i64, dtype: DType, placed: bool) -> Result<(Tensor, Option<Tensor>)> {
+fn scanned<O: Operation>(
+    scan: &'static Scan,
+    this: &Tensor,
+    dim: i64,
+    dtype: DType,
+    placed: bool,
+) -> Result<(Tensor, Option<Tensor>)> {
     if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
         return Err(unsupported::<O>(dtype, scan.dtypes));
     }
@@ -113,7 +125,8 @@ fn scanned<O: Operation>(scan: &'static Scan, this: &Tensor, dim: i64, dtype: DT
     if together {
         let last = |tensor: &Tensor| moved_last(tensor, dim);
         let from = packed(&last(this)?, computed)?;
-        let (beside, beside_places) = (out.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
+        let (beside, beside_places) =
+            (out.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
         let [beside, from] = [&beside, &from].map(|tensor| tensor.restride(Geometry::contiguous(from.sizes())));
         let (beside, from) = (beside?, from?);
         run(scan, launch, &from, &beside, beside_places.as_ref(), Course::of(launch, lines, length, 1))?;

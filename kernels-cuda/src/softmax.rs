@@ -77,13 +77,7 @@ fn softmax(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<
     Ok(out)
 }
 
-fn softmax_backward(
-    grad_output: &Tensor,
-    output: &Tensor,
-    dim: i64,
-    input_dtype: DType,
-    kind: Kind,
-) -> Result<Tensor> {
+fn softmax_backward(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType, kind: Kind) -> Result<Tensor> {
     let spec = aten::softmax_backward_spec(grad_output, output, dim, input_dtype)?;
     let across = cut(output, dim)?;
     let read = output.dtype();

@@ -59,12 +59,8 @@ fn apply(input: Option<&Tensor>, grad: Option<&Tensor>, becomes: &Tensor, spec: 
     let (from, grad, to) = (place(input)?, place(grad)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
     let packed = count % 4 == 0 && [from, grad, to].iter().all(|place| place.is_aligned_to(pack));
-    let planes = Planes {
-        count,
-        area: Divisor::new(size(area)),
-        channels: Divisor::new(size(sizes[1])),
-        packed: packed.into(),
-    };
+    let planes =
+        Planes { count, area: Divisor::new(size(area)), channels: Divisor::new(size(sizes[1])), packed: packed.into() };
     let grid = Grid::cover(if packed { count / 4 } else { count });
     launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, (from, grad, to, launch.place(becomes)?, planes))?;
     if out.strides() != first.strides() {
@@ -195,7 +191,9 @@ fn batch_norm_backward(
     let specs = aten::batch_norm_gradients(grad_out, input, weight, statistics, train, output_mask)?;
     let [of_input, of_weight, of_bias] = specs.each_ref();
     let [of_weight, of_bias] = on(input, [of_weight, of_bias])?;
-    let [Some(mean), Some(spread)] = statistics else { return Ok((of_input.clone().on(input.device())?, of_weight, of_bias)) };
+    let [Some(mean), Some(spread)] = statistics else {
+        return Ok((of_input.clone().on(input.device())?, of_weight, of_bias));
+    };
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let by = Vector::of(launch, weight)?;
