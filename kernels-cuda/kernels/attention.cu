@@ -19,23 +19,19 @@ struct Task {
     double scale;
 };
 
-template <class P> struct Pointed;
-template <class T> struct Pointed<T *> {
-    typedef T type;
-};
-
-// Runs for elements of the dtype that a kernel of these computes with.
-template <class C, class Run> __device__ __forceinline__ void typed(int dtype, Run run) {
-    if (sizeof(C) == 8) {
-        run((double *)0);
-    } else if (dtype == F32) {
-        run((float *)0);
-    } else if (dtype == F16) {
-        run((f16 *)0);
-    } else {
-        run((bf16 *)0);
-    }
-}
+// Calls a function of elements of a dtype that a kernel of these computes with: `call(float)`.
+#define TYPED(C, dtype, call)                                                                                                   \
+    do {                                                                                                                        \
+        if (sizeof(C) == 8) {                                                                                                   \
+            call(double);                                                                                                       \
+        } else if (dtype == F32) {                                                                                              \
+            call(float);                                                                                                        \
+        } else if (dtype == F16) {                                                                                              \
+            call(f16);                                                                                                          \
+        } else {                                                                                                                \
+            call(bf16);                                                                                                         \
+        }                                                                                                                       \
+    } while (0)
 
 template <class C> __device__ __forceinline__ C finite(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
 
@@ -58,18 +54,18 @@ template <class C, int TILE, int WIDTH> struct Block {
         pitch = padded + V;
     }
 
+    template <class T> __device__ __forceinline__ void read_as(C *to, const T *from, const Side &side, u32 count, u32 width) const {
+#pragma unroll 4
+        for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
+            u32 row = i / padded, column = i - row * padded;
+            to[row * pitch + column] = row < count && column < width ? as<C>(from[i64(row) * side.steps[2] + i64(column) * side.steps[3]]) : C(0);
+        }
+    }
     // Rows of a side, of which there are `count` in all; zeros behind them.
     __device__ __forceinline__ void read(C *to, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
-        i64 start = side.row(item, head, first);
-        typed<C>(task.dtype, [&](auto *type) {
-            auto from = (decltype(type))side.at + start;
-#pragma unroll 4
-            for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
-                u32 row = i / padded, column = i - row * padded;
-                bool inside = first + row < count && column < task.width;
-                to[row * pitch + column] = inside ? as<C>(from[i64(row) * side.steps[2] + i64(column) * side.steps[3]]) : C(0);
-            }
-        });
+#define READ(T) read_as(to, (const T *)side.at + side.row(item, head, first), side, count - first, task.width)
+        TYPED(C, task.dtype, READ);
+#undef READ
     }
 
     // Every row of one side times every row of the other.
@@ -132,19 +128,19 @@ template <class C, int TILE, int WIDTH> struct Block {
             for (int j = 0; j < COLUMNS; j++) totals.of[i][j] = C(0);
     }
 
+    template <class T> __device__ __forceinline__ void write_as(const Totals &totals, T *to, const Side &side, u32 count, u32 width) const {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                u32 column = across + j * LANES;
+                if (down + i < count && column < width) to[i64(down + i) * side.steps[2] + i64(column) * side.steps[3]] = as<T>(totals.of[i][j]);
+            }
+    }
     __device__ __forceinline__ void write(const Totals &totals, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
-        i64 start = side.row(item, head, first + down);
-        typed<C>(task.dtype, [&](auto *type) {
-            auto to = (decltype(type))side.at + start;
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-#pragma unroll
-                for (int j = 0; j < COLUMNS; j++) {
-                    u32 column = across + j * LANES;
-                    if (first + down + i < count && column < task.width)
-                        to[i * side.steps[2] + i64(column) * side.steps[3]] = Convert<typename Pointed<decltype(type)>::type, C>::of(totals.of[i][j]);
-                }
-        });
+#define WRITE(T) write_as(totals, (T *)side.at + side.row(item, head, first), side, count - first, task.width)
+        TYPED(C, task.dtype, WRITE);
+#undef WRITE
     }
 };
 
@@ -154,7 +150,9 @@ template <class C> __device__ __forceinline__ C seen(const Task &task, C product
     product *= C(task.scale);
     if (task.mask.at) {
         i64 at = i64(item) * task.mask.steps[0] + i64(head) * task.mask.steps[1] + i64(row) * task.mask.steps[2] + i64(key) * task.mask.steps[3];
-        typed<C>(task.mask_dtype, [&](auto *type) { product += as<C>(((decltype(type))task.mask.at)[at]); });
+#define ADD(T) product += as<C>(((const T *)task.mask.at)[at])
+        TYPED(C, task.mask_dtype, ADD);
+#undef ADD
     }
     return product;
 }
@@ -236,12 +234,13 @@ template <class C> __global__ void __launch_bounds__(256) met(Task task) {
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= u64(task.items) * task.heads * task.rows) return;
     u32 row = u32(at % task.rows), head = u32(at / task.rows % task.heads), item = u32(at / task.rows / task.heads);
+    i64 out = task.out.row(item, head, row), grad = task.grad.row(item, head, row);
     C sum = C(0);
-    typed<C>(task.dtype, [&](auto *type) {
-        auto out = (decltype(type))task.out.at + task.out.row(item, head, row), grad = (decltype(type))task.grad.at + task.grad.row(item, head, row);
-        for (u32 column = threadIdx.x % 32; column < task.width; column += 32)
-            sum += as<C>(out[column * task.out.steps[3]]) * as<C>(grad[column * task.grad.steps[3]]);
-    });
+    for (u32 column = threadIdx.x % 32; column < task.width; column += 32) {
+#define MEET(T) sum += as<C>(((const T *)task.out.at)[out + column * task.out.steps[3]]) * as<C>(((const T *)task.grad.at)[grad + column * task.grad.steps[3]])
+        TYPED(C, task.dtype, MEET);
+#undef MEET
+    }
     sum = joined_in_warp(sum, Plus());
     if (threadIdx.x % 32 == 0) ((C *)task.meets.at)[task.meets.row(item, head, row)] = sum;
 }
