@@ -31,6 +31,7 @@ mod compiler;
 mod convolution;
 mod copying;
 mod cublaslt;
+mod distance;
 mod division;
 #[cfg(feature = "emulator")]
 mod emulator;
@@ -41,6 +42,7 @@ mod gemm;
 mod gpu;
 mod gradients;
 mod graph;
+mod grid;
 mod images;
 mod kernel;
 mod logic;
