@@ -128,17 +128,24 @@ template <class C, int TILE, int WIDTH> struct Block {
             for (int j = 0; j < COLUMNS; j++) totals.of[i][j] = C(0);
     }
 
-    template <class T> __device__ __forceinline__ void write_as(const Totals &totals, T *to, const Side &side, u32 count, u32 width) const {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-#pragma unroll
-            for (int j = 0; j < COLUMNS; j++) {
-                u32 column = across + j * LANES;
-                if (down + i < count && column < width) to[i64(down + i) * side.steps[2] + i64(column) * side.steps[3]] = as<T>(totals.of[i][j]);
-            }
+    template <class T> __device__ __forceinline__ void write_as(const C *from, T *to, const Side &side, u32 count, u32 width) const {
+#pragma unroll 4
+        for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
+            u32 row = i / padded, column = i - row * padded;
+            if (row < count && column < width) to[i64(row) * side.steps[2] + i64(column) * side.steps[3]] = as<T>(from[row * pitch + column]);
+        }
     }
-    __device__ __forceinline__ void write(const Totals &totals, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
-#define WRITE(T) write_as(totals, (T *)side.at + side.row(item, head, first), side, count - first, task.width)
+    // Writes rows of a side, by way of `shared`, so that neighbours among threads write neighbours.
+    __device__ __forceinline__ void write(C *shared, const Totals &totals, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++) {
+            if (j * LANES >= padded) break;
+#pragma unroll
+            for (int i = 0; i < 4; i++) shared[(down + i) * pitch + across + j * LANES] = totals.of[i][j];
+        }
+        __syncthreads();
+#define WRITE(T) write_as(shared, (T *)side.at + side.row(item, head, first), side, count - first, task.width)
         TYPED(C, task.dtype, WRITE);
 #undef WRITE
     }
@@ -226,7 +233,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended
         u32 row = first + block.down + i;
         if (block.across == 0 && row < task.rows) ((C *)task.logs.at)[task.logs.row(item, head, row)] = finite(highest[i]) + log(all);
     }
-    block.write(totals, task, task.out, item, head, first, task.rows);
+    block.write(others, totals, task, task.out, item, head, first, task.rows);
 }
 
 // A warp for each query.
@@ -289,7 +296,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_queri
         __syncthreads();
         block.add(totals, slopes, others);
     }
-    block.write(totals, task, task.grad_query, item, head, first, task.rows);
+    block.write(others, totals, task, task.grad_query, item, head, first, task.rows);
 }
 
 // The gradients of a block of keys and values, from all queries that see them.
@@ -335,8 +342,8 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(
             __syncthreads();
             block.add(of_keys, slopes, others);
         }
-    block.write(of_keys, task, task.grad_key, item, group, first, task.keys);
-    block.write(of_values, task, task.grad_value, item, group, first, task.keys);
+    block.write(others, of_keys, task, task.grad_key, item, group, first, task.keys);
+    block.write(others, of_values, task, task.grad_value, item, group, first, task.keys);
 }
 
 // Doubles, and gradients of wide rows, have smaller blocks: shared memory has no room for more.
