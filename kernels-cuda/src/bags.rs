@@ -139,7 +139,8 @@ fn _embedding_bag_dense_backward(
     padding_idx: i64,
 ) -> Result<Tensor> {
     let bags = [offset2bag, bag_size, maximum_indices];
-    let mut out = aten::bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?.on(grad.device())?;
+    let mut out =
+        aten::bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?.on(grad.device())?;
     write(&mut out, &Tensor::number(0.into()))?;
     let (mode, launch, grad) = (Bagging::of(mode)?, Launch::on(&out)?, packed(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));

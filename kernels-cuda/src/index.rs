@@ -176,13 +176,7 @@ fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
     let spots = out.geometry().count();
     let (site, fault) = (site!("aten::one_hot", "self"), launch.faults());
-    launch.run(
-        &INDEX,
-        "one_hot",
-        &[],
-        Grid::cover(spots),
-        (spots, launch.place(&out)?, place, count, site, fault),
-    )?;
+    launch.run(&INDEX, "one_hot", &[], Grid::cover(spots), (spots, launch.place(&out)?, place, count, site, fault))?;
     Ok(out)
 }
 

@@ -103,8 +103,7 @@ fn triangle(this: &Tensor, diagonal: i64, lower: bool) -> Result<Tensor> {
     let steps = Steps::new(out.sizes(), &[to.steps, from.steps, counted(rank - 2), counted(rank - 1)]);
     for (walk, count, offsets) in steps.parts() {
         let (row, col) = (offsets[2].cast_signed(), offsets[3].cast_signed());
-        let arguments =
-            (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk, row, col, diagonal, lower);
+        let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk, row, col, diagonal, lower);
         launch.run(&MOVES, "triangle", &[word(this.dtype().size())], Grid::cover(count.into()), arguments)?;
     }
     Ok(out)

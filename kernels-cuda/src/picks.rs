@@ -206,14 +206,7 @@ impl Source {
 }
 
 /// Puts elements of a dtype where they would be picked.
-pub(crate) fn put(
-    launch: Launch,
-    dtype: DType,
-    sizes: &[i64],
-    to: &Side,
-    source: &Source,
-    lists: Lists,
-) -> Result<()> {
+pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source: &Source, lists: Lists) -> Result<()> {
     let number = if let Source::Number(number) = source { stored(*number, dtype) } else { 0 };
     lists.walk(
         launch,

@@ -98,8 +98,7 @@ fn isin(elements: &Tensor, test_elements: &Tensor, _assume_unique: bool, invert:
     let launch = Launch::on(&out)?;
     let (sorted, _) = Lines::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
-    let arguments =
-        (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(&out)?);
+    let arguments = (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(&out)?);
     launch.run(&SEARCH, "among", &[computed], Grid::cover(count), arguments)?;
     Ok(out)
 }

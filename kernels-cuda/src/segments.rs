@@ -1,8 +1,8 @@
 //! Segments of a dimension, each reduced to one element.
 
 use aten::{Segment, Segments};
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
 
 use crate::copying::{copied, packed, write};
 use crate::fault::Site;
@@ -105,12 +105,15 @@ fn segment_reduce(
     let (launch, told, dtype) = (Launch::on(&out)?, Told::of(&segments)?, data.dtype());
     let given = told.given(launch, &segments, data, r#unsafe)?;
     let elements = packed(data, dtype)?;
-    let start = begin(initial, match segments.reduce {
-        Segment::Sum | Segment::Mean => 0.0,
-        Segment::Product => 1.0,
-        Segment::Most => f64::NEG_INFINITY,
-        Segment::Least => f64::INFINITY,
-    });
+    let start = begin(
+        initial,
+        match segments.reduce {
+            Segment::Sum | Segment::Mean => 0.0,
+            Segment::Product => 1.0,
+            Segment::Most => f64::NEG_INFINITY,
+            Segment::Least => f64::INFINITY,
+        },
+    );
     let arguments = (given, launch.place(&elements)?, dtype as i32, launch.place(&out)?, start, initial.is_none());
     launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?;
     Ok(out)

@@ -31,7 +31,8 @@ fn memory_on_a_device_that_is_not_there_is_refused_with_what_is_missing() {
         );
         assert!(error.to_string().contains("CUDA is not available"), "{error}");
     }
-    let moved = aten::to_device(&Tensor::from_slice(&[1.0_f32]), "cuda".parse().unwrap(), DType::F32, false, false, None);
+    let moved =
+        aten::to_device(&Tensor::from_slice(&[1.0_f32]), "cuda".parse().unwrap(), DType::F32, false, false, None);
     assert!(moved.unwrap_err().to_string().contains("CUDA is not available"));
 }
 

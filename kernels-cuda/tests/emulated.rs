@@ -4,10 +4,10 @@
 use std::error::Error as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::Spec;
-use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream};
+use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
+use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream};
 
 /// Faults and memory are a device's: one test at a time looks at them.
 static ALONE: Mutex<()> = Mutex::new(());
