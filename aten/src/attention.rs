@@ -125,6 +125,23 @@ pub fn attention_specs(
     Ok((as_nested(query), Spec { dtype: summed_in(query.dtype()), geometry: sums }))
 }
 
+/// Whether blocked kernels take this, for those who implement `_fused_sdp_choice`.
+#[must_use]
+pub fn attention_fits(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    dropout_p: f64,
+    enable_gqa: bool,
+) -> bool {
+    // A mask of truths becomes one that is added; its sizes stay.
+    let mask = attn_mask.filter(|mask| mask.dtype() != DType::Bool);
+    attention_specs(query, key, value, dropout_p, mask).is_ok()
+        && attn_mask.is_none_or(|mask| check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
+        && (enable_gqa || query.sizes()[1] == key.sizes()[1])
+}
+
 /// The dtype that products of elements of this one are added up in.
 fn summed_in(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }

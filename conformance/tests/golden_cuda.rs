@@ -6,8 +6,8 @@ use kernels_cpu as _;
 
 #[test]
 fn golden_every_operator_of_cuda_agrees_with_its_recordings() {
-    if !kernels_cuda::is_available() {
-        kernels_cuda::emulate();
+    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
+        return println!("skipped: there is no device, and no C++ compiler to emulate one with");
     }
     let suite = Suite::new("cuda:0".parse().unwrap()).without(DType::C64).without(DType::C128);
     let report = suite.run().unwrap();

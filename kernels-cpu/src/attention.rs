@@ -44,12 +44,7 @@ fn choice(
     _: Option<f64>,
     enable_gqa: bool,
 ) -> i64 {
-    let truths = |mask: &Tensor| mask.dtype() == DType::Bool;
-    // A mask of truths becomes one that is added; its sizes stay.
-    let mask = attn_mask.filter(|mask| !truths(mask));
-    let fits = aten::attention_specs(query, key, value, dropout_p, mask).is_ok()
-        && attn_mask.is_none_or(|mask| aten::check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
-        && (enable_gqa || query.sizes()[1] == key.sizes()[1]);
+    let fits = aten::attention_fits(query, key, value, attn_mask, dropout_p, enable_gqa);
     if fits { aten::BLOCKED } else { aten::COMPOSED }
 }
 

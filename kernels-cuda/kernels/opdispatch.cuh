@@ -165,6 +165,11 @@ WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32)
 
 template <class To, class From> __device__ __forceinline__ To as(From x) { return Convert<To, From>::of(x); }
 
+// Neighbours in memory, which move together.
+template <class T, int V> struct alignas(sizeof(T) * V) Pack {
+    T of[V];
+};
+
 // A dtype by its number in PyTorch, for kernels that learn it when they run.
 enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15 };
 

@@ -1,7 +1,8 @@
 //! Numbers that travel in a launch's parameters.
 
 use dispatch_runtime::{
-    AccessError, Bool, Complex32, Complex64, DType, Device, Element, Result, Scalar, Tensor, bf16, f16,
+    AccessError, Bool, Complex32, Complex64, DType, Device, Element, ErrorKind, Operator, Result, Scalar, Tensor, bf16,
+    f16,
 };
 
 /// Whether a tensor is one number that the CPU knows, which can go to any device.
@@ -51,5 +52,35 @@ pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
         DType::F64 => real.to_bits(),
         DType::I32 => u64::from((whole as i32).cast_unsigned()),
         _ => whole.cast_unsigned(),
+    }
+}
+
+/// Those with fractions.
+pub(crate) const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
+
+/// What can be added and multiplied.
+pub(crate) const NUMBERS: [DType; 9] =
+    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::I16, DType::I8, DType::U8];
+
+/// Refuses a dtype that an operator has no kernels for.
+pub(crate) fn check_dtype(
+    operator: &Operator,
+    argument: &'static str,
+    dtype: DType,
+    supported: &'static [DType],
+) -> Result<()> {
+    if supported.contains(&dtype) {
+        return Ok(());
+    }
+    Err(ErrorKind::UnsupportedDType { operator: operator.name(), argument, dtype, supported }.into())
+}
+
+/// What stands for a dtype where elements are only moved: the integer of its size.
+pub(crate) const fn moved(dtype: DType) -> DType {
+    match dtype.size() {
+        1 => DType::U8,
+        2 => DType::I16,
+        4 => DType::I32,
+        _ => DType::I64,
     }
 }

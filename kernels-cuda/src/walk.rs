@@ -46,9 +46,9 @@ impl Divisor {
 pub(crate) type Part = (Walk, u32, [u64; OPERANDS]);
 
 /// Dimensions from the innermost outwards, each with its size and every operand's step in bytes; those that all operands walk as one are one.
-pub(crate) struct Steps(Dims);
+pub(crate) struct Steps(pub(crate) Dims);
 
-type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
+pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
 /// Walks over all elements of `out`, to which the others broadcast.
 pub(crate) fn walks(out: &Tensor, inputs: &[&Tensor]) -> SmallVec<[Part; 1]> {

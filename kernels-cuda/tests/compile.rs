@@ -1,7 +1,6 @@
 //! Every kernel compiles to machine code for the architectures that there are, with no GPU at hand.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Child, Command, Stdio};
 
 use kernels_cuda::{CudaError, Kernel, Missing, compiler_version, kernels};
 
@@ -21,29 +20,47 @@ fn there_is_a_compiler() -> bool {
     }
 }
 
+/// The compiler does one thing at a time in a process, so there are as many of these as processors.
 #[test]
 fn every_kernel_compiles_for_every_architecture_and_has_its_entry_points() {
     if !there_is_a_compiler() {
         return;
     }
-    let work: Vec<(&Kernel, u32)> = kernels().flat_map(|kernel| ARCHITECTURES.map(|sm| (kernel, sm))).collect();
-    let (next, failures, entries) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some((kernel, sm)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match entry_points(kernel, *sm) {
-                        Ok(count) => _ = entries.fetch_add(count, Ordering::Relaxed),
-                        Err(failure) => failures.lock().unwrap().push(failure),
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    println!("{} kernels, {} entry points", work.len() / ARCHITECTURES.len(), entries.into_inner());
-    assert!(work.len() > 3 * 100);
+    let shards = std::thread::available_parallelism().map_or(1, usize::from);
+    let shard = |number: usize| {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_shard_of_the_kernels", "--ignored", "--nocapture"])
+            .env(SHARD, format!("{number} {shards}"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let running: Vec<Child> = (0..shards).map(shard).collect();
+    for process in running {
+        let output = process.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("entry points"), "{said}");
+        print!("{said}");
+    }
+    assert!(kernels().count() > 150);
+}
+
+/// Which part of the work is a process's: its number, and how many there are.
+const SHARD: &str = "KERNELS_CUDA_SHARD";
+
+#[test]
+#[ignore = "it is run by the test above"]
+fn a_shard_of_the_kernels() {
+    let shard = std::env::var(SHARD).unwrap_or_else(|_| "0 1".to_owned());
+    let (number, shards) = shard.split_once(' ').unwrap();
+    let (number, shards): (usize, usize) = (number.parse().unwrap(), shards.parse().unwrap());
+    let work = kernels().flat_map(|kernel| ARCHITECTURES.map(|sm| (kernel, sm)));
+    let mine: Vec<(&Kernel, u32)> =
+        work.enumerate().filter(|(at, _)| at % shards == number).map(|(_, work)| work).collect();
+    let counts: Vec<Result<usize, String>> = mine.iter().map(|(kernel, sm)| entry_points(kernel, *sm)).collect();
+    let failures: Vec<&String> = counts.iter().filter_map(|count| count.as_ref().err()).collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+    println!("{} compilations, {} entry points", mine.len(), counts.iter().flatten().sum::<usize>());
 }
 
 /// How many instances there are, each of which is a section of the machine code.

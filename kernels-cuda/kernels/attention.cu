@@ -1,0 +1,326 @@
+#include "block.cuh"
+
+// The elements [item, head, row, column] of a tensor.
+struct Side {
+    u8 *at;
+    i64 steps[4];
+    template <class T> __device__ __forceinline__ T *row(u32 item, u32 head, u32 row) const {
+        return (T *)at + i64(item) * steps[0] + i64(head) * steps[1] + i64(row) * steps[2];
+    }
+};
+
+struct Task {
+    Side query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
+    // The logarithms of the sums that softmax divides by, and for every query the sum of its result times the result's gradient.
+    Side logs, meets;
+    u32 items, heads, groups, rows, keys, width;
+    i32 mask_dtype;
+    u32 is_causal;
+    double scale;
+};
+
+template <class C> __device__ __forceinline__ C finite(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
+
+// Blocks of products: TILE of one side times TILE of the other, four times four for each thread; rows have up to WIDTH columns.
+template <class T, int TILE, int WIDTH> struct Block {
+    typedef compute_t<T> C;
+    static const int LANES = TILE / 4, THREADS = LANES * LANES, COLUMNS = WIDTH / LANES, V = 16 / sizeof(C), LINE = TILE + V;
+    struct alignas(16) Vector {
+        C of[V];
+    };
+    struct Products {
+        C of[4][4];
+    };
+    struct Totals {
+        C of[4][COLUMNS];
+    };
+
+    u32 down, across, padded, pitch;
+    __device__ __forceinline__ Block(u32 width) : down(threadIdx.x / LANES * 4), across(threadIdx.x % LANES) {
+        padded = (width + LANES - 1) / LANES * LANES;
+        pitch = padded + V;
+    }
+
+    // Rows of a side, of which there are `count` from the first on; zeros behind them.
+    __device__ __forceinline__ void read(C *to, const T *first, i64 row_step, i64 step, u32 count, u32 width) const {
+        for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
+            u32 row = i / padded, column = i - row * padded;
+            to[row * pitch + column] = row < count && column < width ? as<C>(first[i64(row) * row_step + i64(column) * step]) : C(0);
+        }
+    }
+
+    // Every row of one side times every row of the other.
+    __device__ __forceinline__ Products multiply(const C *mine, const C *others) const {
+        Products products;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) products.of[i][j] = C(0);
+#pragma unroll 2
+        for (u32 at = 0; at < padded; at += V) {
+            Vector a[4], b[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                a[i] = *(const Vector *)(mine + (down + i) * pitch + at);
+                b[i] = *(const Vector *)(others + (across + i * LANES) * pitch + at);
+            }
+#pragma unroll
+            for (int k = 0; k < V; k++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int j = 0; j < 4; j++) products.of[i][j] += a[i].of[k] * b[j].of[k];
+        }
+        return products;
+    }
+
+    __device__ __forceinline__ void put(C *weights, const Products &products) const {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) weights[(down + i) * LINE + across + j * LANES] = products.of[i][j];
+    }
+
+    // Adds the rows of the other side, weighted.
+    __device__ __forceinline__ void add(Totals &totals, const C *weights, const C *others) const {
+        for (u32 at = 0; at < TILE; at += V) {
+            Vector weight[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) weight[i] = *(const Vector *)(weights + (down + i) * LINE + at);
+#pragma unroll
+            for (int k = 0; k < V; k++) {
+                const C *row = others + (at + k) * pitch + across;
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j++) {
+                    if (j * LANES >= padded) break;
+                    C x = row[j * LANES];
+#pragma unroll
+                    for (int i = 0; i < 4; i++) totals.of[i][j] += weight[i].of[k] * x;
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void clear(Totals &totals) const {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) totals.of[i][j] = C(0);
+    }
+
+    __device__ __forceinline__ void write(const Totals &totals, T *first, i64 row_step, i64 step, u32 count, u32 width) const {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                u32 column = across + j * LANES;
+                if (down + i < count && column < width) first[i64(down + i) * row_step + i64(column) * step] = as<T>(totals.of[i][j]);
+            }
+    }
+};
+
+// A product as softmax takes it: scaled and masked. Minus infinity where a query does not see a key.
+template <class C> __device__ __forceinline__ C seen(const Task &task, C product, u32 item, u32 head, u32 row, u32 key) {
+    if (row >= task.rows || key >= task.keys || (task.is_causal && key > row)) return Bounds<C>::least();
+    product *= C(task.scale);
+    if (task.mask.at) {
+        i64 at = i64(item) * task.mask.steps[0] + i64(head) * task.mask.steps[1] + i64(row) * task.mask.steps[2] + i64(key) * task.mask.steps[3];
+        product += task.mask_dtype == F32   ? as<C>(((const float *)task.mask.at)[at])
+                   : task.mask_dtype == F64 ? as<C>(((const double *)task.mask.at)[at])
+                   : task.mask_dtype == F16 ? as<C>(((const f16 *)task.mask.at)[at])
+                                            : as<C>(((const bf16 *)task.mask.at)[at]);
+    }
+    return product;
+}
+
+struct Most {
+    template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return b > a ? b : a; }
+};
+template <int LANES, class C, class Join> __device__ __forceinline__ C joined_in_lanes(C value, Join join) {
+#pragma unroll
+    for (int distance = LANES / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));
+    return value;
+}
+
+__device__ __forceinline__ u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
+
+// A block of queries against one block of keys after the other. What was averaged so far is scaled when a larger product comes up.
+template <class T, int TILE, int WIDTH> __device__ __forceinline__ void attended(const Task &task) {
+    typedef Block<T, TILE, WIDTH> B;
+    typedef typename B::C C;
+    SHARED_BYTES(bytes);
+    B block(task.width);
+    C *queries = (C *)bytes, *others = queries + TILE * block.pitch, *weights = others + TILE * block.pitch;
+    u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
+    // The last queries of a causal task see the most: they come first.
+    u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
+    block.read(queries, task.query.row<T>(item, head, first), task.query.steps[2], task.query.steps[3], task.rows - first, task.width);
+    typename B::Totals totals;
+    block.clear(totals);
+    C highest[4], sums[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) highest[i] = Bounds<C>::least(), sums[i] = C(0);
+    u32 reach = task.is_causal ? least_of(task.keys, first + TILE) : task.keys;
+#pragma unroll 1
+    for (u32 start = 0; start < reach; start += TILE) {
+        __syncthreads();
+        block.read(others, task.key.row<T>(item, group, start), task.key.steps[2], task.key.steps[3], task.keys - start, task.width);
+        __syncthreads();
+        typename B::Products products = block.multiply(queries, others);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            C most = highest[i], sum = C(0);
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                C &product = products.of[i][j];
+                product = seen(task, product, item, head, first + block.down + i, start + block.across + j * B::LANES);
+                most = product > most ? product : most;
+            }
+            most = joined_in_lanes<B::LANES>(most, Most());
+            C shift = finite(most), scale = exp(highest[i] - shift);
+            highest[i] = most;
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                products.of[i][j] = exp(products.of[i][j] - shift);
+                sum += products.of[i][j];
+            }
+            sums[i] = sums[i] * scale + joined_in_lanes<B::LANES>(sum, Plus());
+#pragma unroll
+            for (int j = 0; j < B::COLUMNS; j++) totals.of[i][j] *= scale;
+        }
+        block.put(weights, products);
+        __syncthreads();
+        block.read(others, task.value.row<T>(item, group, start), task.value.steps[2], task.value.steps[3], task.keys - start, task.width);
+        __syncthreads();
+        block.add(totals, weights, others);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        // Where every product is minus infinity there is nothing to divide, and nothing is left.
+        C all = sums[i] == C(0) ? C(1) : sums[i], scale = C(1) / all;
+#pragma unroll
+        for (int j = 0; j < B::COLUMNS; j++) totals.of[i][j] *= scale;
+        u32 row = first + block.down + i;
+        if (block.across == 0 && row < task.rows) *task.logs.row<C>(item, head, row) = finite(highest[i]) + log(all);
+    }
+    block.write(totals, task.out.row<T>(item, head, first), task.out.steps[2], task.out.steps[3], task.rows - first, task.width);
+}
+
+// A warp for each query.
+template <class T> __global__ void __launch_bounds__(256) met(Task task) {
+    typedef compute_t<T> C;
+    u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
+    if (at >= u64(task.items) * task.heads * task.rows) return;
+    u32 row = u32(at % task.rows), head = u32(at / task.rows % task.heads), item = u32(at / task.rows / task.heads);
+    const T *out = task.out.row<T>(item, head, row), *grad = task.grad.row<T>(item, head, row);
+    C sum = C(0);
+    for (u32 column = threadIdx.x % 32; column < task.width; column += 32)
+        sum += as<C>(out[column * task.out.steps[3]]) * as<C>(grad[column * task.grad.steps[3]]);
+    sum = joined_in_warp(sum, Plus());
+    if (threadIdx.x % 32 == 0) *task.meets.row<C>(item, head, row) = sum;
+}
+
+// The weight of a key for a query, made again.
+template <class C> __device__ __forceinline__ C weight(const Task &task, C product, u32 item, u32 head, u32 row, u32 key) {
+    product = seen(task, product, item, head, row, key);
+    return row < task.rows ? exp(product - *task.logs.row<C>(item, head, row)) : C(0);
+}
+
+template <class C> __device__ __forceinline__ C slope(const Task &task, C weight, C grad, u32 item, u32 head, u32 row) {
+    return row < task.rows ? weight * (grad - *task.meets.row<C>(item, head, row)) * C(task.scale) : C(0);
+}
+
+// The gradient of a block of queries, from all keys that they see.
+template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_queries(const Task &task) {
+    typedef Block<T, TILE, WIDTH> B;
+    typedef typename B::C C;
+    SHARED_BYTES(bytes);
+    B block(task.width);
+    C *queries = (C *)bytes, *grads = queries + TILE * block.pitch, *others = grads + TILE * block.pitch, *slopes = others + TILE * block.pitch;
+    u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
+    u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
+    block.read(queries, task.query.row<T>(item, head, first), task.query.steps[2], task.query.steps[3], task.rows - first, task.width);
+    block.read(grads, task.grad.row<T>(item, head, first), task.grad.steps[2], task.grad.steps[3], task.rows - first, task.width);
+    typename B::Totals totals;
+    block.clear(totals);
+    u32 reach = task.is_causal ? least_of(task.keys, first + TILE) : task.keys;
+#pragma unroll 1
+    for (u32 start = 0; start < reach; start += TILE) {
+        __syncthreads();
+        block.read(others, task.value.row<T>(item, group, start), task.value.steps[2], task.value.steps[3], task.keys - start, task.width);
+        __syncthreads();
+        typename B::Products of_weights = block.multiply(grads, others);
+        __syncthreads();
+        block.read(others, task.key.row<T>(item, group, start), task.key.steps[2], task.key.steps[3], task.keys - start, task.width);
+        __syncthreads();
+        typename B::Products products = block.multiply(queries, others);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                u32 row = first + block.down + i, key = start + block.across + j * B::LANES;
+                products.of[i][j] = slope(task, weight(task, products.of[i][j], item, head, row, key), of_weights.of[i][j], item, head, row);
+            }
+        block.put(slopes, products);
+        __syncthreads();
+        block.add(totals, slopes, others);
+    }
+    block.write(totals, task.grad_query.row<T>(item, head, first), task.grad_query.steps[2], task.grad_query.steps[3], task.rows - first, task.width);
+}
+
+// The gradients of a block of keys and values, from all queries that see them.
+template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(const Task &task) {
+    typedef Block<T, TILE, WIDTH> B;
+    typedef typename B::C C;
+    SHARED_BYTES(bytes);
+    B block(task.width);
+    C *keys = (C *)bytes, *values = keys + TILE * block.pitch, *others = values + TILE * block.pitch, *weights = others + TILE * block.pitch;
+    C *slopes = weights + TILE * B::LINE;
+    u32 tiles = (task.keys + TILE - 1) / TILE, first = blockIdx.x % tiles * TILE, place = blockIdx.x / tiles;
+    u32 group = place % task.groups, item = place / task.groups, heads = task.heads / task.groups;
+    block.read(keys, task.key.row<T>(item, group, first), task.key.steps[2], task.key.steps[3], task.keys - first, task.width);
+    block.read(values, task.value.row<T>(item, group, first), task.value.steps[2], task.value.steps[3], task.keys - first, task.width);
+    typename B::Totals of_keys, of_values;
+    block.clear(of_keys);
+    block.clear(of_values);
+    for (u32 head = group * heads; head < (group + 1) * heads; head++)
+#pragma unroll 1
+        for (u32 start = task.is_causal ? first : 0; start < task.rows; start += TILE) {
+            __syncthreads();
+            block.read(others, task.query.row<T>(item, head, start), task.query.steps[2], task.query.steps[3], task.rows - start, task.width);
+            __syncthreads();
+            typename B::Products products = block.multiply(keys, others);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    products.of[i][j] = weight(task, products.of[i][j], item, head, start + block.across + j * B::LANES, first + block.down + i);
+            block.put(weights, products);
+            __syncthreads();
+            block.read(others, task.grad.row<T>(item, head, start), task.grad.steps[2], task.grad.steps[3], task.rows - start, task.width);
+            __syncthreads();
+            typename B::Products of_weights = block.multiply(values, others);
+            block.add(of_values, weights, others);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    products.of[i][j] = slope(task, products.of[i][j], of_weights.of[i][j], item, head, start + block.across + j * B::LANES);
+            block.put(slopes, products);
+            __syncthreads();
+            block.read(others, task.query.row<T>(item, head, start), task.query.steps[2], task.query.steps[3], task.rows - start, task.width);
+            __syncthreads();
+            block.add(of_keys, slopes, others);
+        }
+    block.write(of_keys, task.grad_key.row<T>(item, group, first), task.grad_key.steps[2], task.grad_key.steps[3], task.keys - first, task.width);
+    block.write(of_values, task.grad_value.row<T>(item, group, first), task.grad_value.steps[2], task.grad_value.steps[3], task.keys - first, task.width);
+}
+
+// Doubles, and gradients of wide rows, have smaller blocks: shared memory has no room for more.
+template <class T> __device__ constexpr int tile_of(bool small) { return small || sizeof(T) == 8 ? 32 : 64; }
+
+#define WIDTHS(WIDTH, SMALL)                                                                                                                     \
+    template <class T> __global__ void __launch_bounds__(256) attend_##WIDTH(Task task) { attended<T, tile_of<T>(false), WIDTH>(task); }         \
+    template <class T> __global__ void __launch_bounds__(256) to_queries_##WIDTH(Task task) { to_queries<T, tile_of<T>(SMALL), WIDTH>(task); }   \
+    template <class T> __global__ void __launch_bounds__(256) to_keys_##WIDTH(Task task) { to_keys<T, tile_of<T>(SMALL), WIDTH>(task); }
+WIDTHS(64, false) WIDTHS(128, false) WIDTHS(256, true)

@@ -1,0 +1,209 @@
+//! Attention, a block of queries against one block of keys after the other.
+//!
+//! No more products than those of a block are held at once. The gradients make the weights again, from the logarithms of their sums:
+//! one kernel goes through the keys for each block of queries, and another through the queries for each block of keys, so that every
+//! sum has an order.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
+
+use crate::kernel::{Kernel, Known, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::number::FLOATING;
+
+static ATTENTION: Kernel = Kernel::new("attention", include_str!("../kernels/attention.cu"), |instances| {
+    instances.each("met", &FLOATING);
+    for width in WIDTHS {
+        [width.attend, width.to_queries, width.to_keys].into_iter().for_each(|name| instances.each(name, &FLOATING));
+    }
+});
+inventory::submit!(Known(&ATTENTION));
+
+/// The kernels for rows of up to so many columns.
+#[derive(Clone, Copy)]
+struct Width {
+    columns: i64,
+    attend: &'static str,
+    to_queries: &'static str,
+    to_keys: &'static str,
+}
+
+const WIDTHS: [Width; 3] = [
+    Width { columns: 64, attend: "attend_64", to_queries: "to_queries_64", to_keys: "to_keys_64" },
+    Width { columns: 128, attend: "attend_128", to_queries: "to_queries_128", to_keys: "to_keys_128" },
+    Width { columns: 256, attend: "attend_256", to_queries: "to_queries_256", to_keys: "to_keys_256" },
+];
+
+impl Width {
+    fn of(query: &Tensor) -> Result<Self, BadArgument> {
+        let columns = query.sizes()[3];
+        let width = WIDTHS.into_iter().find(|width| columns <= width.columns);
+        width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns"))
+    }
+}
+
+#[op_impl(aten::_fused_sdp_choice, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn choice(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    dropout_p: f64,
+    _: bool,
+    _: Option<f64>,
+    enable_gqa: bool,
+) -> i64 {
+    let fits = aten::attention_fits(query, key, value, attn_mask, dropout_p, enable_gqa) && Width::of(query).is_ok();
+    if fits { aten::BLOCKED } else { aten::COMPOSED }
+}
+
+/// `struct Side` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Side {
+    at: Place,
+    steps: [i64; 4],
+}
+
+const NOTHING: Side = Side { at: Place::NULL, steps: [0; 4] };
+
+/// `struct Task` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Task {
+    query: Side,
+    key: Side,
+    value: Side,
+    mask: Side,
+    out: Side,
+    grad: Side,
+    gradients: [Side; 3],
+    logs: Side,
+    meets: Side,
+    items: u32,
+    heads: u32,
+    groups: u32,
+    rows: u32,
+    keys: u32,
+    width: u32,
+    mask_dtype: i32,
+    is_causal: u32,
+    scale: f64,
+}
+
+impl Parameter for Task {}
+
+/// The elements `[item, head, row, column]` of a tensor that stretches to these sizes; with three, rows have one element.
+fn side(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Side> {
+    let mut steps = [0; 4];
+    for (step, stride) in steps.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
+        *step = stride;
+    }
+    Ok(Side { at: launch.place(tensor)?, steps })
+}
+
+impl Task {
+    fn new(
+        launch: Launch,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        is_causal: bool,
+        mask: Option<&Tensor>,
+        scale: Option<f64>,
+    ) -> Result<Self> {
+        let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
+        let size = |tensor: &Tensor, dim: usize| u32::try_from(tensor.sizes()[dim]).unwrap_or(u32::MAX >> 1);
+        let products = [query.sizes()[0], query.sizes()[1], query.sizes()[2], key.sizes()[2]];
+        Ok(Self {
+            query: own(query)?,
+            key: own(key)?,
+            value: own(value)?,
+            mask: mask.map_or(Ok(NOTHING), |mask| side(launch, mask, &products))?,
+            out: NOTHING,
+            grad: NOTHING,
+            gradients: [NOTHING; 3],
+            logs: NOTHING,
+            meets: NOTHING,
+            items: size(query, 0),
+            heads: size(query, 1),
+            groups: size(key, 1),
+            rows: size(query, 2),
+            keys: size(key, 2),
+            width: size(query, 3),
+            mask_dtype: mask.map_or(0, |mask| mask.dtype() as i32),
+            is_causal: is_causal.into(),
+            scale: scale.unwrap_or_else(|| aten::one_over_root(query.sizes())),
+        })
+    }
+
+    /// A block for every tile of these rows of every head, which shares `sides` tiles of rows and `products` tiles of products.
+    fn grid(&self, dtype: DType, small: bool, [count, heads]: [u32; 2], sides: u32, products: u32) -> Grid {
+        let (tile, bytes) = match dtype {
+            DType::F64 => (32, 8),
+            _ if small => (32, 4),
+            _ => (64, 4),
+        };
+        let (lanes, vector) = (tile / 4, 16 / bytes);
+        let pitch = self.width.next_multiple_of(lanes) + vector;
+        let shared = tile * bytes * (sides * pitch + products * (tile + vector));
+        Grid::new(count.div_ceil(tile) * heads * self.items, lanes * lanes).sharing(shared)
+    }
+}
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
+fn attention(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<&Tensor>,
+    scale: Option<f64>,
+) -> Result<(Tensor, Tensor)> {
+    let (output, sums) = aten::attention_specs(query, key, value, dropout_p, attn_mask)?;
+    let width = Width::of(query)?;
+    let (output, sums) = (output.on(query.device())?, sums.on(query.device())?);
+    let launch = Launch::on(&output)?;
+    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
+    task.out = side(launch, &output, output.sizes())?;
+    task.logs = side(launch, &sums, sums.sizes())?;
+    let grid = task.grid(query.dtype(), false, [task.rows, task.heads], 2, 1);
+    launch.run(&ATTENTION, width.attend, &[query.dtype()], grid, (task,))?;
+    Ok((output, sums))
+}
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn attention_backward(
+    grad_out: &Tensor,
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    out: &Tensor,
+    logsumexp: &Tensor,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<&Tensor>,
+    scale: Option<f64>,
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let specs = aten::check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
+    let (width, dtype) = (Width::of(query)?, query.dtype());
+    let [grad_query, grad_key, grad_value] = specs.map(|spec| spec.on(query.device()));
+    let (grad_query, grad_key, grad_value) = (grad_query?, grad_key?, grad_value?);
+    let launch = Launch::on(query)?;
+    let meets = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
+    let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
+    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
+    (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
+    task.gradients = [own(&grad_query)?, own(&grad_key)?, own(&grad_value)?];
+    let small = width.columns == WIDTHS[2].columns;
+    let queries = task.items * task.heads * task.rows;
+    launch.run(&ATTENTION, "met", &[dtype], Grid::new(queries.div_ceil(8), 256), (task,))?;
+    let grid = task.grid(dtype, small, [task.rows, task.heads], 3, 1);
+    launch.run(&ATTENTION, width.to_queries, &[dtype], grid, (task,))?;
+    let grid = task.grid(dtype, small, [task.keys, task.groups], 3, 2);
+    launch.run(&ATTENTION, width.to_keys, &[dtype], grid, (task,))?;
+    Ok((grad_query, grad_key, grad_value))
+}

@@ -1,0 +1,74 @@
+//! What is under a window at each of its places, as columns, and images of such columns.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{DType, Spec};
+
+use crate::images::{Images, Window};
+use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::machine::Grid;
+use crate::number::{NUMBERS, check_dtype, moved};
+use crate::walk::Divisor;
+
+static COLUMNS: Kernel = Kernel::new("columns", include_str!("../kernels/columns.cu"), |instances| {
+    instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+    instances.each("folded", &NUMBERS);
+});
+inventory::submit!(Known(&COLUMNS));
+
+/// `struct Columns` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Columns {
+    /// Places of the window across and down, and its width and height.
+    counts: [Divisor; 4],
+    steps: [i64; 3],
+}
+
+impl Parameter for Columns {}
+
+impl Columns {
+    fn of(columns: &Tensor, window: &aten::Window, image: &[i64]) -> Self {
+        let fits = |dim: usize| window.fits(dim, image[image.len() - 2 + dim]).unwrap_or(1);
+        let counts = [fits(1), fits(0), window.kernel[1], window.kernel[0]];
+        let counts = counts.map(|count| Divisor::new(u32::try_from(count).unwrap_or(u32::MAX >> 1)));
+        let steps = match *columns.strides() {
+            [batch, row, column] => [batch, row, column],
+            [row, column] => [0, row, column],
+            _ => [0; 3],
+        };
+        Self { counts, steps }
+    }
+}
+
+#[op_impl(aten::im2col, CUDA)]
+fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
+    let (window, sizes) = aten::columns(this, kernel_size, dilation, padding, stride)?;
+    check_dtype(aten::im2col::operator(), "self", this.dtype(), &NUMBERS)?;
+    let out = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+    let columns = Columns::of(&out, &window, this.sizes());
+    let arguments =
+        (count, launch.place(&out)?, launch.place(this)?, Images::of(this, 2), columns, Window::of(&window));
+    launch.run(&COLUMNS, "unfolded", &[moved(this.dtype())], Grid::cover(count), arguments)?;
+    Ok(out)
+}
+
+#[op_impl(aten::col2im, CUDA)]
+fn col2im(
+    this: &Tensor,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Tensor> {
+    let (window, sizes) = aten::image(this, output_size, kernel_size, dilation, padding, stride)?;
+    check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMBERS)?;
+    let out = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+    let columns = Columns::of(this, &window, out.sizes());
+    let arguments =
+        (count, launch.place(&out)?, launch.place(this)?, Images::of(&out, 2), columns, Window::of(&window));
+    launch.run(&COLUMNS, "folded", &[this.dtype()], Grid::cover(count), arguments)?;
+    Ok(out)
+}

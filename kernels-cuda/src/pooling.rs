@@ -1,0 +1,202 @@
+//! Maxima and averages of parts of images: what is under a window, and parts that adapt.
+//!
+//! A thread computes an element of the result. A gradient goes the same way: each element of an image asks the places whose parts it is
+//! in, so that no two threads write one element, and sums have an order.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{DType, Spec};
+
+use crate::images::{Images, Window};
+use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::machine::Grid;
+use crate::number::{FLOATING, NUMBERS, check_dtype};
+
+static POOLING: Kernel = Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
+    for template in ["largest", "to_largest", "average", "to_all"] {
+        instances.each(template, &NUMBERS);
+    }
+});
+inventory::submit!(Known(&POOLING));
+
+/// `struct Parts` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Parts {
+    window: Window,
+    divisor: i64,
+    adaptive: u32,
+    counts_padding: u32,
+}
+
+impl Parameter for Parts {}
+
+impl Parts {
+    fn of_window(pooling: &aten::Pooling) -> Self {
+        Self { window: Window::of(&pooling.window), divisor: 0, adaptive: 0, counts_padding: 1 }
+    }
+
+    fn adaptive(rank: usize) -> Self {
+        let one = aten::Window {
+            kernel: [1].repeat(rank).into(),
+            stride: [1].repeat(rank).into(),
+            padding: [0].repeat(rank).into(),
+            dilation: [1].repeat(rank).into(),
+        };
+        Self { window: Window::of(&one), divisor: 0, adaptive: 1, counts_padding: 1 }
+    }
+
+    fn counting(self, padding: bool, divisor: Option<i64>) -> Self {
+        Self { counts_padding: padding.into(), divisor: divisor.unwrap_or(0), ..self }
+    }
+}
+
+macro_rules! pools {
+    ($($rank:literal $max:ident $max_backward:ident $avg:ident $avg_backward:ident
+       $adaptive:ident $adaptive_backward:ident $adaptive_max:ident $adaptive_max_backward:ident;)*) => {$(
+        #[op_impl(aten::$max, CUDA)]
+        fn $max(
+            this: &Tensor,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
+        ) -> Result<(Tensor, Tensor)> {
+            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+            check_dtype(aten::$max::operator(), "self", this.dtype(), &NUMBERS)?;
+            largest($rank, this, &aten::windowed_like($rank, this, &pooling.sizes), Parts::of_window(&pooling))
+        }
+
+        #[op_impl(aten::$max_backward, CUDA)]
+        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
+        fn $max_backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
+            indices: &Tensor,
+        ) -> Result<Tensor> {
+            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+            aten::check_gradient(grad_output, this, &pooling.sizes)?;
+            aten::check_indices(this, indices, &pooling.sizes)?;
+            check_dtype(aten::$max_backward::operator(), "grad_output", this.dtype(), &NUMBERS)?;
+            let spec = aten::windowed_like($rank, this, this.sizes());
+            to_largest($rank, grad_output, spec, indices, Parts::of_window(&pooling))
+        }
+
+        #[op_impl(aten::$avg, CUDA)]
+        fn $avg(
+            this: &Tensor,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            ceil_mode: bool,
+            count_include_pad: bool,
+            divisor_override: Option<i64>,
+        ) -> Result<Tensor> {
+            aten::check_divisor(divisor_override)?;
+            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+            check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMBERS)?;
+            let parts = Parts::of_window(&pooling).counting(count_include_pad, divisor_override);
+            average($rank, this, aten::pooled_like($rank, this, &pooling.sizes), parts)
+        }
+
+        #[op_impl(aten::$avg_backward, CUDA)]
+        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
+        fn $avg_backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            kernel_size: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            ceil_mode: bool,
+            count_include_pad: bool,
+            divisor_override: Option<i64>,
+        ) -> Result<Tensor> {
+            aten::check_divisor(divisor_override)?;
+            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+            aten::check_gradient(grad_output, this, &pooling.sizes)?;
+            check_dtype(aten::$avg_backward::operator(), "grad_output", this.dtype(), &NUMBERS)?;
+            let parts = Parts::of_window(&pooling).counting(count_include_pad, divisor_override);
+            to_all($rank, grad_output, aten::pooled_like($rank, this, this.sizes()), parts)
+        }
+
+        #[op_impl(aten::$adaptive, CUDA)]
+        fn $adaptive(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+            let sizes = aten::adaptive_sizes($rank, this, output_size)?;
+            check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING)?;
+            average($rank, this, aten::pooled_like($rank, this, &sizes), Parts::adaptive($rank))
+        }
+
+        #[op_impl(aten::$adaptive_backward, CUDA)]
+        fn $adaptive_backward(grad_output: &Tensor, this: &Tensor) -> Result<Tensor> {
+            aten::check_adaptive_gradient($rank, grad_output, this)?;
+            check_dtype(aten::$adaptive_backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
+            to_all($rank, grad_output, aten::pooled_like($rank, this, this.sizes()), Parts::adaptive($rank))
+        }
+
+        #[op_impl(aten::$adaptive_max, CUDA)]
+        fn $adaptive_max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
+            let sizes = aten::adaptive_sizes($rank, this, output_size)?;
+            check_dtype(aten::$adaptive_max::operator(), "self", this.dtype(), &FLOATING)?;
+            largest($rank, this, &aten::pooled_like($rank, this, &sizes), Parts::adaptive($rank))
+        }
+
+        #[op_impl(aten::$adaptive_max_backward, CUDA)]
+        fn $adaptive_max_backward(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
+            aten::check_adaptive_gradient($rank, grad_output, this)?;
+            aten::check_indices(this, indices, grad_output.sizes())?;
+            check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
+            let spec = aten::pooled_like($rank, this, this.sizes());
+            to_largest($rank, grad_output, spec, indices, Parts::adaptive($rank))
+        }
+    )*};
+}
+
+pools! {
+    2 max_pool2d_with_indices max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward
+    _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward;
+    3 max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward
+    _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
+}
+
+fn largest(rank: usize, this: &Tensor, spec: &Spec, parts: Parts) -> Result<(Tensor, Tensor)> {
+    let out = spec.clone().on(this.device())?;
+    let found = Spec { dtype: DType::I64, ..spec.clone() }.on(this.device())?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+    let places = (launch.place(&out)?, launch.place(&found)?, launch.place(this)?);
+    let images = (Images::of(&out, rank), Images::of(this, rank));
+    let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts);
+    launch.run(&POOLING, "largest", &[this.dtype()], Grid::cover(count), arguments)?;
+    Ok((out, found))
+}
+
+fn to_largest(rank: usize, grad_output: &Tensor, spec: Spec, indices: &Tensor, parts: Parts) -> Result<Tensor> {
+    let out = spec.on(grad_output.device())?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+    let places = (launch.place(&out)?, launch.place(grad_output)?, launch.place(indices)?);
+    let images = (Images::of(&out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
+    let arguments = (count, places.0, places.1, places.2, images.0, images.1, images.2, parts);
+    launch.run(&POOLING, "to_largest", &[out.dtype()], Grid::cover(count), arguments)?;
+    Ok(out)
+}
+
+fn average(rank: usize, this: &Tensor, spec: Spec, parts: Parts) -> Result<Tensor> {
+    pooled("average", rank, this, spec, parts)
+}
+
+fn to_all(rank: usize, grad_output: &Tensor, spec: Spec, parts: Parts) -> Result<Tensor> {
+    pooled("to_all", rank, grad_output, spec, parts)
+}
+
+fn pooled(template: &'static str, rank: usize, this: &Tensor, spec: Spec, parts: Parts) -> Result<Tensor> {
+    let out = spec.on(this.device())?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+    let images = (Images::of(&out, rank), Images::of(this, rank));
+    let arguments = (count, launch.place(&out)?, launch.place(this)?, images.0, images.1, parts);
+    launch.run(&POOLING, template, &[out.dtype()], Grid::cover(count), arguments)?;
+    Ok(out)
+}
