@@ -18,6 +18,22 @@ fn device() -> (Device, MutexGuard<'static, ()>) {
     ("cuda:0".parse().unwrap(), alone)
 }
 
+/// Blocks and threads come in any order: for a while, the last one first.
+struct Backwards;
+
+impl Backwards {
+    fn on(backwards: bool) -> Self {
+        kernels_cuda::emulate_backwards(backwards);
+        Self
+    }
+}
+
+impl Drop for Backwards {
+    fn drop(&mut self) {
+        kernels_cuda::emulate_backwards(false);
+    }
+}
+
 fn to(tensor: &Tensor, device: Device) -> Tensor {
     aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
 }
@@ -66,7 +82,8 @@ fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
 fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
     let (cuda, _alone) = device();
     let all = sized(&numbers(2 * 5001, 3000), &[2, 5001]);
-    for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8] {
+    for (number, dtype) in [DType::F32, DType::BF16, DType::I64, DType::U8].into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
         let line = if dtype.is_floating() { all.clone() } else { aten::nan_to_num(&all, None, None, None).unwrap() };
         let line = aten::to_dtype(&line, dtype, false, true, None).unwrap();
         let there = to(&line, cuda);
@@ -98,6 +115,7 @@ fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
 #[test]
 fn what_masks_pick_is_found_in_many_blocks() {
     let (cuda, _alone) = device();
+    let _order = Backwards::on(true);
     let here = sized(&numbers(3 * 20_011, 9), &[3, 20_011]);
     let there = to(&here, cuda);
     assert_same(&aten::nonzero(&there).unwrap(), &aten::nonzero(&here).unwrap(), "positions");
@@ -133,8 +151,7 @@ fn rows_that_meet_are_added_whatever_the_tiles() {
     for (number, (rows, below)) in
         [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)].into_iter().enumerate()
     {
-        // Blocks and threads come in any order.
-        kernels_cuda::emulate_backwards(number % 2 == 1);
+        let _order = Backwards::on(number % 2 == 1);
         let (grad, list) = (exact(rows * 6, &[rows, 6]), positions(rows, below));
         let (there, list_there) = (to(&grad, cuda), to(&list, cuda));
         let found = aten::embedding_dense_backward(&there, &list_there, below, 0, false).unwrap();
@@ -148,7 +165,6 @@ fn rows_that_meet_are_added_whatever_the_tiles() {
         let found = put(&to(&this, cuda), &list_there, &to(&values, cuda));
         assert_same(&found, &put(&this, &list, &values), &format!("{rows} put to {below}"));
     }
-    kernels_cuda::emulate_backwards(false);
 }
 
 #[test]
