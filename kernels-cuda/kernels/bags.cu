@@ -40,13 +40,8 @@ template <class C>
 __global__ void __launch_bounds__(256)
     bagged(Bags bags, i64 width, const u8 *weight, i32 dtype, const u8 *shares, i32 mode, u8 *to, u8 *counts, u8 *most, bool narrow) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x, columns = width ? width : 1;
-    i64 bag = at / columns, col = at - bag * columns, size;
+    i64 bag = at / columns, col = at - bag * columns, size = size_of(dtype);
     if (bag >= bags.count) return;
-    switch (dtype) {
-    case F64: size = 8; break;
-    case F32: size = 4; break;
-    default: size = 2; break;
-    }
     if (col == 0) {
         bags.check(bag);
         if (bag + 1 < bags.offsets.count) bags.check(bag + 1);
@@ -100,7 +95,7 @@ __global__ void __launch_bounds__(256)
     i64 place = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (place >= count) return;
     C share = 1;
-    if (shares) share = load<C>(shares + place * (dtype == F64 ? 8 : dtype == F32 ? 4 : 2), dtype);
+    if (shares) share = load<C>(shares + place * size_of(dtype), dtype);
     i64 bag = bags[place];
     if (counts) share /= u64(bag) < u64(most) && counts[bag] > 0 ? C(counts[bag]) : C(1);
     to[place] = share;

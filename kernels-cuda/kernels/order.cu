@@ -24,7 +24,7 @@ static const u32 NOWHERE = ~0u;
 
 // Short lines, several to a block; of each, the first `most`.
 template <class T>
-__global__ void __launch_bounds__(1024) sort_short(Lines lines, u32 width, u32 most, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(1024) sort_short(Ranks lines, u32 width, u32 most, u8 *values, i64 *indices) {
     typedef typename Rank<T>::type K;
     SHARED_BYTES(bytes);
     u32 room = 2 * blockDim.x;
@@ -55,7 +55,7 @@ template <class K> struct Found {
 
 // The `nth` smallest key of a line, counted from one, digit by digit. Keys have so many `bits`.
 template <class K>
-__device__ __forceinline__ Found<K> select(const Lines &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
+__device__ __forceinline__ Found<K> select(const Ranks &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
     __shared__ u32 chosen, before_chosen;
     K known = 0, mask = 0;
     u32 times = 0;
@@ -99,7 +99,7 @@ __device__ __forceinline__ Found<K> select(const Lines &lines, u64 first, u32 nt
 // The `most` first of each line, a block for each, which has a thread for two at least.
 template <class T>
 __global__ void __launch_bounds__(512)
-    foremost(Lines lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
+    foremost(Ranks lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
     typedef typename Rank<T>::type K;
     SHARED_BYTES(bytes);
     __shared__ u32 counts[256], scratch[32], taken;
@@ -140,7 +140,7 @@ enum { NTH, MEDIAN, MEDIAN_OF_NUMBERS };
 
 // One element of each line: the `nth` smallest, counted from one, or the median.
 template <class T>
-__global__ void __launch_bounds__(512) nth_of(Lines lines, u32 nth, i32 which, u32 bits, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(512) nth_of(Ranks lines, u32 nth, i32 which, u32 bits, u8 *values, i64 *indices) {
     typedef typename Rank<T>::type K;
     __shared__ u32 counts[256], scratch[32], spot;
     u64 first = u64(blockIdx.x) * lines.size;
@@ -178,7 +178,7 @@ template <class K> struct Tile {
     static const u32 EACH = 64 / sizeof(K), SIZE = 256 * EACH;
 };
 
-template <class T> __global__ void __launch_bounds__(256) ranked(Lines lines, typename Rank<T>::type *keys) {
+template <class T> __global__ void __launch_bounds__(256) ranked(Ranks lines, typename Rank<T>::type *keys) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < u64(lines.count) * lines.size) keys[at] = lines.key<typename Rank<T>::type>(at);
 }
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(256)
 }
 
 // The elements at the first `most` places of each line, and the places.
-__global__ void __launch_bounds__(256) taken(Lines lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(256) taken(Ranks lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
     u64 to = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (to >= u64(lines.count) * most) return;
     u64 line = to / most;
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(256) taken(Lines lines, u32 most, const u32 *p
 
 // The most frequent element of each line that is sorted, the smallest of several, and the last place that it is from.
 template <class T>
-__global__ void __launch_bounds__(512) most_frequent(Lines lines, const i64 *places, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(512) most_frequent(Ranks lines, const i64 *places, u8 *values, i64 *indices) {
     typedef typename Rank<T>::type K;
     __shared__ u64 scratch[32];
     u64 first = u64(blockIdx.x) * lines.size;

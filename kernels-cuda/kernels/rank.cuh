@@ -50,8 +50,8 @@ __device__ __forceinline__ void copy_element(u8 *to, const u8 *from, u32 size) {
     }
 }
 
-// Lines of elements side by side.
-struct Lines {
+// Lines of elements side by side, to be ordered.
+struct Ranks {
     const u8 *at;
     u32 count, size, element;
     i32 dtype;

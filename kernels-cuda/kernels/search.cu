@@ -1,20 +1,11 @@
 // Where numbers are among others, which are sorted.
-#include "rank.cuh"
+#include "opdispatch.cuh"
 
 struct Row {
     const u8 *at;
     i32 dtype;
     i64 width;
 };
-
-__device__ __forceinline__ u32 size_of(int dtype) {
-    switch (dtype) {
-    case I64: case F64: return 8;
-    case I32: case F32: return 4;
-    case U8: case I8: case BOOL: return 1;
-    default: return 2;
-    }
-}
 
 // Each of several rows has `each` wanted numbers of its own. `order`, if somewhere, says where the row's numbers are in order.
 template <class C>

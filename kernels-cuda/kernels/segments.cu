@@ -37,8 +37,6 @@ template <class C> __device__ __forceinline__ C together(i32 reduce, C a, C b) {
     }
 }
 
-__device__ __forceinline__ u32 size_of(i32 dtype) { return dtype == F64 ? 8 : dtype == F32 ? 4 : 2; }
-
 // A thread for each segment and column. `whole` says that a mean of nothing is none.
 template <class T>
 __global__ void __launch_bounds__(256) reduced(Segments s, const u8 *data, i32 dtype, u8 *to, double start, bool whole) {

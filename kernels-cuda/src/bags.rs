@@ -164,7 +164,7 @@ fn _embedding_bag_dense_backward(
         meeting.add(dtype, &[1], &column(&out)?, &column(&grad)?, None, None)?;
         return Ok(out);
     }
-    let list = List::of(indices, indices.sizes(), num_weights, 1);
+    let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
     let meeting = Meeting::new(&lists.places(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
     let bags = packed(offset2bag, DType::I64)?;

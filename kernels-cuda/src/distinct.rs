@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
 use crate::copying::packed;
 use crate::kernel::{Kernel, Launch, Place};
 use crate::machine::Grid;
-use crate::order::Lines;
+use crate::order::Ranks;
 use crate::prefix::{known, prefixed};
 
 static DISTINCT: Kernel = Kernel::new("distinct", include_str!("../kernels/distinct.cu"), |instances| {
@@ -36,7 +36,7 @@ fn order(rows: &Tensor) -> Result<Tensor> {
             Some(order) => aten::index_select(&column, 0, order)?,
             None => packed(&column, column.dtype())?,
         };
-        let (_, places) = Lines::one(&column).sorted()?;
+        let (_, places) = Ranks::one(&column).sorted()?;
         let places = places.restride(Geometry::contiguous(&[places.geometry().count()]))?;
         order = Some(match &order {
             Some(order) => aten::index_select(order, 0, &places)?,
@@ -67,7 +67,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
     let flags = room(count)?;
     let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
-    let arguments = (count, width, Lines::one(&rows).given(launch)?, order, launch.place(&flags)?);
+    let arguments = (count, width, Ranks::one(&rows).given(launch)?, order, launch.place(&flags)?);
     launch.run(&DISTINCT, "differs", &[key], Grid::cover(count), arguments)?;
     let kinds = prefixed(launch, &flags)?;
     let inverse_sizes = if dim.is_some() { &[count] } else { this.sizes() };

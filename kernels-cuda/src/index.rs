@@ -38,9 +38,8 @@ pub(crate) fn extent(tensor: &Tensor, dim: usize) -> (i64, i64) {
 fn gather(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result<Tensor> {
     let (spec, at) = aten::gather_spec(this, dim, index)?;
     let out = spec.on(this.device())?;
-    let (launch, (size, step)) = (Launch::on(&out)?, extent(this, at));
-    let sizes = out.sizes();
-    let lists = Lists::one(List::of(index, sizes, size, step), false, site!("aten::gather", "index"));
+    let (launch, sizes) = (Launch::on(&out)?, out.sizes());
+    let lists = Lists::one(List::of(index, sizes, extent(this, at)), false, site!("aten::gather", "index"));
     let from = beside(launch, this, sizes.len(), Some(at))?;
     gathered(launch, this.dtype(), sizes, &Side::of(launch, &out, sizes)?, &from, lists)?;
     Ok(out)
@@ -50,9 +49,8 @@ fn gather(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result
 fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     let (spec, at) = aten::index_select_spec(this, dim, index)?;
     let out = spec.on(this.device())?;
-    let (launch, (size, step)) = (Launch::on(&out)?, extent(this, at));
-    let sizes = out.sizes();
-    let list = List::along(index, sizes.len(), at, size, step);
+    let (launch, sizes) = (Launch::on(&out)?, out.sizes());
+    let list = List::along(index, sizes.len(), at, extent(this, at));
     let lists = Lists::one(list, false, site!("aten::index_select", "index"));
     let from = beside(launch, this, sizes.len(), Some(at))?;
     gathered(launch, this.dtype(), sizes, &Side::of(launch, &out, sizes)?, &from, lists)?;
@@ -64,7 +62,7 @@ fn take(this: &Tensor, index: &Tensor) -> Result<Tensor> {
     let out = aten::take_spec(this, index)?.on(this.device())?;
     let (launch, row) = (Launch::on(&out)?, packed(this, this.dtype())?);
     let (sizes, element) = (out.sizes(), i64::try_from(this.dtype().size()).unwrap_or(1));
-    let list = List::of(index, sizes, row.geometry().count(), element);
+    let list = List::of(index, sizes, (row.geometry().count(), element));
     let from = Side { at: launch.place(&row)?, steps: Dims::from_elem(0, sizes.len()) };
     let lists = Lists::one(list, true, site!("aten::take", "index"));
     gathered(launch, this.dtype(), sizes, &Side::of(launch, &out, sizes)?, &from, lists)?;
@@ -120,8 +118,7 @@ impl Indices {
                 Some(geometry) => index.restride(geometry)?,
                 None => index.clone(),
             };
-            let (size, step) = extent(tensor, dim);
-            Ok(List::of(&index, sizes, size, step))
+            Ok(List::of(&index, sizes, extent(tensor, dim)))
         });
         let lists = Lists { all: all.collect::<Result<_>>()?, wraps: true, site };
         Ok((Side { at: launch.place(tensor)?, steps }, lists))

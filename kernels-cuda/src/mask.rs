@@ -163,9 +163,9 @@ fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tenso
     let source = packed(source, source.dtype())?;
     let ((count, flags, starts), launch) = (picked.places()?, picked.launch);
     let (spread, size) = (Dimensions::spread("self", out.geometry())?, source.geometry().count());
-    let site = site!("aten::masked_scatter", "source");
     let (to, from) = (launch.place(&out)?, launch.place(&source)?);
-    let arguments = (count, flags, starts, to, from, spread, size, site, launch.faults());
+    let noted = (site!("aten::masked_scatter", "source"), launch.faults());
+    let arguments = (count, flags, starts, to, from, spread, size, noted.0, noted.1);
     launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?;
     Ok(out)
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::{Dims, ErrorKind, Spec};
 use crate::copying::{packed, write};
 use crate::kernel::{Kernel, Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::order::Lines;
+use crate::order::Ranks;
 use crate::picks::{List, Lists, computed_in, site};
 use crate::walk::Steps;
 
@@ -71,7 +71,7 @@ impl Rows {
 impl Meeting {
     /// Of rows that go to these numbers, which are at most `limit`.
     pub(crate) fn new(keys: &Tensor, limit: i64, skipped: i64) -> Result<Self> {
-        let (keys, places) = Lines::one(keys).below(limit).sorted()?;
+        let (keys, places) = Ranks::one(keys).below(limit).sorted()?;
         Ok(Self { keys, places, limit, skipped })
     }
 
@@ -149,7 +149,7 @@ fn embedding_dense_backward(
         return Err(ErrorKind::UnsupportedDType { operator, argument: "grad_output", dtype, supported }.into());
     }
     let rows = packed(grad_output, dtype)?;
-    let list = List::of(indices, indices.sizes(), num_weights, 1);
+    let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
     let keys = lists.places(launch, indices.sizes(), num_weights)?;
     let meeting = Meeting::new(&keys, num_weights, padding_idx)?;

@@ -113,19 +113,20 @@ impl Rows {
 pub(crate) fn joined(out: &Tensor, parts: &[&Tensor], dim: usize) -> Result<()> {
     let launch = Launch::on(out)?;
     let whole = Rows::of(launch, out, dim)?;
-    let (mut together, mut all, mut start) = (Vec::new(), 0_u64, 0);
+    let (mut together, mut all, mut next) = (Vec::new(), 0_u64, 0);
     for part in parts {
-        let view = aten::narrow(out, i64::try_from(dim).unwrap_or(0), start, part.sizes()[dim])?;
-        start += part.sizes()[dim];
+        let start = next;
+        next += part.sizes()[dim];
         if part.geometry().count() == 0 {
             continue;
         }
         let rows = if part.dtype() == out.dtype() && whole.is_some() { Rows::of(launch, part, dim)? } else { None };
-        let (Some(rows), Some(whole)) = (rows, &whole) else {
-            crate::copying::write(&mut view.clone(), part)?;
+        let Some(rows) = rows else {
+            let at = i64::try_from(dim).unwrap_or(0);
+            crate::copying::write(&mut aten::narrow(out, at, start, part.sizes()[dim])?, part)?;
             continue;
         };
-        let to = launch.place(&view)?.address() - whole.at.address();
+        let to = start.cast_unsigned() * out.strides()[dim].cast_unsigned() * out.dtype().size() as u64;
         all |= rows.at.address() | (rows.pitch | rows.width).cast_unsigned() | to;
         together.push((rows, to));
     }

@@ -25,9 +25,9 @@ const SHORT: i64 = 2048;
 /// The most elements that are found by their digits.
 const FEW: i64 = 1024;
 
-/// Lines of elements side by side.
+/// Lines of elements side by side, to be ordered.
 #[derive(Clone)]
-pub(crate) struct Lines {
+pub(crate) struct Ranks {
     pub(crate) elements: Tensor,
     pub(crate) count: i64,
     pub(crate) size: i64,
@@ -36,7 +36,7 @@ pub(crate) struct Lines {
     bits: u32,
 }
 
-/// `struct Lines` of the kernels.
+/// `struct Ranks` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Given {
@@ -63,7 +63,7 @@ pub(crate) enum Nth {
     },
 }
 
-impl Lines {
+impl Ranks {
     /// The lines of a tensor along a dimension.
     pub(crate) fn along(this: &Tensor, dim: i64, descending: bool) -> Result<Self> {
         if this.dtype().is_complex() {

@@ -54,12 +54,12 @@ pub(crate) struct List {
 
 impl List {
     /// An index, stretched to the sizes of the walk.
-    pub(crate) fn of(index: &Tensor, sizes: &[i64], size: i64, step: i64) -> Self {
+    pub(crate) fn of(index: &Tensor, sizes: &[i64], (size, step): (i64, i64)) -> Self {
         Self { index: index.clone(), steps: steps(index, sizes), size, step }
     }
 
     /// A list of one dimension, for one dimension of the walk.
-    pub(crate) fn along(index: &Tensor, rank: usize, dim: usize, size: i64, step: i64) -> Self {
+    pub(crate) fn along(index: &Tensor, rank: usize, dim: usize, (size, step): (i64, i64)) -> Self {
         let element = i64::try_from(index.dtype().size()).unwrap_or(1);
         let mut steps = Dims::from_elem(0, rank);
         if let Some(own) = steps.get_mut(dim) {
@@ -124,7 +124,7 @@ impl Lists {
         while self.all.len() > MOST {
             let all: SmallVec<_> = self.all.drain(..MOST).collect();
             let some = Self { all, wraps: self.wraps, site: self.site };
-            self.all.push(List::of(&some.places(launch, sizes, 0)?, sizes, i64::MAX, 1));
+            self.all.push(List::of(&some.places(launch, sizes, 0)?, sizes, (i64::MAX, 1)));
         }
         Ok(self)
     }

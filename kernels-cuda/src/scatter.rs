@@ -1,5 +1,8 @@
 //! Elements put where positions, or a view, say.
 
+mod views;
+mod way;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
 
@@ -10,94 +13,8 @@ use crate::kernel::Launch;
 use crate::meet::{Meeting, Rows};
 use crate::moves::{Side, copied};
 use crate::number::{is_single, single};
-use crate::picks::{Join, List, Lists, Source, combined, computed_in, put, share, site};
-
-/// How elements that are there and that come are made one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Reduce {
-    join: Join,
-    mean: bool,
-}
-
-impl Reduce {
-    const SUM: Self = Self { join: Join::Sum, mean: false };
-
-    fn parse(word: &str) -> Result<Self, BadArgument> {
-        let join = match word {
-            "sum" | "add" | "mean" => Join::Sum,
-            "prod" | "multiply" => Join::Product,
-            "amax" => Join::Greatest,
-            "amin" => Join::Least,
-            _ => return Err(BadArgument::value("reduce", word, "`sum`, `prod`, `mean`, `amax` or `amin`")),
-        };
-        Ok(Self { join, mean: word == "mean" })
-    }
-
-    /// What changes nothing, of a type that is computed in.
-    fn neutral(self, computed: DType) -> Scalar {
-        let real = |fraction: f64, narrow: i32, wide: i64| match computed {
-            DType::F32 | DType::F64 => Scalar::Float(fraction),
-            DType::I32 => Scalar::Int(narrow.into()),
-            _ => Scalar::Int(wide),
-        };
-        match self.join {
-            Join::Sum => Scalar::Int(0),
-            Join::Product => Scalar::Int(1),
-            Join::Greatest => real(f64::NEG_INFINITY, i32::MIN, i64::MIN),
-            Join::Least => real(f64::INFINITY, i32::MAX, i64::MAX),
-        }
-    }
-}
-
-/// Where elements go in a tensor that is laid out somehow.
-struct Way<'a> {
-    launch: Launch,
-    sizes: &'a [i64],
-    lists: &'a dyn Fn(&Tensor) -> Result<(Side, Lists)>,
-}
-
-impl Way<'_> {
-    /// A copy of `this` with elements in place of its own.
-    fn put(&self, this: &Tensor, source: &Source, spec: Spec) -> Result<Tensor> {
-        let out = copied(this, spec)?;
-        let (to, lists) = (self.lists)(&out)?;
-        put(self.launch, out.dtype(), self.sizes, &to, source, lists)?;
-        Ok(out)
-    }
-
-    /// A copy of `this` with elements of `dtype` made one with its own.
-    fn combine(
-        &self,
-        this: &Tensor,
-        source: &Source,
-        dtype: DType,
-        how: Reduce,
-        include: bool,
-        spec: Spec,
-    ) -> Result<Tensor> {
-        let computed = computed_in(this.dtype());
-        if computed.is_complex() {
-            return Err(BadArgument::dtype("self", this.dtype(), "real").into());
-        }
-        let sum = copied(this, Spec { dtype: computed, geometry: spec.geometry.clone() })?;
-        if !include {
-            let (to, lists) = (self.lists)(&sum)?;
-            let neutral = Source::Number(how.neutral(computed));
-            put(self.launch, computed, self.sizes, &to, &neutral, lists)?;
-        }
-        let (to, lists) = (self.lists)(&sum)?;
-        combined(self.launch, [computed, dtype], self.sizes, &to, source, lists, how.join)?;
-        if how.mean {
-            let mut counts = Spec { dtype: DType::I64, geometry: spec.geometry.clone() }.on(this.device())?;
-            write(&mut counts, &Tensor::number(i64::from(include).into()))?;
-            let (to, lists) = (self.lists)(&counts)?;
-            let one = Source::Number(1.into());
-            combined(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, Join::Sum)?;
-            share(self.launch, &sum, &counts)?;
-        }
-        if spec.dtype == computed { Ok(sum) } else { copied(&sum, spec) }
-    }
-}
+use crate::picks::{List, Lists, Source, computed_in, site};
+use way::{Reduce, Way};
 
 /// Runs `f` with the way to where an index picks along a dimension.
 fn indexed<R>(
@@ -109,8 +26,7 @@ fn indexed<R>(
 ) -> Result<R> {
     let (launch, sizes) = (Launch::on(this)?, index.sizes());
     let lists = |tensor: &Tensor| {
-        let (size, step) = extent(tensor, at);
-        let list = List::of(index, sizes, size, step);
+        let list = List::of(index, sizes, extent(tensor, at));
         Ok((beside(launch, tensor, sizes.len(), Some(at))?, Lists::one(list, false, site)))
     };
     f(&Way { launch, sizes, lists: &lists })
@@ -201,8 +117,7 @@ fn listed<R>(
 ) -> Result<R> {
     let launch = Launch::on(this)?;
     let lists = |tensor: &Tensor| {
-        let (size, step) = extent(tensor, at);
-        let list = List::along(index, sizes.len(), at, size, step);
+        let list = List::along(index, sizes.len(), at, extent(tensor, at));
         Ok((beside(launch, tensor, sizes.len(), Some(at))?, Lists::one(list, wraps, site)))
     };
     f(&Way { launch, sizes, lists: &lists })
@@ -282,7 +197,7 @@ fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumul
     if accumulate {
         let out = copied(this, spec)?;
         let (to, lists) = indices.through(launch, &out, site)?;
-        accumulated(launch, &out, &indices.indexed, to, lists, values)?;
+        accumulated(launch, &out, &indices.indexed, &to, lists, values)?;
         return Ok(out);
     }
     let source = if is_single(values) {
@@ -299,7 +214,7 @@ fn accumulated(
     launch: Launch,
     out: &Tensor,
     indexed: &aten::Indexed,
-    to: Side,
+    to: &Side,
     lists: Lists,
     values: &Tensor,
 ) -> Result<()> {
@@ -327,7 +242,7 @@ fn put_flat(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) ->
     let (launch, sizes, site) = (Launch::on(this)?, index.sizes(), site!("aten::put", "index"));
     let lists = |tensor: &Tensor| {
         let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
-        let list = List::of(index, sizes, tensor.geometry().count(), element);
+        let list = List::of(index, sizes, (tensor.geometry().count(), element));
         let to = Side { at: launch.place(tensor)?, steps: Dims::from_elem(0, sizes.len()) };
         Ok((to, Lists::one(list, true, site)))
     };
@@ -339,54 +254,4 @@ fn put_flat(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) ->
         way.put(this, &from, row)?
     };
     if row.strides() == spec.geometry.strides() { Ok(row) } else { copied(&row, spec) }
-}
-
-/// A copy of `this` with `src` in place of what `view` shows of it.
-fn replaced(this: &Tensor, src: &Tensor, view: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    let out = copied(this, aten::scattered_spec(this, &view(this)?, src)?)?;
-    write(&mut view(&out)?, src)?;
-    Ok(out)
-}
-
-#[op_impl(aten::select_scatter, CUDA)]
-fn select_scatter(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    replaced(this, src, |tensor| aten::select_int(tensor, dim, index))
-}
-
-#[op_impl(aten::slice_scatter, CUDA)]
-fn slice_scatter(
-    this: &Tensor,
-    src: &Tensor,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> Result<Tensor> {
-    replaced(this, src, |tensor| aten::slice(tensor, dim, start, end, step))
-}
-
-#[op_impl(aten::diagonal_scatter, CUDA)]
-fn diagonal_scatter(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    replaced(this, src, |tensor| aten::diagonal(tensor, offset, dim1, dim2))
-}
-
-#[op_impl(aten::as_strided_scatter, CUDA)]
-fn as_strided_scatter(
-    this: &Tensor,
-    src: &Tensor,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: Option<i64>,
-) -> Result<Tensor> {
-    let part = aten::as_strided(this, size, stride, storage_offset)?;
-    let spec = aten::scattered_spec(this, &part, src)?;
-    let bytes = i64::try_from(this.storage().size()).unwrap_or(i64::MAX);
-    let all = Geometry::contiguous(&[bytes / i64::try_from(this.dtype().size()).unwrap_or(1)]);
-    // The view may show what `this` does not, so all of the memory is copied.
-    let memory = crate::copying::copied(&this.restride(all)?, this.dtype())?;
-    write(&mut memory.restride(part.geometry().clone())?, src)?;
-    if spec.geometry.strides() == this.strides() {
-        return Ok(memory.restride(this.geometry().clone())?);
-    }
-    copied(&memory.restride(this.geometry().clone())?, spec)
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::{Geometry, Spec, result_dtype};
 use crate::copying::packed;
 use crate::kernel::{Kernel, Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::order::Lines;
+use crate::order::Ranks;
 use crate::picks::site;
 
 static SEARCH: Kernel = Kernel::new("search", include_str!("../kernels/search.cu"), |instances| {
@@ -70,11 +70,11 @@ fn found(spec: Spec, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: 
     };
     let (launch, computed) = (Launch::on(&row)?, compared([boundaries, wanted]));
     let wanted = crate::index::here(wanted, boundaries)?;
-    let (sorted, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
+    let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
     let order = order.map_or(Ok(Place::NULL), |order| launch.place(&order))?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), row.geometry().count());
-    let sides = (Row::of(launch, &wanted)?, Row::of(launch, &sorted)?);
+    let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
     let narrow = row.dtype() == DType::I32;
     let arguments = (count, sides.0, sides.1, each, right, order, launch.place(&row)?, narrow, site, launch.faults());
     launch.run(&SEARCH, "placed", &[computed], Grid::cover(count), arguments)?;
@@ -96,7 +96,7 @@ fn isin(elements: &Tensor, test_elements: &Tensor, _assume_unique: bool, invert:
     let (elements, tests) = (elements?, packed(&tests?, computed)?);
     let elements = packed(&elements, elements.dtype())?;
     let launch = Launch::on(&out)?;
-    let (sorted, _) = Lines::one(&tests).sorted()?;
+    let (sorted, _) = Ranks::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
     let arguments = (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(&out)?);
     launch.run(&SEARCH, "among", &[computed], Grid::cover(count), arguments)?;

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, Geometry, Spec};
 
 use crate::copying::packed;
-use crate::order::{Found, Lines, Nth, placed};
+use crate::order::{Found, Nth, Ranks, placed};
 
 fn both((values, indices): &Found, spec: Spec, dim: i64) -> Result<(Tensor, Tensor)> {
     let places = Spec { dtype: DType::I64, ..spec.clone() };
@@ -14,7 +14,7 @@ fn both((values, indices): &Found, spec: Spec, dim: i64) -> Result<(Tensor, Tens
 #[op_impl(aten::sort, CUDA)]
 fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::sort_spec(this, dim)?;
-    both(&Lines::along(this, dim, descending)?.sorted()?, spec, dim)
+    both(&Ranks::along(this, dim, descending)?.sorted()?, spec, dim)
 }
 
 #[op_impl(aten::sort_stable, CUDA)]
@@ -25,7 +25,7 @@ fn sort_stable(this: &Tensor, _stable: Option<bool>, dim: i64, descending: bool)
 #[op_impl(aten::topk, CUDA)]
 fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, _sorted: bool) -> Result<(Tensor, Tensor)> {
     let spec = aten::topk_spec(this, k, dim)?;
-    both(&Lines::along(this, dim, largest)?.first(k)?, spec, dim)
+    both(&Ranks::along(this, dim, largest)?.first(k)?, spec, dim)
 }
 
 /// One element of each line.
@@ -33,11 +33,11 @@ fn one(
     this: &Tensor,
     dim: i64,
     keepdim: bool,
-    choose: impl FnOnce(&Lines) -> Result<Found>,
+    choose: impl FnOnce(&Ranks) -> Result<Found>,
 ) -> Result<(Tensor, Tensor)> {
     let spec = aten::extreme_spec(this, &[dim], keepdim)?;
     let shaped = |found: &Tensor| found.restride(Geometry::contiguous(spec.geometry.sizes()));
-    let (values, indices) = choose(&Lines::along(this, dim, false)?)?;
+    let (values, indices) = choose(&Ranks::along(this, dim, false)?)?;
     Ok((shaped(&values)?, shaped(&indices)?))
 }
 
@@ -59,7 +59,7 @@ fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tens
 
 #[op_impl(aten::mode, CUDA)]
 fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one(this, dim, keepdim, Lines::most_frequent)
+    one(this, dim, keepdim, Ranks::most_frequent)
 }
 
 /// The median of all elements; of none, what is not a number.
@@ -71,7 +71,7 @@ fn median_of_all(this: &Tensor, of_numbers: bool) -> Result<Tensor> {
     }
     let row = packed(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).at(row.geometry().offset()))?;
-    let (median, _) = Lines::along(&row, 0, false)?.nth(Nth::Median { of_numbers })?;
+    let (median, _) = Ranks::along(&row, 0, false)?.nth(Nth::Median { of_numbers })?;
     Ok(median.restride(Geometry::contiguous(&Dims::new()))?)
 }
 

@@ -10,12 +10,30 @@ use kernels_cpu as _;
 /// Faults are a device's: one test at a time looks at them.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn device() -> (Device, MutexGuard<'static, ()>) {
+/// A device, or none where the system has no C++ compiler to emulate one with.
+fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !kernels_cuda::is_available() {
-        kernels_cuda::emulate();
+    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
+        println!("skipped: there is no device, and no C++ compiler");
+        return None;
     }
-    ("cuda:0".parse().unwrap(), alone)
+    Some(("cuda:0".parse().unwrap(), alone))
+}
+
+/// Blocks and threads come in any order: for a while, the last one first.
+struct Backwards;
+
+impl Backwards {
+    fn on(backwards: bool) -> Self {
+        kernels_cuda::emulate_backwards(backwards);
+        Self
+    }
+}
+
+impl Drop for Backwards {
+    fn drop(&mut self) {
+        kernels_cuda::emulate_backwards(false);
+    }
 }
 
 fn to(tensor: &Tensor, device: Device) -> Tensor {
@@ -64,9 +82,10 @@ fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
 
 #[test]
 fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
-    let (cuda, _alone) = device();
-    let all = sized(&numbers(2 * 9001, 5000), &[2, 9001]);
-    for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16, DType::I64, DType::I16, DType::U8] {
+    let Some((cuda, _alone)) = device() else { return };
+    let all = sized(&numbers(2 * 5001, 3000), &[2, 5001]);
+    for (number, dtype) in [DType::F32, DType::BF16, DType::I64, DType::U8].into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
         let line = if dtype.is_floating() { all.clone() } else { aten::nan_to_num(&all, None, None, None).unwrap() };
         let line = aten::to_dtype(&line, dtype, false, true, None).unwrap();
         let there = to(&line, cuda);
@@ -75,13 +94,13 @@ fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
             let (expected, expected_places) = aten::sort(&line, 1, descending).unwrap();
             assert_same(&values, &expected, &format!("{dtype}"));
             assert_same(&places, &expected_places, &format!("{dtype}, places"));
-            for k in [1, 37, 1024, 3000] {
+            for k in [37, 3000] {
                 let (_, places) = aten::topk(&there, k, 1, descending, true).unwrap();
                 let (_, expected) = aten::topk(&line, k, 1, descending, true).unwrap();
                 assert_same(&places, &expected, &format!("{k} of {dtype}"));
             }
         }
-        for k in [1, 4000, 9001] {
+        for k in [1, 4000] {
             let (_, place) = aten::kthvalue(&there, k, 1, false).unwrap();
             assert_same(&place, &aten::kthvalue(&line, k, 1, false).unwrap().1, &format!("{k} of {dtype}"));
         }
@@ -97,7 +116,8 @@ fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
 
 #[test]
 fn what_masks_pick_is_found_in_many_blocks() {
-    let (cuda, _alone) = device();
+    let Some((cuda, _alone)) = device() else { return };
+    let _order = Backwards::on(true);
     let here = sized(&numbers(3 * 20_011, 9), &[3, 20_011]);
     let there = to(&here, cuda);
     assert_same(&aten::nonzero(&there).unwrap(), &aten::nonzero(&here).unwrap(), "positions");
@@ -129,8 +149,11 @@ fn exact(count: i64, sizes: &[i64]) -> Tensor {
 
 #[test]
 fn rows_that_meet_are_added_whatever_the_tiles() {
-    let (cuda, _alone) = device();
-    for (rows, below) in [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)] {
+    let Some((cuda, _alone)) = device() else { return };
+    for (number, (rows, below)) in
+        [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)].into_iter().enumerate()
+    {
+        let _order = Backwards::on(number % 2 == 1);
         let (grad, list) = (exact(rows * 6, &[rows, 6]), positions(rows, below));
         let (there, list_there) = (to(&grad, cuda), to(&list, cuda));
         let found = aten::embedding_dense_backward(&there, &list_there, below, 0, false).unwrap();
@@ -148,7 +171,7 @@ fn rows_that_meet_are_added_whatever_the_tiles() {
 
 #[test]
 fn more_lists_than_a_launch_takes_pick_together() {
-    let (cuda, _alone) = device();
+    let Some((cuda, _alone)) = device() else { return };
     let this = exact(3 * 4 * 2 * 5 * 3 * 2 * 4, &[3, 4, 2, 5, 3, 2, 4]);
     let lists: Vec<Tensor> = [3, 4, 2, 5, 3, 2].iter().map(|&size| positions(50, size)).collect();
     let index = |this: &Tensor, device: Device| {
@@ -160,7 +183,7 @@ fn more_lists_than_a_launch_takes_pick_together() {
 
 #[test]
 fn more_tensors_than_a_launch_takes_are_joined() {
-    let (cuda, _alone) = device();
+    let Some((cuda, _alone)) = device() else { return };
     let parts: Vec<Tensor> = (0..150).map(|i| exact(3 * (1 + i % 5), &[3, 1 + i % 5])).collect();
     let there: Vec<Tensor> = parts.iter().map(|part| to(part, cuda)).collect();
     assert_same(&aten::cat(&there, 1).unwrap(), &aten::cat(&parts, 1).unwrap(), "many parts");
