@@ -240,6 +240,11 @@ impl Place {
         Self(self.0.wrapping_add(bytes))
     }
 
+    /// As a number.
+    pub(crate) const fn address(self) -> u64 {
+        self.0
+    }
+
     /// Whether it is a multiple of so many bytes.
     #[must_use]
     pub const fn is_aligned_to(self, bytes: u64) -> bool {

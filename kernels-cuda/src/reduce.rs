@@ -11,7 +11,7 @@ use crate::copying::packed;
 use crate::elementwise::DTYPES;
 use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::walk::{Dims as Nested, Part, nested, parts};
+use crate::walk::{Dims as Nested, Part, Steps};
 
 /// A reduction's loops.
 pub(crate) struct Fold {
@@ -131,19 +131,19 @@ pub(crate) fn folded<O: Operation>(
 }
 
 /// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
-fn dims(this: &Tensor, gone: &[bool]) -> (Nested, Nested) {
+fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
     let element = i64::try_from(this.dtype().size()).unwrap_or(1);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
     for (dim, &gone) in gone.iter().enumerate() {
         sizes[usize::from(gone)].push(this.sizes()[dim]);
-        strides[usize::from(gone)].push(this.strides()[dim]);
+        strides[usize::from(gone)].push(this.strides()[dim].saturating_mul(element));
     }
     let mut numbers = Dims::from_elem(1, sizes[0].len());
     for dim in (1..numbers.len()).rev() {
         numbers[dim - 1] = numbers[dim] * sizes[0][dim].max(1);
     }
-    let kept = nested(&sizes[0], [(&strides[0][..], element), (&numbers[..], 1)].into_iter());
-    (kept, nested(&sizes[1], [(&strides[1][..], element)].into_iter()))
+    let [kept, reduced] = strides;
+    (Steps::new(&sizes[0], &[kept, numbers]), Steps::new(&sizes[1], &[reduced]))
 }
 
 /// The launches that go through all elements.
@@ -164,7 +164,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(launch: Launch, from: Place, element: u64, mut kept: Nested, mut reduced: Nested) -> Self {
+    fn of(launch: Launch, from: Place, element: u64, Steps(mut kept): Steps, Steps(mut reduced): Steps) -> Self {
         let results: u64 = kept.iter().map(|(size, _)| size).product();
         let count: u64 = reduced.iter().map(|(size, _)| size).product();
         let (inner, step) = reduced.first().map_or((1, i64::MAX), |(size, steps)| (*size, steps[0]));
@@ -219,8 +219,19 @@ impl Plan {
             Way::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
         };
         let wanted = threads / 512 / blocks.max(1);
-        let one = |dims: Nested| if count == 0 { parts(Nested::new()) } else { parts(dims) };
-        Self { launch, from, way, kept: parts(kept), reduced: one(reduced), length, lanes, along, wanted, least }
+        let reduced = if count == 0 { Steps::new(&[], &[]) } else { Steps(reduced) };
+        Self {
+            launch,
+            from,
+            way,
+            kept: Steps(kept).parts(),
+            reduced: reduced.parts(),
+            length,
+            lanes,
+            along,
+            wanted,
+            least,
+        }
     }
 
     /// Whether columns can be taken several at a time.

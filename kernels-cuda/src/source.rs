@@ -15,6 +15,8 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("images.cuh", include_str!("../kernels/images.cuh")),
     ("line.cuh", include_str!("../kernels/line.cuh")),
     ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
+    ("prefix.cuh", include_str!("../kernels/prefix.cuh")),
+    ("rank.cuh", include_str!("../kernels/rank.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
     ("scan.cuh", include_str!("../kernels/scan.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
@@ -59,7 +61,8 @@ pub const fn element(dtype: DType) -> Option<&'static str> {
         DType::F32 => "float",
         DType::F64 => "double",
         DType::Bool => "boolean",
-        _ => return None,
+        DType::C128 => "c128",
+        DType::C64 => return None,
     })
 }
 

@@ -94,6 +94,7 @@ fn softmax_of_lines_that_one_thread_or_no_block_holds() {
 }
 
 #[test]
+#[expect(clippy::many_single_char_names, reason = "gradients of three arguments")]
 fn normalisation_of_lines_and_planes_of_any_size() {
     let Some((cuda, _alone)) = device() else { return };
     for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
