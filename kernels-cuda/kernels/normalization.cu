@@ -35,7 +35,7 @@ struct Slots {
 };
 
 template <class T, class P>
-__global__ void __launch_bounds__(1024) lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots) {
+__global__ void __launch_bounds__(512) lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots) {
     typedef compute_t<T> C;
     __shared__ Moments<C> scratch[32];
     Share share(lines);
@@ -94,7 +94,7 @@ template <class C> struct Steeper {
 };
 
 template <class T, class P>
-__global__ void __launch_bounds__(1024) lines_backward(const T *grad, const T *in, T *out, const P *weight, Vector means, Vector rstds, Lines lines, Slots slots) {
+__global__ void __launch_bounds__(512) lines_backward(const T *grad, const T *in, T *out, const P *weight, Vector means, Vector rstds, Lines lines, Slots slots) {
     typedef compute_t<T> C;
     __shared__ Slope<C> scratch[32];
     Share share(lines);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(1024) lines_backward(const T *grad, const T *i
 
 // Sums of planes, each of which has the statistics of one of so many.
 template <class T>
-__global__ void __launch_bounds__(1024) planes(const T *grad, const T *in, compute_t<T> *slopes, Vector means, Vector rstds, Lines lines, u32 together, u32 statistics) {
+__global__ void __launch_bounds__(512) planes(const T *grad, const T *in, compute_t<T> *slopes, Vector means, Vector rstds, Lines lines, u32 together, u32 statistics) {
     typedef compute_t<T> C;
     __shared__ Slope<C> scratch[32];
     Share share(lines);

@@ -19,7 +19,7 @@ template <class C> __device__ __forceinline__ C exponential(C x, const Exponenti
 }
 
 // Twice through the tiles of a line: to gather, and to write. The only tile of a short one is loaded once.
-template <class T, class O> __global__ void __launch_bounds__(1024) lines(const T *in, O *out, Lines lines, i32 kind) {
+template <class T, class O> __global__ void __launch_bounds__(512) lines(const T *in, O *out, Lines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ Exponentials<C> scratch[32];
     Share share(lines);
@@ -65,7 +65,7 @@ template <class C> __device__ __forceinline__ C slope(C grad, C output, C sum, i
 }
 
 template <class T, class O>
-__global__ void __launch_bounds__(1024) lines_backward(const T *grad, const T *output, O *out, Lines lines, i32 kind) {
+__global__ void __launch_bounds__(512) lines_backward(const T *grad, const T *output, O *out, Lines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ C scratch[32];
     Share share(lines);

@@ -8,6 +8,8 @@ use crate::machine::Grid;
 /// How many elements a thread holds, and how many of them are side by side.
 const HELD: u64 = 16;
 const PACK: u64 = 4;
+/// How many threads share a line at most, so that there are registers for what each holds of several operands.
+const MOST: u64 = 512;
 
 /// `struct Lines` of the kernels.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ impl Lines {
     /// few lines for the device.
     pub(crate) fn of(launch: Launch, count: i64, length: i64, operands: &[(Place, DType)]) -> Self {
         let (length, count) = (length.unsigned_abs(), count.unsigned_abs());
-        let threads = |elements: u64| length.div_ceil(elements).clamp(1, 1024).next_power_of_two();
+        let threads = |elements: u64| length.div_ceil(elements).clamp(1, MOST).next_power_of_two();
         let (few, many) = (threads(HELD), threads(PACK));
         let idle = count * few < u64::from(launch.multiprocessors()) * 1024;
         let lanes = if many <= 32 || idle { many } else { few.max(32) };
