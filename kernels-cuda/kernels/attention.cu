@@ -4,8 +4,8 @@
 struct Side {
     u8 *at;
     i64 steps[4];
-    template <class T> __device__ __forceinline__ T *row(u32 item, u32 head, u32 row) const {
-        return (T *)at + i64(item) * steps[0] + i64(head) * steps[1] + i64(row) * steps[2];
+    __device__ __forceinline__ i64 row(u32 item, u32 head, u32 row) const {
+        return i64(item) * steps[0] + i64(head) * steps[1] + i64(row) * steps[2];
     }
 };
 
@@ -14,16 +14,29 @@ struct Task {
     // The logarithms of the sums that softmax divides by, and for every query the sum of its result times the result's gradient.
     Side logs, meets;
     u32 items, heads, groups, rows, keys, width;
-    i32 mask_dtype;
+    i32 dtype, mask_dtype;
     u32 is_causal;
     double scale;
 };
 
+// Calls a function of elements of a dtype that a kernel of these computes with: `call(float)`.
+#define TYPED(C, dtype, call)                                                                                                   \
+    do {                                                                                                                        \
+        if (sizeof(C) == 8) {                                                                                                   \
+            call(double);                                                                                                       \
+        } else if (dtype == F32) {                                                                                              \
+            call(float);                                                                                                        \
+        } else if (dtype == F16) {                                                                                              \
+            call(f16);                                                                                                          \
+        } else {                                                                                                                \
+            call(bf16);                                                                                                         \
+        }                                                                                                                       \
+    } while (0)
+
 template <class C> __device__ __forceinline__ C finite(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
 
 // Blocks of products: TILE of one side times TILE of the other, four times four for each thread; rows have up to WIDTH columns.
-template <class T, int TILE, int WIDTH> struct Block {
-    typedef compute_t<T> C;
+template <class C, int TILE, int WIDTH> struct Block {
     static const int LANES = TILE / 4, THREADS = LANES * LANES, COLUMNS = WIDTH / LANES, V = 16 / sizeof(C), LINE = TILE + V;
     struct alignas(16) Vector {
         C of[V];
@@ -41,12 +54,18 @@ template <class T, int TILE, int WIDTH> struct Block {
         pitch = padded + V;
     }
 
-    // Rows of a side, of which there are `count` from the first on; zeros behind them.
-    __device__ __forceinline__ void read(C *to, const T *first, i64 row_step, i64 step, u32 count, u32 width) const {
+    template <class T> __device__ __forceinline__ void read_as(C *to, const T *from, const Side &side, u32 count, u32 width) const {
+#pragma unroll 4
         for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
             u32 row = i / padded, column = i - row * padded;
-            to[row * pitch + column] = row < count && column < width ? as<C>(first[i64(row) * row_step + i64(column) * step]) : C(0);
+            to[row * pitch + column] = row < count && column < width ? as<C>(from[i64(row) * side.steps[2] + i64(column) * side.steps[3]]) : C(0);
         }
+    }
+    // Rows of a side, of which there are `count` in all; zeros behind them.
+    __device__ __forceinline__ void read(C *to, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
+#define READ(T) read_as(to, (const T *)side.at + side.row(item, head, first), side, count - first, task.width)
+        TYPED(C, task.dtype, READ);
+#undef READ
     }
 
     // Every row of one side times every row of the other.
@@ -56,7 +75,7 @@ template <class T, int TILE, int WIDTH> struct Block {
         for (int i = 0; i < 4; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++) products.of[i][j] = C(0);
-#pragma unroll 2
+#pragma unroll 1
         for (u32 at = 0; at < padded; at += V) {
             Vector a[4], b[4];
 #pragma unroll
@@ -83,6 +102,7 @@ template <class T, int TILE, int WIDTH> struct Block {
 
     // Adds the rows of the other side, weighted.
     __device__ __forceinline__ void add(Totals &totals, const C *weights, const C *others) const {
+#pragma unroll 1
         for (u32 at = 0; at < TILE; at += V) {
             Vector weight[4];
 #pragma unroll
@@ -108,14 +128,26 @@ template <class T, int TILE, int WIDTH> struct Block {
             for (int j = 0; j < COLUMNS; j++) totals.of[i][j] = C(0);
     }
 
-    __device__ __forceinline__ void write(const Totals &totals, T *first, i64 row_step, i64 step, u32 count, u32 width) const {
+    template <class T> __device__ __forceinline__ void write_as(const C *from, T *to, const Side &side, u32 count, u32 width) const {
+#pragma unroll 4
+        for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
+            u32 row = i / padded, column = i - row * padded;
+            if (row < count && column < width) to[i64(row) * side.steps[2] + i64(column) * side.steps[3]] = as<T>(from[row * pitch + column]);
+        }
+    }
+    // Writes rows of a side, by way of `shared`, so that neighbours among threads write neighbours.
+    __device__ __forceinline__ void write(C *shared, const Totals &totals, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
+        __syncthreads();
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            if (j * LANES >= padded) break;
 #pragma unroll
-            for (int j = 0; j < COLUMNS; j++) {
-                u32 column = across + j * LANES;
-                if (down + i < count && column < width) first[i64(down + i) * row_step + i64(column) * step] = as<T>(totals.of[i][j]);
-            }
+            for (int i = 0; i < 4; i++) shared[(down + i) * pitch + across + j * LANES] = totals.of[i][j];
+        }
+        __syncthreads();
+#define WRITE(T) write_as(shared, (T *)side.at + side.row(item, head, first), side, count - first, task.width)
+        TYPED(C, task.dtype, WRITE);
+#undef WRITE
     }
 };
 
@@ -125,10 +157,9 @@ template <class C> __device__ __forceinline__ C seen(const Task &task, C product
     product *= C(task.scale);
     if (task.mask.at) {
         i64 at = i64(item) * task.mask.steps[0] + i64(head) * task.mask.steps[1] + i64(row) * task.mask.steps[2] + i64(key) * task.mask.steps[3];
-        product += task.mask_dtype == F32   ? as<C>(((const float *)task.mask.at)[at])
-                   : task.mask_dtype == F64 ? as<C>(((const double *)task.mask.at)[at])
-                   : task.mask_dtype == F16 ? as<C>(((const f16 *)task.mask.at)[at])
-                                            : as<C>(((const bf16 *)task.mask.at)[at]);
+#define ADD(T) product += as<C>(((const T *)task.mask.at)[at])
+        TYPED(C, task.mask_dtype, ADD);
+#undef ADD
     }
     return product;
 }
@@ -145,16 +176,15 @@ template <int LANES, class C, class Join> __device__ __forceinline__ C joined_in
 __device__ __forceinline__ u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
 
 // A block of queries against one block of keys after the other. What was averaged so far is scaled when a larger product comes up.
-template <class T, int TILE, int WIDTH> __device__ __forceinline__ void attended(const Task &task) {
-    typedef Block<T, TILE, WIDTH> B;
-    typedef typename B::C C;
+template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended(const Task &task) {
+    typedef Block<C, TILE, WIDTH> B;
     SHARED_BYTES(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *others = queries + TILE * block.pitch, *weights = others + TILE * block.pitch;
     u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
     // The last queries of a causal task see the most: they come first.
     u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
-    block.read(queries, task.query.row<T>(item, head, first), task.query.steps[2], task.query.steps[3], task.rows - first, task.width);
+    block.read(queries, task, task.query, item, head, first, task.rows);
     typename B::Totals totals;
     block.clear(totals);
     C highest[4], sums[4];
@@ -164,7 +194,7 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void attended
 #pragma unroll 1
     for (u32 start = 0; start < reach; start += TILE) {
         __syncthreads();
-        block.read(others, task.key.row<T>(item, group, start), task.key.steps[2], task.key.steps[3], task.keys - start, task.width);
+        block.read(others, task, task.key, item, group, start, task.keys);
         __syncthreads();
         typename B::Products products = block.multiply(queries, others);
 #pragma unroll
@@ -190,7 +220,7 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void attended
         }
         block.put(weights, products);
         __syncthreads();
-        block.read(others, task.value.row<T>(item, group, start), task.value.steps[2], task.value.steps[3], task.keys - start, task.width);
+        block.read(others, task, task.value, item, group, start, task.keys);
         __syncthreads();
         block.add(totals, weights, others);
     }
@@ -201,57 +231,58 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void attended
 #pragma unroll
         for (int j = 0; j < B::COLUMNS; j++) totals.of[i][j] *= scale;
         u32 row = first + block.down + i;
-        if (block.across == 0 && row < task.rows) *task.logs.row<C>(item, head, row) = finite(highest[i]) + log(all);
+        if (block.across == 0 && row < task.rows) ((C *)task.logs.at)[task.logs.row(item, head, row)] = finite(highest[i]) + log(all);
     }
-    block.write(totals, task.out.row<T>(item, head, first), task.out.steps[2], task.out.steps[3], task.rows - first, task.width);
+    block.write(others, totals, task, task.out, item, head, first, task.rows);
 }
 
 // A warp for each query.
-template <class T> __global__ void __launch_bounds__(256) met(Task task) {
-    typedef compute_t<T> C;
+template <class C> __global__ void __launch_bounds__(256) met(Task task) {
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= u64(task.items) * task.heads * task.rows) return;
     u32 row = u32(at % task.rows), head = u32(at / task.rows % task.heads), item = u32(at / task.rows / task.heads);
-    const T *out = task.out.row<T>(item, head, row), *grad = task.grad.row<T>(item, head, row);
+    i64 out = task.out.row(item, head, row), grad = task.grad.row(item, head, row);
     C sum = C(0);
-    for (u32 column = threadIdx.x % 32; column < task.width; column += 32)
-        sum += as<C>(out[column * task.out.steps[3]]) * as<C>(grad[column * task.grad.steps[3]]);
+    for (u32 column = threadIdx.x % 32; column < task.width; column += 32) {
+#define MEET(T) sum += as<C>(((const T *)task.out.at)[out + column * task.out.steps[3]]) * as<C>(((const T *)task.grad.at)[grad + column * task.grad.steps[3]])
+        TYPED(C, task.dtype, MEET);
+#undef MEET
+    }
     sum = joined_in_warp(sum, Plus());
-    if (threadIdx.x % 32 == 0) *task.meets.row<C>(item, head, row) = sum;
+    if (threadIdx.x % 32 == 0) ((C *)task.meets.at)[task.meets.row(item, head, row)] = sum;
 }
 
 // The weight of a key for a query, made again.
 template <class C> __device__ __forceinline__ C weight(const Task &task, C product, u32 item, u32 head, u32 row, u32 key) {
     product = seen(task, product, item, head, row, key);
-    return row < task.rows ? exp(product - *task.logs.row<C>(item, head, row)) : C(0);
+    return row < task.rows ? exp(product - ((C *)task.logs.at)[task.logs.row(item, head, row)]) : C(0);
 }
 
 template <class C> __device__ __forceinline__ C slope(const Task &task, C weight, C grad, u32 item, u32 head, u32 row) {
-    return row < task.rows ? weight * (grad - *task.meets.row<C>(item, head, row)) * C(task.scale) : C(0);
+    return row < task.rows ? weight * (grad - ((C *)task.meets.at)[task.meets.row(item, head, row)]) * C(task.scale) : C(0);
 }
 
 // The gradient of a block of queries, from all keys that they see.
-template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_queries(const Task &task) {
-    typedef Block<T, TILE, WIDTH> B;
-    typedef typename B::C C;
+template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_queries(const Task &task) {
+    typedef Block<C, TILE, WIDTH> B;
     SHARED_BYTES(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *grads = queries + TILE * block.pitch, *others = grads + TILE * block.pitch, *slopes = others + TILE * block.pitch;
     u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
     u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
-    block.read(queries, task.query.row<T>(item, head, first), task.query.steps[2], task.query.steps[3], task.rows - first, task.width);
-    block.read(grads, task.grad.row<T>(item, head, first), task.grad.steps[2], task.grad.steps[3], task.rows - first, task.width);
+    block.read(queries, task, task.query, item, head, first, task.rows);
+    block.read(grads, task, task.grad, item, head, first, task.rows);
     typename B::Totals totals;
     block.clear(totals);
     u32 reach = task.is_causal ? least_of(task.keys, first + TILE) : task.keys;
 #pragma unroll 1
     for (u32 start = 0; start < reach; start += TILE) {
         __syncthreads();
-        block.read(others, task.value.row<T>(item, group, start), task.value.steps[2], task.value.steps[3], task.keys - start, task.width);
+        block.read(others, task, task.value, item, group, start, task.keys);
         __syncthreads();
         typename B::Products of_weights = block.multiply(grads, others);
         __syncthreads();
-        block.read(others, task.key.row<T>(item, group, start), task.key.steps[2], task.key.steps[3], task.keys - start, task.width);
+        block.read(others, task, task.key, item, group, start, task.keys);
         __syncthreads();
         typename B::Products products = block.multiply(queries, others);
 #pragma unroll
@@ -265,21 +296,20 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_queri
         __syncthreads();
         block.add(totals, slopes, others);
     }
-    block.write(totals, task.grad_query.row<T>(item, head, first), task.grad_query.steps[2], task.grad_query.steps[3], task.rows - first, task.width);
+    block.write(others, totals, task, task.grad_query, item, head, first, task.rows);
 }
 
 // The gradients of a block of keys and values, from all queries that see them.
-template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(const Task &task) {
-    typedef Block<T, TILE, WIDTH> B;
-    typedef typename B::C C;
+template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(const Task &task) {
+    typedef Block<C, TILE, WIDTH> B;
     SHARED_BYTES(bytes);
     B block(task.width);
     C *keys = (C *)bytes, *values = keys + TILE * block.pitch, *others = values + TILE * block.pitch, *weights = others + TILE * block.pitch;
     C *slopes = weights + TILE * B::LINE;
     u32 tiles = (task.keys + TILE - 1) / TILE, first = blockIdx.x % tiles * TILE, place = blockIdx.x / tiles;
     u32 group = place % task.groups, item = place / task.groups, heads = task.heads / task.groups;
-    block.read(keys, task.key.row<T>(item, group, first), task.key.steps[2], task.key.steps[3], task.keys - first, task.width);
-    block.read(values, task.value.row<T>(item, group, first), task.value.steps[2], task.value.steps[3], task.keys - first, task.width);
+    block.read(keys, task, task.key, item, group, first, task.keys);
+    block.read(values, task, task.value, item, group, first, task.keys);
     typename B::Totals of_keys, of_values;
     block.clear(of_keys);
     block.clear(of_values);
@@ -287,7 +317,7 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(
 #pragma unroll 1
         for (u32 start = task.is_causal ? first : 0; start < task.rows; start += TILE) {
             __syncthreads();
-            block.read(others, task.query.row<T>(item, head, start), task.query.steps[2], task.query.steps[3], task.rows - start, task.width);
+            block.read(others, task, task.query, item, head, start, task.rows);
             __syncthreads();
             typename B::Products products = block.multiply(keys, others);
 #pragma unroll
@@ -297,7 +327,7 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(
                     products.of[i][j] = weight(task, products.of[i][j], item, head, start + block.across + j * B::LANES, first + block.down + i);
             block.put(weights, products);
             __syncthreads();
-            block.read(others, task.grad.row<T>(item, head, start), task.grad.steps[2], task.grad.steps[3], task.rows - start, task.width);
+            block.read(others, task, task.grad, item, head, start, task.rows);
             __syncthreads();
             typename B::Products of_weights = block.multiply(values, others);
             block.add(of_values, weights, others);
@@ -308,19 +338,19 @@ template <class T, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(
                     products.of[i][j] = slope(task, products.of[i][j], of_weights.of[i][j], item, head, start + block.across + j * B::LANES);
             block.put(slopes, products);
             __syncthreads();
-            block.read(others, task.query.row<T>(item, head, start), task.query.steps[2], task.query.steps[3], task.rows - start, task.width);
+            block.read(others, task, task.query, item, head, start, task.rows);
             __syncthreads();
             block.add(of_keys, slopes, others);
         }
-    block.write(of_keys, task.grad_key.row<T>(item, group, first), task.grad_key.steps[2], task.grad_key.steps[3], task.keys - first, task.width);
-    block.write(of_values, task.grad_value.row<T>(item, group, first), task.grad_value.steps[2], task.grad_value.steps[3], task.keys - first, task.width);
+    block.write(others, of_keys, task, task.grad_key, item, group, first, task.keys);
+    block.write(others, of_values, task, task.grad_value, item, group, first, task.keys);
 }
 
 // Doubles, and gradients of wide rows, have smaller blocks: shared memory has no room for more.
-template <class T> __device__ constexpr int tile_of(bool small) { return small || sizeof(T) == 8 ? 32 : 64; }
+template <class C> __device__ constexpr int tile_of(bool small) { return small || sizeof(C) == 8 ? 32 : 64; }
 
 #define WIDTHS(WIDTH, SMALL)                                                                                                                     \
-    template <class T> __global__ void __launch_bounds__(256) attend_##WIDTH(Task task) { attended<T, tile_of<T>(false), WIDTH>(task); }         \
-    template <class T> __global__ void __launch_bounds__(256) to_queries_##WIDTH(Task task) { to_queries<T, tile_of<T>(SMALL), WIDTH>(task); }   \
-    template <class T> __global__ void __launch_bounds__(256) to_keys_##WIDTH(Task task) { to_keys<T, tile_of<T>(SMALL), WIDTH>(task); }
+    template <class C> __global__ void __launch_bounds__(256) attend_##WIDTH(Task task) { attended<C, tile_of<C>(false), WIDTH>(task); }         \
+    template <class C> __global__ void __launch_bounds__(256) to_queries_##WIDTH(Task task) { to_queries<C, tile_of<C>(SMALL), WIDTH>(task); }   \
+    template <class C> __global__ void __launch_bounds__(256) to_keys_##WIDTH(Task task) { to_keys<C, tile_of<C>(SMALL), WIDTH>(task); }
 WIDTHS(64, false) WIDTHS(128, false) WIDTHS(256, true)

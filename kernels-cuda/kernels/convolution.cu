@@ -149,31 +149,50 @@ template <class T, int EDGE, class Way> struct Elements {
     }
 };
 
+// Where the sums of a column go: to one place in every channel of a group, or where the steps are divided among blocks, to `parts`.
+struct Column {
+    bool inside;
+    i64 at;
+};
+
+template <class T, class Way> struct Results {
+    const Moves &m;
+    u32 group, first_row;
+    u64 first_column;
+    __device__ __forceinline__ Column column(u32 at) const {
+        u64 column = first_column + at;
+        if (column >= Way::columns(m)) return {false, 0};
+        return {true, m.parts ? i64(column) : Way::to(m).place(spot_of(Way::to(m), column))};
+    }
+    __device__ __forceinline__ void row(const Column &column, u32 at, sum_t<T> sum) const {
+        u32 row = first_row + at, rows = Way::rows(m).by;
+        if (!column.inside || row >= rows) return;
+        if (m.parts) {
+            ((sum_t<T> *)m.parts)[((u64(blockIdx.y) * m.groups + group) * rows + row) * Way::columns(m) + column.at] = sum;
+        } else {
+            finish(column.at, row, sum);
+        }
+    }
+    __device__ __forceinline__ void finish(i64 place, u32 row, sum_t<T> sum) const {
+        u32 channel = group * Way::rows(m).by + row;
+        if (m.bias) sum += as<sum_t<T>>(((const T *)m.bias)[channel]);
+        ((T *)m.out)[place + channel * Way::to(m).steps[1]] = as<T>(sum);
+    }
+};
+
 template <class T, class Way> __device__ __forceinline__ void finish(const Moves &m, u32 group, u32 row, u64 column, sum_t<T> sum) {
-    const Images &to = Way::to(m);
-    Spot spot = spot_of(to, column);
-    spot.channel = group * Way::rows(m).by + row;
-    if (m.bias) sum += as<sum_t<T>>(((const T *)m.bias)[spot.channel]);
-    ((T *)m.out)[to.place(spot)] = as<T>(sum);
+    Results<T, Way>{m, group, 0, 0}.finish(Way::to(m).place(spot_of(Way::to(m), column)), row, sum);
 }
 
 template <class T, int EDGE, class Way> __device__ __forceinline__ void convolved(const Moves &m, const T *source) {
-    u32 rows = Way::rows(m).by;
-    u64 columns = Way::columns(m), steps = u64(Way::summed(m).by) * m.taps.by, across = (columns + EDGE - 1) / EDGE;
+    u64 steps = u64(Way::summed(m).by) * m.taps.by, across = (Way::columns(m) + EDGE - 1) / EDGE;
     u32 row = u32(blockIdx.x / across) * EDGE;
     u64 column = blockIdx.x % across * EDGE;
     Portion portion(steps, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         Weights<T, EDGE, Way> left(m, group, row, portion.to);
         Elements<T, EDGE, Way> right(m, source, group, column, portion.to);
-        multiply<sum_t<T>, EDGE>(left, right, portion.from, portion.to, [&](u32 i, u32 j, sum_t<T> sum) {
-            if (row + i >= rows || column + j >= columns) return;
-            if (m.parts) {
-                ((sum_t<T> *)m.parts)[((u64(blockIdx.y) * m.groups + group) * rows + row + i) * columns + column + j] = sum;
-            } else {
-                finish<T, Way>(m, group, row + i, column + j, sum);
-            }
-        });
+        multiply<sum_t<T>, EDGE>(left, right, portion.from, portion.to, Results<T, Way>{m, group, row, column});
     }
 }
 
@@ -261,23 +280,30 @@ template <class T, int EDGE> struct Channels {
     }
 };
 
+template <class T> struct Slopes {
+    const Moves &m;
+    u32 group, first_row, first_column;
+    __device__ __forceinline__ u32 column(u32 at) const { return first_column + at; }
+    __device__ __forceinline__ void row(u32 column, u32 at, sum_t<T> sum) const {
+        u32 row = first_row + at, columns = m.channels.by * m.taps.by;
+        if (row >= m.filters.by || column >= columns) return;
+        u64 place = (u64(group) * m.filters.by + row) * columns + column;
+        if (m.parts) {
+            ((sum_t<T> *)m.parts)[u64(blockIdx.y) * m.groups * m.filters.by * columns + place] = sum;
+        } else {
+            ((T *)m.out)[place] = as<T>(sum);
+        }
+    }
+};
+
 // The weight from both sides.
 template <class T, int EDGE> __device__ __forceinline__ void correlated(const Moves &m, const T *large, const T *small) {
-    u32 columns = m.channels.by * m.taps.by, across = (columns + EDGE - 1) / EDGE;
-    u32 row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
+    u32 across = (m.channels.by * m.taps.by + EDGE - 1) / EDGE, row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
     Portion portion(m.places, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         Filters<T, EDGE> left(m, small, group, row, portion.to);
         Channels<T, EDGE> right(m, large, group, column, portion.to);
-        multiply<sum_t<T>, EDGE>(left, right, portion.from, portion.to, [&](u32 i, u32 j, sum_t<T> sum) {
-            if (row + i >= m.filters.by || column + j >= columns) return;
-            u64 line = (u64(group) * m.filters.by + row + i) * columns + column + j;
-            if (m.parts) {
-                ((sum_t<T> *)m.parts)[u64(blockIdx.y) * m.groups * m.filters.by * columns + line] = sum;
-            } else {
-                ((T *)m.out)[line] = as<T>(sum);
-            }
-        });
+        multiply<sum_t<T>, EDGE>(left, right, portion.from, portion.to, Slopes<T>{m, group, row, column});
     }
 }
 template <class T> __global__ void __launch_bounds__(256, 2) correlate_64(Moves m, const T *large, const T *small) { correlated<T, 64>(m, large, small); }

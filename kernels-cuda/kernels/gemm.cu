@@ -57,6 +57,15 @@ template <class T, int EDGE> struct Side {
     }
 };
 
+template <class T> struct Results {
+    const Product &p;
+    u64 item, first_row, first_column;
+    __device__ __forceinline__ u64 column(u32 at) const { return first_column + at; }
+    __device__ __forceinline__ void row(u64 column, u32 at, sum_t<T> sum) const {
+        if (first_row + at < p.rows && column < p.columns) leave<T>(p, item, first_row + at, column, blockIdx.y, sum);
+    }
+};
+
 template <class T, int EDGE> __device__ __forceinline__ void product(const Product &p) {
     u64 across = (p.columns + EDGE - 1) / EDGE;
     u64 row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
@@ -64,9 +73,7 @@ template <class T, int EDGE> __device__ __forceinline__ void product(const Produ
     for (u64 item = blockIdx.z; item < p.items; item += gridDim.z) {
         Side<T, EDGE> left(p.left.of<T>(item), row, p.rows, portion.to, p.left.down, p.left.across);
         Side<T, EDGE> right(p.right.of<T>(item), column, p.columns, portion.to, p.right.across, p.right.down);
-        multiply<sum_t<T>, EDGE>(left, right, portion.from, portion.to, [&](u32 i, u32 j, sum_t<T> sum) {
-            if (row + i < p.rows && column + j < p.columns) leave<T>(p, item, row + i, column + j, blockIdx.y, sum);
-        });
+        multiply<sum_t<T>, EDGE>(left, right, portion.from, portion.to, Results<T>{p, item, row, column});
     }
 }
 

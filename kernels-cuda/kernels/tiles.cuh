@@ -56,9 +56,9 @@ template <class S, int EDGE> struct Tile {
     }
 };
 
-// `put` is called for each row and column of the tile, with its sum.
+// `put` is asked for what it needs to know of a column, and called with that for each row of it, with the sum.
 template <class S, int EDGE, class Left, class Right, class Put>
-__device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64 to, Put put) {
+__device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64 to, const Put &put) {
     const int SIDE = EDGE / 16;
     __shared__ Tile<S, EDGE> lefts, rights;
     S sums[SIDE][SIDE], left_elements[Tile<S, EDGE>::EACH], right_elements[Tile<S, EDGE>::EACH];
@@ -67,29 +67,25 @@ __device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64
     for (int i = 0; i < SIDE; i++)
 #pragma unroll
         for (int j = 0; j < SIDE; j++) sums[i][j] = 0;
-    if (from < to) {
-        left.take(left_elements, from);
-        right.take(right_elements, from);
-        lefts.put(left_elements, left.share, 0);
-        rights.put(right_elements, right.share, 0);
-    }
-    __syncthreads();
+    // The first turn only brings a tile, and the last one only multiplies.
 #pragma unroll 1
-    for (u64 step = from; step < to; step += TILE_STEPS) {
-        bool more = step + TILE_STEPS < to;
+    for (u64 next = from;; next += TILE_STEPS) {
+        bool more = next < to;
         if (more) {
-            left.take(left_elements, step + TILE_STEPS);
-            right.take(right_elements, step + TILE_STEPS);
+            left.take(left_elements, next);
+            right.take(right_elements, next);
         }
+        if (next > from) {
+#pragma unroll 4
+            for (int k = 0; k < TILE_STEPS; k++) {
+                S a[SIDE], b[SIDE];
+                lefts.get(a, now, k, down);
+                rights.get(b, now, k, across);
 #pragma unroll
-        for (int k = 0; k < TILE_STEPS; k++) {
-            S a[SIDE], b[SIDE];
-            lefts.get(a, now, k, down);
-            rights.get(b, now, k, across);
+                for (int i = 0; i < SIDE; i++)
 #pragma unroll
-            for (int i = 0; i < SIDE; i++)
-#pragma unroll
-                for (int j = 0; j < SIDE; j++) sums[i][j] += a[i] * b[j];
+                    for (int j = 0; j < SIDE; j++) sums[i][j] += a[i] * b[j];
+            }
         }
         now ^= 1;
         if (more) {
@@ -97,12 +93,14 @@ __device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64
             rights.put(right_elements, right.share, now);
         }
         __syncthreads();
+        if (!more) break;
     }
 #pragma unroll
-    for (int i = 0; i < SIDE; i++)
+    for (int j = 0; j < SIDE; j++) {
+        auto column = put.column(across * 4 + j % 4 + j / 4 * 64);
 #pragma unroll
-        for (int j = 0; j < SIDE; j++)
-            put(down * 4 + i % 4 + i / 4 * 64, across * 4 + j % 4 + j / 4 * 64, sums[i][j]);
+        for (int i = 0; i < SIDE; i++) put.row(column, down * 4 + i % 4 + i / 4 * 64, sums[i][j]);
+    }
 }
 
 // The steps that one of several blocks adds up; each has a multiple of a tile's.

@@ -9,12 +9,12 @@ use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
 
 use crate::kernel::{Kernel, Known, Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::number::FLOATING;
 
 static ATTENTION: Kernel = Kernel::new("attention", include_str!("../kernels/attention.cu"), |instances| {
-    instances.each("met", &FLOATING);
+    instances.each("met", &[DType::F32, DType::F64]);
     for width in WIDTHS {
-        [width.attend, width.to_queries, width.to_keys].into_iter().for_each(|name| instances.each(name, &FLOATING));
+        let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
+        [width.attend, width.to_queries, width.to_keys].into_iter().for_each(|name| instances.each(name, dtypes));
     }
 });
 inventory::submit!(Known(&ATTENTION));
@@ -34,12 +34,20 @@ const WIDTHS: [Width; 3] = [
     Width { columns: 256, attend: "attend_256", to_queries: "to_queries_256", to_keys: "to_keys_256" },
 ];
 
+/// Rows of doubles have no more columns.
+const WIDEST_DOUBLE: i64 = 128;
+
 impl Width {
     fn of(query: &Tensor) -> Result<Self, BadArgument> {
-        let columns = query.sizes()[3];
-        let width = WIDTHS.into_iter().find(|width| columns <= width.columns);
-        width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns"))
+        let (columns, most) = (query.sizes()[3], if query.dtype() == DType::F64 { WIDEST_DOUBLE } else { i64::MAX });
+        let width = WIDTHS.into_iter().find(|width| columns <= width.columns && width.columns <= most);
+        width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
     }
+}
+
+/// What products of elements are computed in.
+fn computed(dtype: DType) -> DType {
+    if dtype == DType::F64 { dtype } else { DType::F32 }
 }
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
@@ -87,6 +95,7 @@ struct Task {
     rows: u32,
     keys: u32,
     width: u32,
+    dtype: i32,
     mask_dtype: i32,
     is_causal: u32,
     scale: f64,
@@ -132,6 +141,7 @@ impl Task {
             rows: size(query, 2),
             keys: size(key, 2),
             width: size(query, 3),
+            dtype: query.dtype() as i32,
             mask_dtype: mask.map_or(0, |mask| mask.dtype() as i32),
             is_causal: is_causal.into(),
             scale: scale.unwrap_or_else(|| aten::one_over_root(query.sizes())),
@@ -170,7 +180,7 @@ fn attention(
     task.out = side(launch, &output, output.sizes())?;
     task.logs = side(launch, &sums, sums.sizes())?;
     let grid = task.grid(query.dtype(), false, [task.rows, task.heads], 2, 1);
-    launch.run(&ATTENTION, width.attend, &[query.dtype()], grid, (task,))?;
+    launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?;
     Ok((output, sums))
 }
 
@@ -200,10 +210,10 @@ fn attention_backward(
     task.gradients = [own(&grad_query)?, own(&grad_key)?, own(&grad_value)?];
     let small = width.columns == WIDTHS[2].columns;
     let queries = task.items * task.heads * task.rows;
-    launch.run(&ATTENTION, "met", &[dtype], Grid::new(queries.div_ceil(8), 256), (task,))?;
+    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::new(queries.div_ceil(8), 256), (task,))?;
     let grid = task.grid(dtype, small, [task.rows, task.heads], 3, 1);
-    launch.run(&ATTENTION, width.to_queries, &[dtype], grid, (task,))?;
+    launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
     let grid = task.grid(dtype, small, [task.keys, task.groups], 3, 2);
-    launch.run(&ATTENTION, width.to_keys, &[dtype], grid, (task,))?;
+    launch.run(&ATTENTION, width.to_keys, &[computed(dtype)], grid, (task,))?;
     Ok((grad_query, grad_key, grad_value))
 }

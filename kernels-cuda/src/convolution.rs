@@ -23,7 +23,9 @@ const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 static CONVOLUTION: Kernel = Kernel::new("convolution", include_str!("../kernels/convolution.cu"), |instances| {
     for way in [GATHER, SCATTER] {
         instances.each(way.large_tiles, &SINGLE);
-        [way.small_tiles, way.direct, way.joined].into_iter().for_each(|template| instances.each(template, &COMPUTED));
+        instances.each(way.small_tiles, &FLOATING);
+        instances.each(way.joined, &FLOATING);
+        instances.each(way.direct, &COMPUTED);
     }
     instances.each(CORRELATE.large_tiles, &SINGLE);
     for template in [CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined] {
@@ -281,7 +283,7 @@ impl Sides<'_> {
             let grid = if way.direct == CORRELATE.direct { blocks(count) } else { Grid::cover(count) };
             return Ok(start(launch, way.direct, grid, moves)?);
         };
-        let class = if dtype == DType::F64 || dtype == DType::I64 { dtype } else { DType::F32 };
+        let class = if dtype == DType::F64 { dtype } else { DType::F32 };
         let parts = Spec::contiguous(class, &[portions, count]);
         let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
         moves.parts = parts.as_ref().map_or(Ok(Place::NULL), |parts| launch.place(parts))?;
@@ -360,8 +362,8 @@ struct Division {
 impl Division {
     fn new(launch: Launch, dtype: DType, [rows, columns, steps]: [i64; 3], groups: i64) -> Self {
         let count = rows * columns * groups;
-        // Tiles of groups with few channels would be mostly empty.
-        if groups > 1 && rows < 16 || steps < 1 {
+        // Tiles of groups with few channels would be mostly empty; integers have none.
+        if groups > 1 && rows < 16 || steps < 1 || dtype == DType::I64 {
             return Self { tiles: None, count, portions: 1 };
         }
         let busy = i64::from(launch.multiprocessors());

@@ -34,6 +34,7 @@ mod convolution;
 mod copying;
 mod counting;
 mod cublaslt;
+mod distance;
 mod distinct;
 mod division;
 #[cfg(feature = "emulator")]
@@ -45,6 +46,7 @@ mod gemm;
 mod gpu;
 mod gradients;
 mod graph;
+mod grid;
 mod images;
 mod index;
 mod join;

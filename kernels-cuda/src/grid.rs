@@ -1,0 +1,145 @@
+//! Images looked at where a grid says.
+//!
+//! What is seen at a place is a sum of a few elements of the image; the same elements and their weights give the gradients. A thread
+//! stays at one place, and goes through channels.
+
+use aten::{Beside, Between, Sampling};
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{DType, Spec};
+
+use crate::copying::{packed, write};
+use crate::images::Images;
+use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::machine::Grid;
+use crate::number::{FLOATING, check_dtype};
+
+static GRID: Kernel = Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
+    ["sampled", "to_grid", "to_images"].into_iter().for_each(|template| instances.each(template, &FLOATING));
+});
+inventory::submit!(Known(&GRID));
+
+/// `struct Sampling` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Looking {
+    grid_steps: [i64; 5],
+    between: u32,
+    beside: u32,
+    align_corners: u32,
+    rank: u32,
+}
+
+impl Parameter for Looking {}
+
+impl Looking {
+    fn new(sampling: &Sampling, grid: &Tensor) -> Self {
+        let rank = grid.sizes().len() - 2;
+        let mut grid_steps = [0; 5];
+        // The batch, the places, for which two dimensions are the last of three, and the coordinates.
+        grid_steps[0] = grid.strides()[0];
+        grid_steps[4 - rank..].copy_from_slice(&grid.strides()[1..]);
+        Self {
+            grid_steps,
+            between: match sampling.between {
+                Between::Linear => 0,
+                Between::Nearest => 1,
+                Between::Cubic => 2,
+            },
+            beside: match sampling.beside {
+                Beside::Zeros => 0,
+                Beside::Border => 1,
+                Beside::Mirror => 2,
+            },
+            align_corners: sampling.align_corners.into(),
+            rank: u32::try_from(rank).unwrap_or(0),
+        }
+    }
+}
+
+/// A thread for every place of every image, and enough rows of blocks for channels to keep the device busy.
+fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
+    let places = sizes[0] * sizes[2..].iter().product::<i64>();
+    let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
+    let rows = (enough / places.max(1) + 1).min(sizes[1]).clamp(1, 1 << 15);
+    let grid = Grid::cover(if sizes[1] == 0 { 0 } else { places });
+    (places, Grid { blocks: [grid.blocks[0], u32::try_from(rows).unwrap_or(1), 1], ..grid })
+}
+
+fn sampled(rank: usize, input: &Tensor, grid: &Tensor, sampling: &Sampling) -> Result<Tensor> {
+    let out = Spec::contiguous(input.dtype(), &sampling.sizes).on(input.device())?;
+    let launch = Launch::on(&out)?;
+    let (places, blocks) = threads(launch, out.sizes());
+    let at = (launch.place(&out)?, launch.place(input)?, launch.place(grid)?);
+    let images = (Images::of(&out, rank), Images::of(input, rank));
+    let arguments = (places, at.0, at.1, at.2, images.0, images.1, Looking::new(sampling, grid));
+    launch.run(&GRID, "sampled", &[input.dtype()], blocks, arguments)?;
+    Ok(out)
+}
+
+fn gradients(
+    rank: usize,
+    grad_output: &Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+    sampling: &Sampling,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor)> {
+    let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
+    let (dtype, device) = (input.dtype(), input.device());
+    let launch = Launch::on(input)?;
+    let looking = Looking::new(sampling, grid);
+    let (places, blocks) = threads(launch, grad_output.sizes());
+    let seen = Images::of(grad_output, rank);
+    let of_grid = of_grid.on(device)?;
+    if output_mask.get(1) == Some(&true) {
+        let at = (launch.place(&of_grid)?, launch.place(grad_output)?, launch.place(input)?, launch.place(grid)?);
+        let arguments = (places, at.0, at.1, at.2, at.3, seen, Images::of(input, rank), looking);
+        launch.run(&GRID, "to_grid", &[dtype], Grid::cover(places), arguments)?;
+    }
+    let class = if dtype == DType::F64 { dtype } else { DType::F32 };
+    let mut sums = Spec { dtype: class, ..of_input }.on(device)?;
+    write(&mut sums, &Tensor::number(0.into()))?;
+    if output_mask.first() == Some(&true) {
+        let at = (launch.place(&sums)?, launch.place(grad_output)?, launch.place(grid)?);
+        let arguments = (places, at.0, at.1, at.2, seen, Images::of(&sums, rank), looking);
+        launch.run(&GRID, "to_images", &[dtype], blocks, arguments)?;
+    }
+    Ok((packed(&sums, dtype)?, of_grid))
+}
+
+macro_rules! samplers {
+    ($($rank:literal $name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(
+            input: &Tensor,
+            grid: &Tensor,
+            interpolation_mode: i64,
+            padding_mode: i64,
+            align_corners: bool,
+        ) -> Result<Tensor> {
+            let sampling = Sampling::new($rank, input, grid, (interpolation_mode, padding_mode, align_corners))?;
+            check_dtype(aten::$name::operator(), "input", input.dtype(), &FLOATING)?;
+            sampled($rank, input, grid, &sampling)
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(
+            grad_output: &Tensor,
+            input: &Tensor,
+            grid: &Tensor,
+            interpolation_mode: i64,
+            padding_mode: i64,
+            align_corners: bool,
+            output_mask: &[bool],
+        ) -> Result<(Tensor, Tensor)> {
+            let sampling = Sampling::new($rank, input, grid, (interpolation_mode, padding_mode, align_corners))?;
+            check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING)?;
+            gradients($rank, grad_output, input, grid, &sampling, output_mask)
+        }
+    )*};
+}
+
+samplers! {
+    2 grid_sampler_2d grid_sampler_2d_backward;
+    3 grid_sampler_3d grid_sampler_3d_backward;
+}
