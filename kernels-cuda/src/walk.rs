@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn elements_go_in_words_where_all_places_allow_it() {
-        let steps = |row: i64| Steps::new(&[6, 8], &[smallvec::smallvec![row, 2], smallvec::smallvec![16, 2]]);
+        let steps = |row: i64| Steps::new(&[6, 8], &[smallvec::smallvec![16, 2], smallvec::smallvec![row, 2]]);
         assert_eq!(steps(16).widen(2, 0), 16);
         assert_eq!(steps(20).widen(2, 0), 4);
         assert_eq!(steps(16).widen(2, 24), 8);
