@@ -222,7 +222,7 @@ pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub(crate) gpu: &'static Gpu,
-    queue: Queue,
+    pub(crate) queue: Queue,
 }
 
 /// A place in the memory of the device that a kernel runs on.
@@ -238,6 +238,10 @@ impl Place {
     #[must_use]
     pub const fn offset(self, bytes: u64) -> Self {
         Self(self.0.wrapping_add(bytes))
+    }
+
+    pub(crate) const fn address(self) -> Address {
+        self.0
     }
 
     /// Whether it is a multiple of so many bytes.

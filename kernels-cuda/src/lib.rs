@@ -66,6 +66,7 @@ mod walk;
 pub use emulator::{emulate, emulate_backwards};
 
 pub use compiler::{Code, compiler_version};
+pub use cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};
 pub use fault::Site;
 pub use graph::Graph;
