@@ -25,6 +25,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! |---|---|---|
 //! | `aten` | PyTorch's operators, `opdispatch::aten`, and methods for them | with `cpu` |
 //! | `cpu` | their kernels for the CPU, linked without a `use` | default |
+//! | `cuda` | their kernels for NVIDIA's devices, `opdispatch::cuda`; builds anywhere | |
 //! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
 //! | `inventory` | registrations are collected before `main` | default |
@@ -58,6 +59,8 @@ pub use dispatch_autograd as autograd;
 pub use dispatch_runtime::*;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};
+#[cfg(feature = "cuda")]
+pub use kernels_cuda as cuda;
 
 /// What an application wants in scope: tensors and their methods, the operators, and what defines more of them.
 ///

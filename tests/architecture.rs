@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "dispatch-schema",
     "dispatch-macros",
     "dispatch-runtime",
     "aten",
     "kernels-cpu",
+    "kernels-cuda",
     "layers/autograd",
     "layers/autocast",
     "layers/transform",

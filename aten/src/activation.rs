@@ -1,8 +1,8 @@
 //! Activation functions.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::BadArgument;
 
 /// `max(self, 0)`
 #[op_def("relu(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]

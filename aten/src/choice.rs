@@ -1,7 +1,7 @@
 //! Elements of one tensor or another.
 
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
 
 /// `self` where the condition holds, `other` elsewhere
 #[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "self_out")]

@@ -7,6 +7,25 @@ use dispatch_runtime::{BadArgument, Spec};
 #[op_def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", data_dependent, out = "out")]
 pub fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
+/// Refuses what [`bincount`] does, but for numbers below zero.
+pub fn check_bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<(), BadArgument> {
+    if !this.dtype().is_integral() {
+        return Err(BadArgument::dtype("self", this.dtype(), "integral"));
+    }
+    if this.sizes().len() != 1 {
+        return Err(BadArgument::rank("self", this.sizes().len(), "1"));
+    }
+    if minlength < 0 {
+        return Err(BadArgument::value("minlength", minlength, "zero or more"));
+    }
+    match weights {
+        Some(weights) if weights.sizes() != this.sizes() => {
+            Err(BadArgument::sizes("weights", weights.sizes(), format!("{:?}", this.sizes())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
 #[op_def("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", out = "out")]
 pub fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor>;

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, ErrorKind, Spec};
 
 use crate::loss::Reduction;
-use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, to_dtype, unsqueeze};
+use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, unsqueeze};
 
 /// The negative logarithm of how likely each sequence of labels is, and those of all its beginnings at all times.
 #[op_def(
@@ -178,7 +178,7 @@ fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator)
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
-    to_dtype(tensor, DType::I64, false, false, None)?.to_vec::<i64>()
+    to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
 }
 
 /// Which labels are sought in which part of the input.

@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind};
 
 use crate::{
-    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_dtype,
+    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_device,
     transpose_int,
 };
 
@@ -52,7 +52,7 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
 /// Sequences without their padding, and how many of them each step has.
 #[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
-    check_devices([("input", input), ("lengths", lengths)])?;
+    check_counts(("input", input), ("lengths", lengths))?;
     let input = steps_first(input, batch_first)?;
     let lengths = numbers(lengths, _pack_padded_sequence::operator())?;
     let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
@@ -65,7 +65,7 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
     let longest = lengths.first().copied().unwrap_or(0);
     let sizes: Vec<i64> =
         (0..longest).map(|step| count(lengths.iter().filter(|&&length| length > step).count())).collect();
-    let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &places(&sizes, batch))?;
+    let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &places(&sizes, batch, input.device())?)?;
     Ok((data, Tensor::from_slice(&sizes)))
 }
 
@@ -113,12 +113,18 @@ fn count(elements: usize) -> i64 {
     i64::try_from(elements).unwrap_or(i64::MAX)
 }
 
+/// Counts may be on the CPU, which reads them, wherever the rest is.
+fn check_counts(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
+    let read_here = counts.1.device() == Device::CPU && data.1.device() != Device::META;
+    if read_here { Ok(()) } else { check_devices([data, counts]) }
+}
+
 /// The numbers that a tensor holds, which say what the results look like.
 fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
-    to_dtype(tensor, DType::I64, false, false, None)?.to_vec::<i64>()
+    to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
 }
 
 /// How many sequences each step of a pack has: ever fewer, and all steps as many rows as the data.
@@ -127,7 +133,7 @@ fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
 ///
 /// Where it is otherwise.
 pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
-    check_devices([("data", data), ("batch_sizes", batch_sizes)])?;
+    check_counts(("data", data), ("batch_sizes", batch_sizes))?;
     let sizes = numbers(batch_sizes, operator)?;
     let rows = data.sizes().first().copied().unwrap_or(0);
     let falling = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
@@ -139,9 +145,9 @@ pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'st
 }
 
 /// Where the rows of a pack are in a batch of padded sequences.
-fn places(sizes: &[i64], batch: i64) -> Tensor {
+fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
     let places = sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at));
-    Tensor::from_slice(&places.collect::<Vec<i64>>())
+    to_device(&Tensor::from_slice(&places.collect::<Vec<i64>>()), device, DType::I64, false, false, None)
 }
 
 /// With steps before sequences.
@@ -163,6 +169,6 @@ fn unpacked(
     let mut flat = Dims::from_slice(&[steps.saturating_mul(batch)]);
     flat.extend(beside.iter().copied());
     let padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
-    let padded = index_copy(&padded, 0, &places(sizes, batch), data)?;
+    let padded = index_copy(&padded, 0, &places(sizes, batch, data.device())?, data)?;
     steps_first(&reshape(&padded, &[&[steps, batch], beside].concat())?, batch_first)
 }

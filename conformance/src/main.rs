@@ -53,7 +53,11 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
                 let check = value()?.parse().map_err(|error| format!("{error}"))?;
                 narrow.push(Box::new(move |suite| suite.check(check)));
             }
-            "--emulate" => kernels_cuda::emulate(),
+            "--emulate" => {
+                if !kernels_cuda::emulate() {
+                    return Err("there is no C++ compiler to emulate a device with".to_owned());
+                }
+            }
             "--without" => {
                 let dtype = value()?.parse().map_err(|error| format!("{error}"))?;
                 narrow.push(Box::new(move |suite| suite.without(dtype)));

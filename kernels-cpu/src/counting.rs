@@ -8,18 +8,7 @@ use crate::reduce::computed;
 
 #[op_impl(aten::bincount, CPU)]
 fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
-    if !this.dtype().is_integral() {
-        return Err(BadArgument::dtype("self", this.dtype(), "integral").into());
-    }
-    if this.sizes().len() != 1 {
-        return Err(BadArgument::rank("self", this.sizes().len(), "1").into());
-    }
-    if minlength < 0 {
-        return Err(BadArgument::value("minlength", minlength, "zero or more").into());
-    }
-    if let Some(weights) = weights.filter(|weights| weights.sizes() != this.sizes()) {
-        return Err(BadArgument::sizes("weights", weights.sizes(), format!("{:?}", this.sizes())).into());
-    }
+    aten::check_bincount(this, weights, minlength)?;
     let numbers = elements::<i64>(this)?;
     if let Some(&index) = numbers.iter().find(|&&number| number < 0) {
         return Err(BadArgument::value("self", index, "zero or more in every element").into());

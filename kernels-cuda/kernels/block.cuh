@@ -2,7 +2,8 @@
 #pragma once
 #include "opdispatch.cuh"
 
-template <class T> __device__ __forceinline__ T from_lane(T value, int distance) {
+// A value of several words, which `exchange` takes from another lane.
+template <class T, class Exchange> __device__ __forceinline__ T exchanged(T value, Exchange exchange) {
     static_assert(sizeof(T) % 4 == 0, "whole words");
     union Words {
         T value;
@@ -11,8 +12,11 @@ template <class T> __device__ __forceinline__ T from_lane(T value, int distance)
     } in;
     in.value = value;
 #pragma unroll
-    for (u32 i = 0; i < sizeof(T) / 4; i++) in.words[i] = __shfl_xor_sync(~0u, in.words[i], distance);
+    for (u32 i = 0; i < sizeof(T) / 4; i++) in.words[i] = exchange(in.words[i]);
     return in.value;
+}
+template <class T> __device__ __forceinline__ T from_lane(T value, int distance) {
+    return exchanged(value, [=](u32 word) { return __shfl_xor_sync(~0u, word, distance); });
 }
 
 // What all threads' values come to, in every thread; always in the same order. `join` joins two.
@@ -31,6 +35,13 @@ template <class T, class Join> __device__ __forceinline__ T joined_in_block(T va
     __syncthreads();
     value = scratch[0];
     for (u32 i = 1; i < warps; i++) value = join(value, scratch[i]);
+    return value;
+}
+
+// The same for each run of so many threads: a power of two of at most 32, or else the block.
+template <class T, class Join> __device__ __forceinline__ T joined_among(u32 lanes, T value, Join join, T *scratch) {
+    if (lanes > 32) return joined_in_block(value, join, scratch);
+    for (u32 distance = lanes / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));
     return value;
 }
 

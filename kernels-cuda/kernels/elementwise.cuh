@@ -38,9 +38,6 @@ template <class T, class... More> struct Types<T, More...> {
     static const int WIDEST = int(sizeof(T)) > Types<More...>::WIDEST ? int(sizeof(T)) : Types<More...>::WIDEST;
 };
 
-template <class T, int V> struct alignas(sizeof(T) * V) Pack {
-    T of[V];
-};
 // Not aligned as a whole, so that it stays in registers.
 template <class C, int V> struct Run {
     C of[V];

@@ -85,6 +85,11 @@ struct bf16 {
     __device__ __forceinline__ operator float() const { return bit_cast<float>(u32(bits) << 16); }
 };
 
+// Sixteen bytes. Nothing computes with it; moves take elements, and words of several, by their size.
+struct alignas(16) c128 {
+    double re, im;
+};
+
 // The type that elements are computed in.
 template <class T> struct Computed;
 template <> struct Computed<float> { typedef float type; };
@@ -160,8 +165,23 @@ WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32)
 
 template <class To, class From> __device__ __forceinline__ To as(From x) { return Convert<To, From>::of(x); }
 
+// Neighbours in memory, which move together.
+template <class T, int V> struct alignas(sizeof(T) * V) Pack {
+    T of[V];
+};
+
 // A dtype by its number in PyTorch, for kernels that learn it when they run.
 enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15 };
+
+// How many bytes an element has.
+__device__ __forceinline__ u32 size_of(int dtype) {
+    switch (dtype) {
+    case U8: case I8: case BOOL: return 1;
+    case I32: case F32: return 4;
+    case I64: case F64: return 8;
+    default: return 2;
+    }
+}
 
 template <class C> __device__ __forceinline__ C load(const void *at, int dtype) {
     switch (dtype) {

@@ -82,4 +82,3 @@ loops! {
     GATED glu [F32 F64] |x, gate| "return x * sigmoid(gate);";
     GATE_SLOPE glu_backward [F32 F64] |grad, x, gate| "C y = sigmoid(gate); return grad * x * y * (C(1) - y);";
 }
-

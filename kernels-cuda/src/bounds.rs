@@ -35,8 +35,12 @@ fn clamp_(this: &mut Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Resu
         (Some(min), Some(max)) => {
             in_place::<aten::clamp_tensor, aten::clamp__tensor, _>(&CLAMP, this, [None, Some(min), Some(max)], &[])
         }
-        (Some(min), None) => in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(&LOW, this, [None, Some(min)], &[]),
-        (None, Some(max)) => in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(&HIGH, this, [None, Some(max)], &[]),
+        (Some(min), None) => {
+            in_place::<aten::clamp_min_tensor, aten::clamp__tensor, _>(&LOW, this, [None, Some(min)], &[])
+        }
+        (None, Some(max)) => {
+            in_place::<aten::clamp_max_tensor, aten::clamp__tensor, _>(&HIGH, this, [None, Some(max)], &[])
+        }
         (None, None) => Err(aten::unbounded().into()),
     }
 }

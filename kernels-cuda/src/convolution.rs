@@ -43,18 +43,10 @@ struct Way {
     joined: &'static str,
 }
 
-const GATHER: Way = Way {
-    large_tiles: "gather_128",
-    small_tiles: "gather_64",
-    direct: "gather_direct",
-    joined: "gather_joined",
-};
-const SCATTER: Way = Way {
-    large_tiles: "scatter_128",
-    small_tiles: "scatter_64",
-    direct: "scatter_direct",
-    joined: "scatter_joined",
-};
+const GATHER: Way =
+    Way { large_tiles: "gather_128", small_tiles: "gather_64", direct: "gather_direct", joined: "gather_joined" };
+const SCATTER: Way =
+    Way { large_tiles: "scatter_128", small_tiles: "scatter_64", direct: "scatter_direct", joined: "scatter_joined" };
 const CORRELATE: Way = Way {
     large_tiles: "correlate_128",
     small_tiles: "correlate_64",
@@ -226,7 +218,14 @@ impl Sides<'_> {
     }
 
     /// One side from the other; the weight lies side by side.
-    fn image(&self, from: &Tensor, weight: &Tensor, bias: Option<&Tensor>, spec: Spec, scatter: bool) -> Result<Tensor> {
+    fn image(
+        &self,
+        from: &Tensor,
+        weight: &Tensor,
+        bias: Option<&Tensor>,
+        spec: Spec,
+        scatter: bool,
+    ) -> Result<Tensor> {
         let out = spec.on(from.device())?;
         if out.geometry().count() == 0 || self.multiplied(&out, from, weight, bias, scatter)? {
             return Ok(out);

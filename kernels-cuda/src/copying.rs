@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Device, Geometry, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl};
 
-use crate::elementwise::{DTYPES, Loops, Mark, check_written, transferred};
+use crate::elementwise::{DTYPES, Loops, Mark, check_written, is_common, transferred};
 use crate::kernel::{Kernel, Known, Launch};
 use crate::number::is_single;
 
@@ -19,7 +19,9 @@ struct Operator {
         |instances| {
             for (class, dtype) in DTYPES.iter().filter_map(|&dtype| Some((COPY.class(dtype)?, dtype))) {
                 instances.one("packed", &[class, dtype, dtype]);
-                instances.one("strided", &[class, dtype, dtype]);
+                if is_common(dtype) {
+                    instances.one("strided", &[class, dtype, dtype]);
+                }
                 for other in
                     DTYPES.into_iter().filter(|other| *other != dtype && other.is_floating() && dtype.is_floating())
                 {

@@ -44,7 +44,8 @@ impl Layout {
         let ([_, rows, columns], [item, down, across]) = (face.sizes, face.steps);
         // One element has no next one, and one line none either.
         let lies = |step: i64, length: i64, next: i64, lines: i64| {
-            ((step == 1 || length == 1) && (next >= length || lines == 1)).then(|| if lines == 1 { length } else { next })
+            ((step == 1 || length == 1) && (next >= length || lines == 1))
+                .then(|| if lines == 1 { length } else { next })
         };
         if let Some(leading) = lies(across, columns, down, rows) {
             return Some(Self { turned: false, leading, item });

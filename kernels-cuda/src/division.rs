@@ -1,9 +1,7 @@
 //! Division, remainders and powers.
 
 use aten::Rounding;
-use dispatch_runtime::{
-    BadArgument, DType, Problem, Result, Scalar, Tensor, op_impl, result_dtype,
-};
+use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Tensor, op_impl, result_dtype};
 
 use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, in_place, into};

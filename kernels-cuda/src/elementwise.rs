@@ -194,7 +194,7 @@ impl Rule {
         for (walk, count, offsets) in walks(out, &inputs) {
             let (to, operands, grid) =
                 (to.offset(offsets[0]), operands.offset(&offsets[1..]), Grid::cover(count.into()));
-            if uniform {
+            if uniform && is_common(computed) {
                 launch.run(kernel, "strided", instance, grid, (count, to, operands, given, walk))?;
             } else {
                 let dtype = out.dtype() as i32;
@@ -322,11 +322,18 @@ impl Loops {
             if let Some(class) = self.class(computed).filter(|_| !floating_only) {
                 let list = self.instance(class, computed, dtype.gives(computed));
                 instances.one("packed", &list[..operands + 2]);
-                instances.one("strided", &list[..operands + 2]);
+                if is_common(computed) {
+                    instances.one("strided", &list[..operands + 2]);
+                }
             }
         }
         instances.each("mixed", self.computes);
     }
+}
+
+/// Whether tensors of a dtype are walked in any order so often that this has a loop of its own.
+pub(crate) fn is_common(dtype: DType) -> bool {
+    dtype.is_floating() || dtype.size() >= 4
 }
 
 /// What tensors can hold here.

@@ -4,7 +4,7 @@
 //! show is what depends on many threads at once, and speed.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::ffi::c_void;
+use std::ffi::{OsString, c_void};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,14 +24,23 @@ pub(crate) const DEVICES: usize = 2;
 static ON: AtomicBool = AtomicBool::new(false);
 static BACKWARDS: AtomicBool = AtomicBool::new(false);
 
-/// Puts the emulator in the place of NVIDIA's driver, for this process. It must come before anything else is asked of a device.
+/// Puts the emulator in the place of NVIDIA's driver, for this process, and says whether it can compile: where there is no C++ compiler
+/// (`c++`, or the one that `CXX` names), nothing changes. It must come before anything else is asked of a device.
 ///
 /// ```
-/// kernels_cuda::emulate();
-/// assert!(kernels_cuda::is_available());
+/// assert_eq!(kernels_cuda::emulate(), kernels_cuda::is_available());
 /// ```
-pub fn emulate() {
-    ON.store(true, Ordering::Release);
+#[must_use = "there may be no compiler"]
+pub fn emulate() -> bool {
+    let there_is_one = Command::new(cpp()).arg("--version").output().is_ok_and(|output| output.status.success());
+    if there_is_one {
+        ON.store(true, Ordering::Release);
+    }
+    there_is_one
+}
+
+fn cpp() -> OsString {
+    std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
 /// Runs blocks and threads in the opposite order from now on. Where that changes a result, a barrier is missing.
@@ -321,10 +330,9 @@ fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<
     }
     let (source, library) = (work.join("program.cpp"), work.join("program.so"));
     std::fs::write(&source, program(unit, expressions)).map_err(failed)?;
-    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let options =
         ["-std=c++17", "-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC", "-o"];
-    let output = Command::new(compiler).args(options).arg(&library).arg(source).output().map_err(failed)?;
+    let output = Command::new(cpp()).args(options).arg(&library).arg(source).output().map_err(failed)?;
     if !output.status.success() {
         return Err(refused(unit, String::from_utf8_lossy(&output.stderr).into_owned()));
     }

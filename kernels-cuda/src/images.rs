@@ -1,6 +1,6 @@
 //! Batches of images, as kernels are told.
 
-use dispatch_runtime::{Tensor};
+use dispatch_runtime::Tensor;
 
 use crate::kernel::Parameter;
 use crate::walk::Divisor;

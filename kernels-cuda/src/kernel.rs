@@ -240,6 +240,7 @@ impl Place {
         Self(self.0.wrapping_add(bytes))
     }
 
+    /// As a number.
     pub(crate) const fn address(self) -> Address {
         self.0
     }

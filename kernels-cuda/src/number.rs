@@ -1,7 +1,8 @@
 //! Numbers that travel in a launch's parameters.
 
 use dispatch_runtime::{
-    AccessError, Bool, Complex32, Complex64, DType, Device, Element, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16,
+    AccessError, Bool, Complex32, Complex64, DType, Device, Element, ErrorKind, Operator, Result, Scalar, Tensor, bf16,
+    f16,
 };
 
 /// Whether a tensor is one number that the CPU knows, which can go to any device.
@@ -58,17 +59,8 @@ pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
 pub(crate) const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
 /// What can be added and multiplied.
-pub(crate) const NUMBERS: [DType; 9] = [
-    DType::F32,
-    DType::F64,
-    DType::F16,
-    DType::BF16,
-    DType::I64,
-    DType::I32,
-    DType::I16,
-    DType::I8,
-    DType::U8,
-];
+pub(crate) const NUMBERS: [DType; 9] =
+    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::I16, DType::I8, DType::U8];
 
 /// Refuses a dtype that an operator has no kernels for.
 pub(crate) fn check_dtype(

@@ -40,7 +40,14 @@ fn bordered(this: &Tensor, padding: &[i64], count: usize, border: aten::Border) 
     filled("bordered", this, spec, moved(this.dtype()), count, Border::new(border, padding))
 }
 
-fn filled(template: &'static str, from: &Tensor, spec: Spec, dtype: DType, rank: usize, border: Border) -> Result<Tensor> {
+fn filled(
+    template: &'static str,
+    from: &Tensor,
+    spec: Spec,
+    dtype: DType,
+    rank: usize,
+    border: Border,
+) -> Result<Tensor> {
     let out = spec.on(from.device())?;
     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
     let images = (Images::of(&out, rank), Images::of(from, rank));

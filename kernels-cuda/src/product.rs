@@ -110,7 +110,8 @@ fn outer(
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<Tensor> {
-    let wide = |tensor: &Tensor| if tensor.dtype() == spec.dtype { Ok(tensor.clone()) } else { packed(tensor, spec.dtype) };
+    let wide =
+        |tensor: &Tensor| if tensor.dtype() == spec.dtype { Ok(tensor.clone()) } else { packed(tensor, spec.dtype) };
     let column = |vector: &Tensor| aten::unsqueeze(vector, 1);
     let row = |vector: &Tensor| aten::unsqueeze(vector, 0);
     sum(operator, spec, &wide(&on(this, vec1)?)?, &column(&wide(vec1)?)?, &row(&wide(vec2)?)?, beta, alpha)

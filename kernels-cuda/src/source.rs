@@ -7,12 +7,18 @@ use dispatch_runtime::DType;
 
 /// The headers that any kernel can include.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
-    ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
-    ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("curve.cuh", include_str!("../kernels/curve.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
+    ("folds.cuh", include_str!("../kernels/folds.cuh")),
+    ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("images.cuh", include_str!("../kernels/images.cuh")),
+    ("line.cuh", include_str!("../kernels/line.cuh")),
+    ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
+    ("prefix.cuh", include_str!("../kernels/prefix.cuh")),
+    ("rank.cuh", include_str!("../kernels/rank.cuh")),
+    ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
+    ("scan.cuh", include_str!("../kernels/scan.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
 ];
 
@@ -55,7 +61,8 @@ pub const fn element(dtype: DType) -> Option<&'static str> {
         DType::F32 => "float",
         DType::F64 => "double",
         DType::Bool => "boolean",
-        _ => return None,
+        DType::C128 => "c128",
+        DType::C64 => return None,
     })
 }
 

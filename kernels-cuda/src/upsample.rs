@@ -137,11 +137,8 @@ fn resize(
     let (launch, to) = (Launch::on(&out)?, Images::of(&out, rank));
     let planes: i64 = out.sizes()[..2].iter().product();
     let positions = count / planes;
-    let (lanes, turns) = if to.has_channels_last() {
-        (positions * out.sizes()[1], out.sizes()[0])
-    } else {
-        (positions, planes)
-    };
+    let (lanes, turns) =
+        if to.has_channels_last() { (positions * out.sizes()[1], out.sizes()[0]) } else { (positions, planes) };
     // Enough threads to keep the device busy; the rest of the images are theirs to go through.
     let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
     let rows = u32::try_from((enough / lanes + 1).min(turns).clamp(1, 1 << 15)).unwrap_or(1);

@@ -45,43 +45,73 @@ impl Divisor {
 /// operand begins.
 pub(crate) type Part = (Walk, u32, [u64; OPERANDS]);
 
-/// Dimensions from the innermost outwards, each with its size and every operand's step in bytes.
-type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
+/// Dimensions from the innermost outwards, each with its size and every operand's step in bytes; those that all operands walk as one are one.
+pub(crate) struct Steps(pub(crate) Dims);
+
+pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
 /// Walks over all elements of `out`, to which the others broadcast.
 pub(crate) fn walks(out: &Tensor, inputs: &[&Tensor]) -> SmallVec<[Part; 1]> {
-    let mut parts = SmallVec::new();
-    split(&mut dims(out, inputs), [0; OPERANDS], &mut parts);
-    parts
+    let sizes = out.sizes();
+    let steps: SmallVec<[_; OPERANDS]> =
+        std::iter::once(&out).chain(inputs).map(|tensor| steps(tensor, sizes)).collect();
+    Steps::new(sizes, &steps).parts()
 }
 
-fn dims(out: &Tensor, inputs: &[&Tensor]) -> Dims {
-    let sizes = out.sizes();
-    let strides: SmallVec<[_; OPERANDS]> = std::iter::once(&out)
-        .chain(inputs)
-        .take(OPERANDS)
-        .map(|tensor| (broadcast_strides(tensor.geometry(), sizes), i64::try_from(tensor.dtype().size()).unwrap_or(1)))
-        .collect();
-    let mut dims = Dims::new();
-    for dim in nesting(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element))) {
-        let size = sizes[dim].unsigned_abs();
-        if size == 1 {
-            continue;
-        }
-        let mut steps = [0; OPERANDS];
-        for (step, (strides, element)) in steps.iter_mut().zip(&strides) {
-            *step = strides[dim].saturating_mul(*element);
-        }
-        match dims.last_mut() {
-            Some((inner, inner_steps))
-                if (0..OPERANDS).all(|k| inner_steps[k].saturating_mul(inner.cast_signed()) == steps[k]) =>
-            {
-                *inner *= size;
+/// The steps of a tensor that is stretched to these sizes, in bytes.
+pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
+    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
+    let mut steps = broadcast_strides(tensor.geometry(), sizes);
+    steps.iter_mut().for_each(|step| *step = step.saturating_mul(element));
+    steps
+}
+
+impl Steps {
+    /// Of operands that step so, in bytes, through these sizes.
+    pub(crate) fn new(sizes: &[i64], operands: &[dispatch_runtime::Dims]) -> Self {
+        let mut dims = Dims::new();
+        for dim in nesting(sizes, operands.iter().map(|steps| (&steps[..], 1))) {
+            let size = sizes[dim].unsigned_abs();
+            if size == 1 {
+                continue;
             }
-            _ => dims.push((size, steps)),
+            let mut steps = [0; OPERANDS];
+            for (step, operand) in steps.iter_mut().zip(operands) {
+                *step = operand[dim];
+            }
+            match dims.last_mut() {
+                Some((inner, inner_steps))
+                    if (0..OPERANDS).all(|k| inner_steps[k].saturating_mul(inner.cast_signed()) == steps[k]) =>
+                {
+                    *inner *= size;
+                }
+                _ => dims.push((size, steps)),
+            }
         }
+        Self(dims)
     }
-    dims
+
+    /// Lets the first two operands go in words of several elements, of which each is of `element` bytes, and gives the size of a word.
+    /// `places` is a number that is divisible by it wherever everything else is.
+    pub(crate) fn widen(&mut self, element: usize, places: u64) -> usize {
+        let Some(((size, inner), outer)) = self.0.split_first_mut() else { return element };
+        let own = element as u64;
+        if inner[..2].iter().any(|step| step.unsigned_abs() != own || *step < 0) || inner[2..] != [0; OPERANDS - 2] {
+            return element;
+        }
+        let bytes = *size * own;
+        let all = outer.iter().fold(bytes | places, |all, (_, steps)| all | (steps[0] | steps[1]).unsigned_abs());
+        let word = (1 << all.trailing_zeros().min(4)).max(own);
+        (*size, inner[0], inner[1]) = (bytes / word, word.cast_signed(), word.cast_signed());
+        usize::try_from(word).unwrap_or(element)
+    }
+
+    /// In parts that are small enough.
+    pub(crate) fn parts(mut self) -> SmallVec<[Part; 1]> {
+        let mut parts = SmallVec::new();
+        split(&mut self.0, [0; OPERANDS], &mut parts);
+        parts
+    }
 }
 
 /// Divides a walk along its outermost dimension until its parts are small enough.
@@ -105,7 +135,7 @@ fn split(dims: &mut Dims, offsets: [u64; OPERANDS], parts: &mut SmallVec<[Part; 
     let further = |offsets: [u64; OPERANDS], by: u64| {
         let mut moved = offsets;
         for (offset, step) in moved.iter_mut().zip(steps) {
-            *offset = offset.wrapping_add(step.unsigned_abs() * by);
+            *offset = offset.wrapping_add(step.cast_unsigned().wrapping_mul(by));
         }
         moved
     };
@@ -144,8 +174,18 @@ mod tests {
     fn neighbours_that_all_walk_as_one_become_one() {
         let meta = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(Device::META).unwrap();
         let (out, row) = (meta(&[4, 5, 6]), meta(&[6]));
-        assert_eq!(dims(&out, &[&out])[..], [(120, [4, 4, 0, 0, 0, 0])]);
-        assert_eq!(dims(&out, &[&row])[..], [(6, [4, 4, 0, 0, 0, 0]), (20, [24, 0, 0, 0, 0, 0])]);
+        let dims = |tensors: [&Tensor; 2]| Steps::new(&[4, 5, 6], &tensors.map(|tensor| steps(tensor, &[4, 5, 6]))).0;
+        assert_eq!(dims([&out, &out])[..], [(120, [4, 4, 0, 0, 0, 0])]);
+        assert_eq!(dims([&out, &row])[..], [(6, [4, 4, 0, 0, 0, 0]), (20, [24, 0, 0, 0, 0, 0])]);
+    }
+
+    #[test]
+    fn elements_go_in_words_where_all_places_allow_it() {
+        let steps = |row: i64| Steps::new(&[6, 8], &[smallvec::smallvec![row, 2], smallvec::smallvec![16, 2]]);
+        assert_eq!(steps(16).widen(2, 0), 16);
+        assert_eq!(steps(20).widen(2, 0), 4);
+        assert_eq!(steps(16).widen(2, 24), 8);
+        assert_eq!(steps(-16).widen(2, 32), 16);
     }
 
     #[test]

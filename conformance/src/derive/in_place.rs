@@ -61,7 +61,8 @@ fn over_itself(case: &Case, twin: &'static Operator, other: usize) -> Result<Opt
     let mut arguments = case.arguments.clone();
     arguments[other] = arguments[0].clone();
     let Ok(expected) = case.call(&arguments) else { return Ok(None) };
-    let expected = Datum::read(&expected.results[0])?;
+    // A device can refuse the elements when it is waited for.
+    let Ok(expected) = Datum::read(&expected.results[0]) else { return Ok(None) };
     let values = to_values(&arguments, case.device)?;
     let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
     let values = with_tensors(values, &[(other, &written)]);

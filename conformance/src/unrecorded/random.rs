@@ -239,6 +239,9 @@ fn numbers(
         if argument.name == "generator" {
             return Ok(generator.clone());
         }
+        if argument.name == "device" {
+            return Ok(Datum::Plain(device.into()));
+        }
         let given = given.iter().find(|(name, _)| *name == argument.name);
         given.map_or_else(|| decode::left_out(argument), |(_, datum)| Ok(datum.clone()))
     });

@@ -1,6 +1,6 @@
-//! The application links operators, two backends and a layer. None of them edits another.
+//! The application links operators, three backends and a layer. None of them edits another.
 
-use {my_npu as _, myops_cpu as _};
+use {my_npu as _, myops_cpu as _, myops_cuda as _};
 
 use opdispatch::prelude::*;
 
@@ -12,10 +12,24 @@ fn halved_square(this: &Tensor) -> Result<Tensor> {
     Ok(squared)
 }
 
-fn main() -> Result<()> {
-    let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
-    println!("on the CPU: square(a) = {:?}", &*myops::square(&a)?.read::<f32>()?);
+/// The same program on every device: elements travel there, are computed with, and come back.
+fn squares(device: Device) -> Result<()> {
+    let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]).to(device)?;
+    println!("on {device}: square(a) = {:?}", myops::square(&a)?.to(Device::CPU)?.to_vec::<f32>()?);
+    Ok(())
+}
 
+fn main() -> Result<()> {
+    squares(Device::CPU)?;
+    match kernels_cuda::properties(0) {
+        Ok(gpu) => {
+            println!("{}:", gpu.name);
+            squares("cuda:0".parse()?)?;
+        }
+        Err(missing) => println!("not on a GPU: {missing}"),
+    }
+
+    let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
     let on_npu = my_npu::upload(&a)?;
     let squared = myops::square(&on_npu)?;
     println!("on the NPU: square(a) is {squared:?}, downloaded {:?}", &*my_npu::download(&squared)?.read::<f32>()?);

@@ -1,0 +1,45 @@
+//! PyTorch's times, from a program of its own.
+
+use std::collections::HashMap;
+use std::process::Command;
+
+const SCRIPT: &str = include_str!("pytorch.py");
+
+/// How long each line takes there.
+pub(crate) struct Times {
+    version: String,
+    seconds: HashMap<String, f64>,
+}
+
+impl Times {
+    pub(crate) fn measured(small: bool) -> Self {
+        let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+        let output = Command::new(python).args(["-c", SCRIPT, if small { "small" } else { "large" }]).output();
+        let output = match output {
+            Ok(output) if output.status.success() => output,
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned();
+                return Self { version: format!("PyTorch cannot be asked: {said}"), seconds: HashMap::new() };
+            }
+            Err(error) => {
+                return Self { version: format!("PyTorch cannot be asked: {error}"), seconds: HashMap::new() };
+            }
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut lines = text.lines();
+        let version = format!("PyTorch {}", lines.next().unwrap_or_default());
+        let time = |line: &str| {
+            let (seconds, name) = line.split_once(' ')?;
+            Some((name.to_owned(), seconds.parse().ok()?))
+        };
+        Self { version, seconds: lines.filter_map(time).collect() }
+    }
+
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    pub(crate) fn of(&self, name: &str) -> Option<f64> {
+        self.seconds.get(name).copied()
+    }
+}

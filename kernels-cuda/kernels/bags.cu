@@ -1,0 +1,113 @@
+// Sums, means and largest elements of bags of rows.
+#include "opdispatch.cuh"
+
+struct Positions {
+    const u8 *at;
+    i64 count;
+    bool narrow;
+    __device__ __forceinline__ i64 operator[](i64 i) const {
+        return narrow ? i64(((const i32 *)at)[i]) : ((const i64 *)at)[i];
+    }
+};
+__device__ __forceinline__ void write(u8 *to, i64 i, i64 x, bool narrow) {
+    if (narrow) {
+        ((i32 *)to)[i] = i32(x);
+    } else {
+        ((i64 *)to)[i] = x;
+    }
+}
+
+struct Bags {
+    Positions indices, offsets;
+    i64 count, rows, padding;
+    u32 site_of_indices, site_of_offsets;
+    Fault *fault;
+    __device__ __forceinline__ i64 start(i64 bag) const {
+        i64 at = bag < offsets.count ? offsets[bag] : indices.count;
+        return at < 0 ? 0 : at > indices.count ? indices.count : at;
+    }
+    // The offset of a bag is no less than the one before, and no more than there are places.
+    __device__ __forceinline__ void check(i64 bag) const {
+        i64 at = offsets[bag], least = bag > 0 ? offsets[bag - 1] : 0, most = bag > 0 ? indices.count : 0;
+        if (at < least || at > most) report(fault, site_of_offsets, BAD_VALUE, at, most);
+    }
+};
+
+enum { SUM, MEAN, MOST };
+
+// A thread for each bag and column. `narrow` says so of what is written.
+template <class C>
+__global__ void __launch_bounds__(256)
+    bagged(Bags bags, i64 width, const u8 *weight, i32 dtype, const u8 *shares, i32 mode, u8 *to, u8 *counts, u8 *most, bool narrow) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x, columns = width ? width : 1;
+    i64 bag = at / columns, col = at - bag * columns, size = size_of(dtype);
+    if (bag >= bags.count) return;
+    if (col == 0) {
+        bags.check(bag);
+        if (bag + 1 < bags.offsets.count) bags.check(bag + 1);
+    }
+    i64 end = bags.start(bag + 1), counted = 0, winner = 0;
+    C sum = 0;
+    for (i64 place = bags.start(bag); place < end; place++) {
+        i64 row = bags.indices[place];
+        if (u64(row) >= u64(bags.rows)) {
+            report(bags.fault, bags.site_of_indices, INDEX_OUT_OF_RANGE, row, bags.rows);
+            continue;
+        }
+        if (row == bags.padding) continue;
+        counted++;
+        if (!width) continue;
+        C x = load<C>(weight + (row * width + col) * size, dtype);
+        if (mode == MOST) {
+            if (counted == 1 || x > sum) sum = x, winner = row;
+        } else {
+            sum += shares ? load<C>(shares + place * size, dtype) * x : x;
+        }
+    }
+    if (width) {
+        store(to + (bag * width + col) * size, dtype, C(mode == MEAN && counted ? sum / C(counted) : sum));
+        if (mode == MOST) write(most, bag * width + col, winner, narrow);
+    }
+    if (col == 0 && mode != SUM) {
+        write(counts, bag, counted, narrow);
+        if (mode == MEAN) write(most, bag, counted, narrow);
+    }
+}
+
+// Which bag each place is in; those behind all bags are in the one that would follow.
+__global__ void __launch_bounds__(256) bag_of(Bags bags, u8 *to, bool narrow) {
+    i64 place = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (place >= bags.indices.count) return;
+    i64 low = 0, left = bags.offsets.count;
+    while (left > 0) {
+        i64 half = left / 2;
+        bool begun = bags.offsets[low + half] <= place;
+        low = begun ? low + half + 1 : low;
+        left = begun ? left - half - 1 : half;
+    }
+    write(to, place, low - 1, narrow);
+}
+
+// What each place counts for in its bag.
+template <class C>
+__global__ void __launch_bounds__(256)
+    weighed(i64 count, C *to, const u8 *shares, i32 dtype, const i64 *bags, const i64 *counts, i64 most) {
+    i64 place = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (place >= count) return;
+    C share = 1;
+    if (shares) share = load<C>(shares + place * size_of(dtype), dtype);
+    i64 bag = bags[place];
+    if (counts) share /= u64(bag) < u64(most) && counts[bag] > 0 ? C(counts[bag]) : C(1);
+    to[place] = share;
+}
+
+// Where the gradient of each largest element goes: nowhere, which is `rows * width`, where its bag is empty.
+__global__ void __launch_bounds__(256)
+    winners(i64 count, i64 width, i64 *to, Positions rows_of, const i64 *counts, i64 rows, u32 site, Fault *fault) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 bag = at / width, row = rows_of[at];
+    bool inside = u64(row) < u64(rows);
+    if (!inside) report(fault, site, INDEX_OUT_OF_RANGE, row, rows);
+    to[at] = inside && counts[bag] > 0 ? row * width + (at - bag * width) : rows * width;
+}

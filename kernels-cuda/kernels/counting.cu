@@ -1,0 +1,83 @@
+// How often numbers occur.
+#include "block.cuh"
+
+// The least and the greatest of numbers: `found` begins as the greatest and the least that there are.
+__global__ void __launch_bounds__(256) extent(i64 count, const i64 *numbers, i64 *found) {
+    __shared__ i64 scratch[32];
+    i64 least = Bounds<i64>::most(), most = Bounds<i64>::least();
+    for (i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x; at < count; at += i64(gridDim.x) * blockDim.x) {
+        i64 x = numbers[at];
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    least = joined_in_block(least, [](i64 a, i64 b) { return a < b ? a : b; }, scratch);
+    most = joined_in_block(most, [](i64 a, i64 b) { return a > b ? a : b; }, scratch);
+    if (threadIdx.x == 0) atomicMin(found, least), atomicMax(found + 1, most);
+}
+
+__global__ void __launch_bounds__(256) counted(i64 count, const i64 *numbers, i64 *counts) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at < count) atomicAdd((u64 *)counts + numbers[at], u64(1));
+}
+__global__ void __launch_bounds__(256) weighed(i64 count, const i64 *numbers, const double *weights, double *sums) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at < count) atomicAdd(sums + numbers[at], weights[at]);
+}
+
+// How many values lie in each of `bins` parts of a range, which begins and ends so; its end belongs to the last. A block counts by itself
+// first where it has room.
+static const i64 ROOM = 4096;
+template <class C> __global__ void __launch_bounds__(256) parts(i64 count, const C *values, i64 bins, const C *range, u64 *counts) {
+    __shared__ u32 own[ROOM];
+    C min = range[0], max = range[1];
+    bool here = bins <= ROOM;
+    for (i64 i = threadIdx.x; here && i < bins; i += blockDim.x) own[i] = 0;
+    __syncthreads();
+    for (i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x; at < count; at += i64(gridDim.x) * blockDim.x) {
+        C x = values[at];
+        if (!(x >= min && x <= max)) continue;
+        i64 part = i64((x - min) * C(bins) / (max - min));
+        part = part < bins - 1 ? part : bins - 1;
+        if (here) {
+            atomicAdd(&own[part], 1u);
+        } else {
+            atomicAdd(&counts[part], u64(1));
+        }
+    }
+    __syncthreads();
+    for (i64 i = threadIdx.x; here && i < bins; i += blockDim.x)
+        if (own[i]) atomicAdd(&counts[i], u64(own[i]));
+}
+
+// The places of a triangle's entries: rows, then columns. Rows before `first` have none.
+struct Triangle {
+    i64 first, cols, offset;
+    bool lower;
+    // How many entries the first rows have.
+    __device__ __forceinline__ i64 before(i64 rows) const {
+        if (lower) {
+            i64 least = first + offset + 1, width = least < cols ? least : cols, grows = cols - width;
+            grows = rows < grows ? rows : grows;
+            return grows * width + grows * (grows - 1) / 2 + (rows - grows) * cols;
+        }
+        i64 flat = offset < 0 ? -offset : 0;
+        if (rows <= flat) return rows * cols;
+        i64 rest = rows - flat;
+        return flat * cols + rest * (cols - flat - offset) - rest * (rest - 1) / 2;
+    }
+};
+template <class T> __global__ void __launch_bounds__(256) triangle(i64 count, i64 rows, Triangle triangle, T *to) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 low = 0, left = rows;
+    while (left > 0) {
+        i64 half = left / 2;
+        bool begun = triangle.before(low + half) <= at;
+        low = begun ? low + half + 1 : low;
+        left = begun ? left - half - 1 : half;
+    }
+    i64 row = triangle.first + low - 1, col = at - triangle.before(low - 1);
+    if (!triangle.lower && row + triangle.offset > 0) col += row + triangle.offset;
+    to[at] = as<T>(row);
+    to[count + at] = as<T>(col);
+}

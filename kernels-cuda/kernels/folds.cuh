@@ -1,0 +1,88 @@
+// What reductions gather elements in, where that is more than a number.
+#pragma once
+#include "functions.cuh"
+
+// A number and where it is. Of equal ones the first wins; what is not a number wins over all.
+template <class C> struct Placed {
+    C value;
+    i64 at;
+};
+template <class C> __device__ __forceinline__ bool alike(C a, C b) { return a == b || (is_nan(a) && is_nan(b)); }
+template <class C> __device__ __forceinline__ Placed<C> highest(Placed<C> a, Placed<C> b) {
+    return (alike(a.value, b.value) ? a.at < b.at : is_nan(a.value) || a.value > b.value) ? a : b;
+}
+template <class C> __device__ __forceinline__ Placed<C> lowest(Placed<C> a, Placed<C> b) {
+    return (alike(a.value, b.value) ? a.at < b.at : is_nan(a.value) || a.value < b.value) ? a : b;
+}
+
+// The same where of equal ones the last wins, and `b` is after `a`.
+template <class C> __device__ __forceinline__ Placed<C> last_highest(Placed<C> a, Placed<C> b) {
+    return is_nan(b.value) || b.value >= a.value ? b : a;
+}
+template <class C> __device__ __forceinline__ Placed<C> last_lowest(Placed<C> a, Placed<C> b) {
+    return is_nan(b.value) || b.value <= a.value ? b : a;
+}
+
+template <class C> struct Range {
+    C least, most;
+};
+
+// How many numbers there are, and their sum and sum of squares from an origin, which is the first of them: one that is near the others
+// keeps the sums small, and one that is far from them is most of what they come to.
+template <class C> struct Moments {
+    C count, origin, sum, squares;
+    __device__ __forceinline__ Moments with(C x) const {
+        C from = count == C(0) ? x : origin, apart = x - from;
+        return {count + C(1), from, sum + apart, squares + apart * apart};
+    }
+    __device__ __forceinline__ C mean() const { return origin + sum / count; }
+    // The sum of squares from the mean.
+    __device__ __forceinline__ C spread() const {
+        C rest = squares - sum / count * sum;
+        return rest < C(0) ? C(0) : rest;
+    }
+    __device__ __forceinline__ Moments and_of(const Moments &other) const {
+        if (other.count == C(0)) return *this;
+        if (count == C(0)) return other;
+        C all = count + other.count, share = other.count / all;
+        C own = sum / count, apart = (other.origin - origin) + (other.sum / other.count - own);
+        return {all, origin + own + apart * share, C(0), spread() + other.spread() + apart * apart * count * share};
+    }
+    __device__ __forceinline__ C variance(C correction) const {
+        if (count == C(0)) return Bounds<C>::nan();
+        C left = count - correction;
+        return spread() / (left > C(0) ? left : C(0));
+    }
+};
+
+// Sums of powers of magnitudes, and what is left of them as powers grow without end.
+template <class C> __device__ __forceinline__ C with_power(C total, C x, C order) {
+    x = fabs(x);
+    if (order == C(2)) return total + x * x;
+    if (order == C(1)) return total + x;
+    if (order == C(0)) return total + (x != C(0) ? C(1) : C(0));
+    if (order == Bounds<C>::most()) return larger(x, total);
+    if (order == Bounds<C>::least()) return smaller(x, total);
+    return total + pow(x, order);
+}
+template <class C> __device__ __forceinline__ C with_powers(C a, C b, C order) {
+    if (order == Bounds<C>::most()) return larger(a, b);
+    if (order == Bounds<C>::least()) return smaller(a, b);
+    return a + b;
+}
+template <class C> __device__ __forceinline__ C root(C total, C order) {
+    if (order == C(2)) return sqrt(total);
+    if (order == C(1) || order == C(0) || is_infinite(order)) return total;
+    return pow(total, C(1) / order);
+}
+
+// A sum of exponentials, and the largest exponent, which is taken out of all.
+template <class C> struct Exponentials {
+    C most, sum;
+    __device__ __forceinline__ Exponentials and_of(const Exponentials &other) const {
+        C highest = larger(most, other.most);
+        if (is_infinite(highest)) return {highest, C(0)};
+        return {highest, sum * exp(most - highest) + other.sum * exp(other.most - highest)};
+    }
+    __device__ __forceinline__ C logarithm() const { return is_infinite(most) ? most : most + log(sum); }
+};

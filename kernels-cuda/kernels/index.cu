@@ -1,0 +1,40 @@
+// What is made of positions themselves.
+#include "block.cuh"
+
+__global__ void __launch_bounds__(256) largest(i64 count, const i64 *numbers, i64 *most) {
+    __shared__ i64 scratch[32];
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x, mine = at < count ? numbers[at] : 0;
+    mine = joined_in_block(mine, [](i64 a, i64 b) { return a > b ? a : b; }, scratch);
+    if (threadIdx.x == 0) atomicMax(most, mine);
+}
+
+__global__ void __launch_bounds__(256) one_hot(i64 count, i64 *to, const i64 *classes, i64 width, u32 site, Fault *fault) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 row = at / width, col = at - row * width, is = classes[row];
+    if (col == 0 && u64(is) >= u64(width)) report(fault, site, INDEX_OUT_OF_RANGE, is, width);
+    to[at] = is == col;
+}
+
+// Counts, none of which is negative.
+template <class T> __global__ void __launch_bounds__(256) checked(i64 count, const T *counts, i64 *to, u32 site, Fault *fault) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 times = counts[at];
+    if (times < 0) report(fault, site, BAD_VALUE, times, 0);
+    to[at] = times < 0 ? 0 : times;
+}
+
+// The number of the last of `starts` that is not behind each place.
+template <class T> __global__ void __launch_bounds__(256) repeated(i64 count, T *to, i64 size, const i64 *starts) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 low = 0, left = size;
+    while (left > 0) {
+        i64 half = left / 2;
+        bool behind = starts[low + half] <= at;
+        low = behind ? low + half + 1 : low;
+        left = behind ? left - half - 1 : half;
+    }
+    to[at] = T(low - 1);
+}

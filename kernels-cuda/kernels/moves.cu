@@ -1,0 +1,43 @@
+// Elements that go from one place to another and stay what they are, as words of any size.
+#include "opdispatch.cuh"
+
+template <class W> __global__ void __launch_bounds__(256) moved(u32 count, u8 *to, const u8 *from, Walk walk) {
+    u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i32 offsets[2];
+    walk.places(at, offsets);
+    *(W *)(to + offsets[0]) = *(const W *)(from + offsets[1]);
+}
+
+// Zero but where the column is at most (`lower`), or at least, `diagonal` further than the row, which are what operands 2 and 3 step through.
+template <class W>
+__global__ void __launch_bounds__(256)
+    triangle(u32 count, u8 *to, const u8 *from, Walk walk, i64 row, i64 col, i64 diagonal, bool lower) {
+    u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i32 offsets[4];
+    walk.places(at, offsets);
+    i64 further = col + offsets[3] - (row + offsets[2]);
+    W word{};
+    if (lower ? further <= diagonal : further >= diagonal) word = *(const W *)(from + offsets[1]);
+    *(W *)(to + offsets[0]) = word;
+}
+
+// Rows of several tensors beside each other: each has as many, of a width of its own. Everything is counted in words.
+struct Part {
+    const u8 *from;
+    i64 pitch;
+    u64 to;
+    Divisor width;
+};
+struct Parts {
+    Part all[64];
+};
+template <class W> __global__ void __launch_bounds__(256) joined(W *to, i64 pitch, u32 rows, Parts parts) {
+    const Part &part = parts.all[blockIdx.y];
+    u32 count = rows * part.width.by;
+    for (u32 at = blockIdx.x * blockDim.x + threadIdx.x; at < count; at += gridDim.x * blockDim.x) {
+        u32 row = part.width.divide(at), col = at - row * part.width.by;
+        to[row * pitch + part.to + col] = ((const W *)part.from)[row * part.pitch + col];
+    }
+}

@@ -1,0 +1,25 @@
+// Sums of all that come before.
+#pragma once
+#include "block.cuh"
+
+// What the threads before this one have, and what all have together. `scratch` is shared memory for 32 values; a block that does it again
+// waits in between by itself.
+template <class T> __device__ __forceinline__ T before_in_block(T value, T *scratch, T &all) {
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    T sum = value;
+#pragma unroll
+    for (u32 by = 1; by < 32; by *= 2) {
+        T other = __shfl_up_sync(~0u, sum, by);
+        if (lane >= by) sum += other;
+    }
+    __syncthreads();
+    if (lane == 31) scratch[warp] = sum;
+    __syncthreads();
+    T before = 0;
+    all = 0;
+    for (u32 i = 0; i < warps; i++) {
+        if (i == warp) before = all;
+        all += scratch[i];
+    }
+    return before + sum - value;
+}

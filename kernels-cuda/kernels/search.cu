@@ -1,0 +1,54 @@
+// Where numbers are among others, which are sorted.
+#include "opdispatch.cuh"
+
+struct Row {
+    const u8 *at;
+    i32 dtype;
+    i64 width;
+};
+
+// Each of several rows has `each` wanted numbers of its own. `order`, if somewhere, says where the row's numbers are in order.
+template <class C>
+__global__ void __launch_bounds__(256)
+    placed(i64 count, Row wanted, Row sorted, i64 each, bool right, const i64 *order, u8 *to, bool narrow, u32 site, Fault *fault) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    C x = load<C>(wanted.at + at * size_of(wanted.dtype), wanted.dtype);
+    i64 first = at / each * sorted.width, low = 0, left = sorted.width;
+    while (left > 0) {
+        i64 half = left / 2, place = low + half;
+        if (order) {
+            i64 told = order[first + place];
+            if (u64(told) >= u64(sorted.width)) {
+                report(fault, site, INDEX_OUT_OF_RANGE, told, sorted.width);
+                break;
+            }
+            place = told;
+        }
+        C other = load<C>(sorted.at + (first + place) * size_of(sorted.dtype), sorted.dtype);
+        // What has no order with others is beyond them.
+        bool before = right ? !(other > x) : !(other >= x);
+        low = before ? low + half + 1 : low;
+        left = before ? left - half - 1 : half;
+    }
+    if (narrow) {
+        ((i32 *)to)[at] = i32(low);
+    } else {
+        ((i64 *)to)[at] = low;
+    }
+}
+
+// Whether numbers are among those of a sorted row of the type that is compared.
+template <class C> __global__ void __launch_bounds__(256) among(i64 count, Row wanted, const C *sorted, i64 size, bool invert, boolean *to) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    C x = load<C>(wanted.at + at * size_of(wanted.dtype), wanted.dtype);
+    i64 low = 0, left = size;
+    while (left > 0) {
+        i64 half = left / 2;
+        bool before = sorted[low + half] < x;
+        low = before ? low + half + 1 : low;
+        left = before ? left - half - 1 : half;
+    }
+    to[at] = (low < size && sorted[low] == x) != invert;
+}

@@ -1,0 +1,84 @@
+// Segments of a dimension, each reduced to one element.
+#include "opdispatch.cuh"
+
+struct Segments {
+    // How many there are in a line, how many lines, how long these are, and how many elements are behind each other in one row.
+    i64 count, lines, size, width;
+    // In each line, where segments end, one for each and the line's begin; or else lengths, and sums of all that come before.
+    const i64 *told, *before;
+    i32 reduce;
+    // Whether segments may leave a rest.
+    bool partial;
+    u32 site;
+    Fault *fault;
+    // Where a segment begins and ends in its line.
+    __device__ __forceinline__ void range(i64 line, i64 at, i64 &begin, i64 &end) const {
+        if (before) {
+            begin = before[line * count + at] - before[line * count];
+            end = begin + told[line * count + at];
+        } else {
+            begin = told[line * (count + 1) + at];
+            end = told[line * (count + 1) + at + 1];
+        }
+        bool inside = 0 <= begin && begin <= end && end <= size;
+        if (!inside || (before && !partial && at + 1 == count && end != size)) report(fault, site, BAD_VALUE, end, size);
+        if (!inside) begin = end = 0;
+    }
+};
+
+enum { SUM, MEAN, PRODUCT, MOST, LEAST };
+
+template <class C> __device__ __forceinline__ C together(i32 reduce, C a, C b) {
+    switch (reduce) {
+    case PRODUCT: return a * b;
+    case MOST: return b > a || b != b ? b : a;
+    case LEAST: return b < a || b != b ? b : a;
+    default: return a + b;
+    }
+}
+
+// A thread for each segment and column. `whole` says that a mean of nothing is none.
+template <class T>
+__global__ void __launch_bounds__(256) reduced(Segments s, const u8 *data, i32 dtype, u8 *to, double start, bool whole) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= s.lines * s.count * s.width) return;
+    i64 segment = at / s.width, col = at - segment * s.width, line = segment / s.count, begin, end;
+    s.range(line, segment - line * s.count, begin, end);
+    T sum = T(start);
+    for (i64 row = begin; row < end; row++)
+        sum = together(s.reduce, sum, load<T>(data + ((line * s.size + row) * s.width + col) * size_of(dtype), dtype));
+    if (s.reduce == MEAN && (end > begin || whole)) sum /= T(end - begin);
+    store(to + at * size_of(dtype), dtype, sum);
+}
+
+// The gradient of each segment for its elements; all that are in none have zero.
+template <class T>
+__global__ void __launch_bounds__(256)
+    spread(Segments s, const u8 *grads, const u8 *results, const u8 *data, i32 dtype, T *to, double start) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= s.lines * s.count * s.width) return;
+    i64 segment = at / s.width, col = at - segment * s.width, line = segment / s.count, begin, end;
+    s.range(line, segment - line * s.count, begin, end);
+    T grad = load<T>(grads + at * size_of(dtype), dtype), result = load<T>(results + at * size_of(dtype), dtype);
+    i64 first = line * s.size * s.width + col;
+    auto element = [&](i64 row) { return load<T>(data + (first + row * s.width) * size_of(dtype), dtype); };
+    if (s.reduce == PRODUCT) {
+        // Of all others, as one may be zero: those before it, and then those behind.
+        T before = T(start), behind = T(1);
+        for (i64 row = begin; row < end; row++) to[first + row * s.width] = before * grad, before *= element(row);
+        for (i64 row = end; row-- > begin;) to[first + row * s.width] *= behind, behind *= element(row);
+        return;
+    }
+    bool extreme = s.reduce == MOST || s.reduce == LEAST;
+    i64 times = 0;
+    for (i64 row = begin; extreme && row < end; row++) {
+        T x = element(row);
+        times += x == result || x != x;
+    }
+    if (s.reduce == MEAN) times = end - begin;
+    if (s.reduce != SUM) grad /= T(times > 1 ? times : 1);
+    for (i64 row = begin; row < end; row++) {
+        T x = extreme ? element(row) : result;
+        if (!extreme || x == result || x != x) to[first + row * s.width] = grad;
+    }
+}

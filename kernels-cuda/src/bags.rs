@@ -1,0 +1,189 @@
+//! Sums, means and maxima of bags of rows.
+
+use aten::Bagging;
+use dispatch_runtime::prelude::*;
+
+use crate::copying::{packed, write};
+use crate::fault::Site;
+use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::meet::{Meeting, Rows};
+use crate::picks::{List, Lists, computed_in, site};
+
+static BAGS: Kernel = Kernel::new("bags", include_str!("../kernels/bags.cu"), |instances| {
+    for template in ["bagged", "weighed"] {
+        instances.each(template, &[DType::F32, DType::F64]);
+    }
+    instances.one("bag_of", &[]);
+    instances.one("winners", &[]);
+});
+crate::known!(BAGS);
+
+type Four = (Tensor, Tensor, Tensor, Tensor);
+
+/// `struct Positions` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Positions {
+    at: Place,
+    count: i64,
+    narrow: bool,
+}
+
+impl Parameter for Positions {}
+
+impl Positions {
+    fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
+        let (at, count) = (launch.place(packed)?, packed.geometry().count());
+        Ok(Self { at, count, narrow: packed.dtype() == DType::I32 })
+    }
+}
+
+/// `struct Bags` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Bags {
+    indices: Positions,
+    offsets: Positions,
+    count: i64,
+    rows: i64,
+    padding: i64,
+    sites: [Site; 2],
+    fault: Place,
+}
+
+impl Parameter for Bags {}
+
+fn bagged(
+    tensors: [&Tensor; 3],
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    last: (bool, bool),
+    padding: i64,
+) -> Result<Four> {
+    let specs = aten::bag_specs(tensors, mode, per_sample_weights, last, padding)?;
+    let device = tensors[0].device();
+    let [out, of_places, mut counts, mut most] = {
+        let [a, b, c, d] = specs;
+        [a.on(device)?, b.on(device)?, c.on(device)?, d.on(device)?]
+    };
+    let [weight, indices, offsets] = tensors.map(|tensor| packed(tensor, tensor.dtype()));
+    let (weight, indices, offsets) = (weight?, indices?, offsets?);
+    let shares = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
+    let (launch, dtype) = (Launch::on(&out)?, weight.dtype());
+    let sites = [site!("aten::_embedding_bag", "indices"), site!("aten::_embedding_bag", "offsets")];
+    let bags = Bags {
+        indices: Positions::of(launch, &indices)?,
+        offsets: Positions::of(launch, &offsets)?,
+        count: out.sizes()[0],
+        rows: weight.sizes()[0],
+        padding,
+        sites,
+        fault: launch.faults(),
+    };
+    let (width, narrow) = (weight.sizes()[1], counts.dtype() == DType::I32);
+    if Bagging::of(mode)? == Bagging::Sum {
+        write(&mut counts, &Tensor::number(0.into()))?;
+        write(&mut most, &Tensor::number(0.into()))?;
+    }
+    let shares = shares.map_or(Ok(Place::NULL), |shares| launch.place(&shares))?;
+    let places = [&weight, &out, &counts, &most].map(|tensor| launch.place(tensor));
+    let [weight, to, counts_at, most_at] = places;
+    let which = i32::try_from(mode).unwrap_or(0);
+    let arguments = (bags, width, weight?, dtype as i32, shares, which, to?, counts_at?, most_at?, narrow);
+    launch.run(&BAGS, "bagged", &[computed_in(dtype)], Grid::cover(bags.count * width.max(1)), arguments)?;
+    let spots = of_places.geometry().count();
+    let narrow = of_places.dtype() == DType::I32;
+    launch.run(&BAGS, "bag_of", &[], Grid::cover(spots), (bags, launch.place(&of_places)?, narrow))?;
+    Ok((out, of_places, counts, most))
+}
+
+macro_rules! bags {
+    ($($name:ident $counted:literal;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        #[expect(clippy::too_many_arguments, reason = "the schema's")]
+        fn $name(
+            weight: &Tensor,
+            indices: &Tensor,
+            offsets: &Tensor,
+            _scale_grad_by_freq: bool,
+            mode: i64,
+            _sparse: bool,
+            per_sample_weights: Option<&Tensor>,
+            include_last_offset: bool,
+            padding_idx: i64,
+        ) -> Result<Four> {
+            let last = (include_last_offset, $counted);
+            bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+        }
+    )*};
+}
+
+bags! {
+    _embedding_bag false;
+    _embedding_bag_forward_only true;
+}
+
+#[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn _embedding_bag_dense_backward(
+    grad: &Tensor,
+    indices: &Tensor,
+    offset2bag: &Tensor,
+    bag_size: &Tensor,
+    maximum_indices: &Tensor,
+    num_weights: i64,
+    scale_grad_by_freq: bool,
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    padding_idx: i64,
+) -> Result<Tensor> {
+    let bags = [offset2bag, bag_size, maximum_indices];
+    let mut out =
+        aten::bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?.on(grad.device())?;
+    write(&mut out, &Tensor::number(0.into()))?;
+    let (mode, launch, grad) = (Bagging::of(mode)?, Launch::on(&out)?, packed(grad, grad.dtype())?);
+    let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
+    let (element, width) = (i64::try_from(dtype.size()).unwrap_or(1), grad.sizes()[1]);
+    if out.geometry().count() == 0 {
+        return Ok(out);
+    }
+    let counts = packed(bag_size, DType::I64)?;
+    let counts_at = launch.place(&counts)?;
+    if mode == Bagging::Most {
+        let most = packed(maximum_indices, maximum_indices.dtype())?;
+        let keys = dispatch_runtime::Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
+        let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
+        let most = Positions::of(launch, &most)?;
+        let arguments = (count, width, launch.place(&keys)?, most, counts_at, num_weights, site, launch.faults());
+        launch.run(&BAGS, "winners", &[], Grid::cover(count), arguments)?;
+        let column = |tensor: &Tensor| {
+            Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
+        };
+        let meeting = Meeting::new(&keys, num_weights * width, -1)?;
+        meeting.add(dtype, &[1], &column(&out)?, &column(&grad)?, None, None)?;
+        return Ok(out);
+    }
+    let list = List::of(indices, indices.sizes(), (num_weights, 1));
+    let lists = Lists::one(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
+    let meeting = Meeting::new(&lists.places(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
+    let bags = packed(offset2bag, DType::I64)?;
+    let weights = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
+    let mut shares = None;
+    if weights.is_some() || mode == Bagging::Mean {
+        let places = indices.geometry().count();
+        let weighed = dispatch_runtime::Spec::contiguous(computed, &[places]).on(grad.device())?;
+        let weights = weights.map_or(Ok(Place::NULL), |weights| launch.place(&weights))?;
+        let counts = if mode == Bagging::Mean { counts_at } else { Place::NULL };
+        let (to, of) = (launch.place(&weighed)?, launch.place(&bags)?);
+        let arguments = (places, to, weights, dtype as i32, of, counts, grad.sizes()[0]);
+        launch.run(&BAGS, "weighed", &[computed], Grid::cover(places), arguments)?;
+        shares = Some(weighed);
+    }
+    if scale_grad_by_freq {
+        shares = Some(meeting.shared(shares, computed)?);
+    }
+    let rows = Some((&bags, grad.sizes()[0]));
+    meeting.add(dtype, &[width], &Rows::of(launch, &out)?, &Rows::of(launch, &grad)?, rows, shares.as_ref())?;
+    Ok(out)
+}

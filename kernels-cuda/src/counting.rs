@@ -1,0 +1,151 @@
+//! How often numbers occur, and the entries of triangles counted.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Layout, Problem, Spec};
+
+use crate::copying::{copied, packed, write};
+use crate::elementwise::DTYPES;
+use crate::kernel::{Kernel, Launch, Parameter};
+use crate::machine::Grid;
+use crate::picks::computed_in;
+
+static COUNTING: Kernel = Kernel::new("counting", include_str!("../kernels/counting.cu"), |instances| {
+    for template in ["extent", "counted", "weighed"] {
+        instances.one(template, &[]);
+    }
+    instances.each("parts", &[DType::F32, DType::F64]);
+    instances.each("triangle", &DTYPES);
+});
+crate::known!(COUNTING);
+
+/// Some numbers of the CPU, on a device.
+fn uploaded(numbers: &Tensor, device: Device) -> Result<Tensor> {
+    let mut there = Spec::contiguous(numbers.dtype(), numbers.sizes()).on(device)?;
+    write(&mut there, numbers)?;
+    Ok(there)
+}
+
+/// The same of a device, once it has them.
+fn downloaded(tensor: &Tensor) -> Result<Tensor> {
+    let mut here = Spec::contiguous(tensor.dtype(), tensor.sizes()).on(Device::CPU)?;
+    aten::copy_(&mut here, tensor, false)?;
+    Ok(here)
+}
+
+fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
+    let mut zeros = Spec::contiguous(dtype, &[size]).on(device)?;
+    write(&mut zeros, &Tensor::number(0.into()))?;
+    Ok(zeros)
+}
+
+#[op_impl(aten::bincount, CUDA)]
+fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
+    aten::check_bincount(this, weights, minlength)?;
+    let numbers = packed(this, DType::I64)?;
+    let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
+    let mut length = minlength;
+    if count > 0 {
+        let extent = uploaded(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
+        let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
+        launch.run(&COUNTING, "extent", &[], grid, (count, launch.place(&numbers)?, launch.place(&extent)?))?;
+        let extent = downloaded(&extent)?.to_vec::<i64>()?;
+        if extent[0] < 0 {
+            return Err(BadArgument::value("self", extent[0], "zero or more in every element").into());
+        }
+        length = length.max(extent[1].saturating_add(1));
+    }
+    let (grid, numbers) = (Grid::cover(count), launch.place(&numbers)?);
+    let Some(weights) = weights else {
+        let counts = zeros(DType::I64, length, place)?;
+        launch.run(&COUNTING, "counted", &[], grid, (count, numbers, launch.place(&counts)?))?;
+        return Ok(counts);
+    };
+    let (sums, values) = (zeros(DType::F64, length, place)?, packed(weights, DType::F64)?);
+    let arguments = (count, numbers, launch.place(&values)?, launch.place(&sums)?);
+    launch.run(&COUNTING, "weighed", &[], grid, arguments)?;
+    if weights.dtype() == DType::F32 { copied(&sums, DType::F32) } else { Ok(sums) }
+}
+
+#[op_impl(aten::histc, CUDA)]
+fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
+    let mut out = aten::histc_spec(this, bins, min, max)?.on(this.device())?;
+    let computed = computed_in(this.dtype());
+    let (values, count) = (packed(this, computed)?, this.geometry().count());
+    let range = uploaded(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
+    let (range, launch) = (packed(&range, computed)?, Launch::on(&out)?);
+    let counts = zeros(DType::I64, bins, this.device())?;
+    let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
+    let arguments = (count, launch.place(&values)?, bins, launch.place(&range)?, launch.place(&counts)?);
+    launch.run(&COUNTING, "parts", &[computed], grid, arguments)?;
+    write(&mut out, &counts)?;
+    Ok(out)
+}
+
+/// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.
+#[expect(clippy::float_cmp, reason = "a range is none where its ends are the same number")]
+fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
+    let real = |number: Scalar| f64::from_bits(crate::number::encoded(number, DType::F64));
+    let [mut min, mut max] = given.map(real);
+    if min == max && this.geometry().count() > 0 {
+        let (least, most) = aten::aminmax(this, None, false)?;
+        [min, max] = [real(aten::_local_scalar_dense(&least)?), real(aten::_local_scalar_dense(&most)?)];
+    }
+    if min == max {
+        return Ok([min - 1.0, max + 1.0]);
+    }
+    if !(max - min).is_finite() {
+        let problem = Problem::Value { found: "without a range".into(), expected: "finite".into() };
+        return Err(BadArgument::new("self", problem).into());
+    }
+    Ok([min, max])
+}
+
+/// `struct Triangle` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Triangle {
+    first: i64,
+    cols: i64,
+    offset: i64,
+    lower: bool,
+}
+
+impl Parameter for Triangle {}
+
+#[op_impl(aten::tril_indices, CUDA)]
+fn tril_indices(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::triangle_spec(row, col, offset, true, Some(dtype.unwrap_or(DType::I64)))?;
+    let first = offset.saturating_neg().clamp(0, row);
+    triangle(spec, device, row - first, Triangle { first, cols: col, offset, lower: true })
+}
+
+#[op_impl(aten::triu_indices, CUDA)]
+fn triu_indices(
+    row: i64,
+    col: i64,
+    offset: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<Device>,
+    _pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    let spec = aten::triangle_spec(row, col, offset, false, Some(dtype.unwrap_or(DType::I64)))?;
+    let rows = col.saturating_sub(offset).clamp(0, row);
+    triangle(spec, device, rows, Triangle { first: 0, cols: col, offset, lower: false })
+}
+
+fn triangle(spec: Spec, device: Option<Device>, rows: i64, triangle: Triangle) -> Result<Tensor> {
+    let out = spec.on(crate::factory::on(device))?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count() / 2);
+    let arguments = (count, rows, triangle, launch.place(&out)?);
+    launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?;
+    Ok(out)
+}

@@ -1,0 +1,102 @@
+//! Distinct elements: rows are put in order, and runs of the same row are one.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
+
+use crate::copying::packed;
+use crate::kernel::{Kernel, Launch, Place};
+use crate::machine::Grid;
+use crate::order::Ranks;
+use crate::prefix::{known, prefixed};
+
+static DISTINCT: Kernel = Kernel::new("distinct", include_str!("../kernels/distinct.cu"), |instances| {
+    instances.each("differs", &[DType::I32, DType::I64]);
+    instances.one("kinds", &[]);
+    instances.one("lengths", &[]);
+});
+crate::known!(DISTINCT);
+
+type Three = (Tensor, Tensor, Tensor);
+
+/// Where rows are taken from, and what is asked for.
+#[derive(Clone, Copy)]
+struct Along {
+    dim: Option<i64>,
+    sorted: bool,
+    inverse: bool,
+    counts: bool,
+}
+
+/// The order of a matrix's rows: by the last column first, as equals stay in their order.
+fn order(rows: &Tensor) -> Result<Tensor> {
+    let mut order: Option<Tensor> = None;
+    for col in (0..rows.sizes()[1]).rev() {
+        let column = aten::select_int(rows, 1, col)?;
+        let column = match &order {
+            Some(order) => aten::index_select(&column, 0, order)?,
+            None => packed(&column, column.dtype())?,
+        };
+        let (_, places) = Ranks::one(&column).sorted()?;
+        let places = places.restride(Geometry::contiguous(&[places.geometry().count()]))?;
+        order = Some(match &order {
+            Some(order) => aten::index_select(order, 0, &places)?,
+            None => places,
+        });
+    }
+    order.map_or_else(|| Spec::contiguous(DType::I64, &[0]).on(rows.device()), Ok)
+}
+
+fn distinct(this: &Tensor, along: Along) -> Result<Three> {
+    let dim = along.dim.filter(|_| !this.sizes().is_empty());
+    let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let at = wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
+    let rows = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
+    let (count, total) = (rows.sizes()[0], rows.geometry().count());
+    if total == 0 && count > 0 {
+        return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice").into());
+    }
+    if this.dtype().is_complex() {
+        return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order").into());
+    }
+    let width = total.checked_div(count).unwrap_or(0);
+    let rows = packed(&rows, rows.dtype())?;
+    let rows = rows.restride(Geometry::contiguous(&[count, width]).at(rows.geometry().offset()))?;
+    let launch = Launch::on(&rows)?;
+    let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
+    let order = along.sorted.then(|| order(&rows)).transpose()?;
+    let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
+    let flags = room(count)?;
+    let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
+    let arguments = (count, width, Ranks::one(&rows).given(launch)?, order, launch.place(&flags)?);
+    launch.run(&DISTINCT, "differs", &[key], Grid::cover(count), arguments)?;
+    let kinds = prefixed(launch, &flags)?;
+    let inverse_sizes = if dim.is_some() { &[count] } else { this.sizes() };
+    let inverse = Spec::contiguous(DType::I64, if along.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
+    let (firsts, starts) = (room(count)?, room(count)?);
+    let inverse_at = if along.inverse { launch.place(&inverse)? } else { Place::NULL };
+    let to = (launch.place(&firsts)?, launch.place(&starts)?);
+    let arguments = (count, launch.place(&flags)?, launch.place(&kinds)?, order, inverse_at, to.0, to.1);
+    launch.run(&DISTINCT, "kinds", &[], Grid::cover(count), arguments)?;
+    let kinds = known(launch, &kinds)?;
+    let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
+    let values = aten::index_select(&source, i64::try_from(at).unwrap_or(0), &firsts)?;
+    let counts = room(if along.counts { kinds } else { 0 })?;
+    let all = counts.geometry().count();
+    launch.run(&DISTINCT, "lengths", &[], Grid::cover(all), (kinds, count, to.1, launch.place(&counts)?))?;
+    Ok((values, inverse, counts))
+}
+
+#[op_impl(aten::_unique2, CUDA)]
+fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    distinct(this, Along { dim: None, sorted: true, inverse: return_inverse, counts: return_counts })
+}
+
+#[op_impl(aten::unique_dim, CUDA)]
+fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    distinct(this, Along { dim: Some(dim), sorted: true, inverse: return_inverse, counts: return_counts })
+}
+
+#[op_impl(aten::unique_consecutive, CUDA)]
+fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
+    distinct(this, Along { dim, sorted: false, inverse: return_inverse, counts: return_counts })
+}

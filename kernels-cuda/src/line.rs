@@ -1,0 +1,47 @@
+//! Lines of elements side by side, and how many threads share one (kernels/line.cuh).
+
+use dispatch_runtime::DType;
+
+use crate::kernel::{Launch, Parameter, Place};
+use crate::machine::Grid;
+
+/// How many elements a thread holds, and how many of them are side by side.
+const HELD: u64 = 16;
+const PACK: u64 = 4;
+
+/// `struct Lines` of the kernels.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Lines {
+    length: u32,
+    count: u32,
+    lanes: u32,
+    packed: u32,
+}
+
+impl Parameter for Lines {}
+
+impl Lines {
+    /// So many lines of this length, in several operands. A line's threads are as many as its elements want, and more where there are too
+    /// few lines for the device.
+    pub(crate) fn of(launch: Launch, count: i64, length: i64, operands: &[(Place, DType)]) -> Self {
+        let (length, count) = (length.unsigned_abs(), count.unsigned_abs());
+        let threads = |elements: u64| length.div_ceil(elements).clamp(1, 1024).next_power_of_two();
+        let (few, many) = (threads(HELD), threads(PACK));
+        let idle = count * few < u64::from(launch.multiprocessors()) * 1024;
+        let lanes = if many <= 32 || idle { many } else { few.max(32) };
+        let aligned = operands.iter().all(|(place, dtype)| place.is_aligned_to(PACK * dtype.size() as u64));
+        Self {
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            lanes: u32::try_from(lanes).unwrap_or(32),
+            packed: u32::from(length % PACK == 0 && aligned),
+        }
+    }
+
+    pub(crate) fn grid(&self) -> Grid {
+        // Threads that share a line wait for each other as a warp does, or as a block.
+        let threads = if self.lanes > 32 { self.lanes } else { 256 };
+        Grid::new(self.count.div_ceil(threads / self.lanes), threads)
+    }
+}

@@ -1,0 +1,171 @@
+//! Which elements a mask picks.
+//!
+//! They are counted by the block first, so each block knows where among all of them its own begin. How many there are in all is a number of
+//! the device, which whoever needs a tensor of that size waits for.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Spec, broadcast, broadcast_strides};
+
+use crate::copying::packed;
+use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::moves::{WORDS, copied, word};
+use crate::picks::site;
+use crate::prefix::{known, prefixed};
+
+static MASK: Kernel = Kernel::new("mask", include_str!("../kernels/mask.cu"), |instances| {
+    instances.one("counted", &[]);
+    instances.one("positions", &[]);
+    instances.each("selected", WORDS);
+    instances.each("replaced", WORDS);
+});
+crate::known!(MASK);
+
+/// How many elements a block looks at.
+const TILE: u64 = 4096;
+
+const RANK: usize = 16;
+
+/// `struct Dimensions` and `struct Spread` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Dimensions {
+    rank: u32,
+    sizes: [i64; RANK],
+    steps: [i64; RANK],
+}
+
+impl Parameter for Dimensions {}
+
+impl Dimensions {
+    fn new(name: &'static str, geometry: &Geometry) -> Result<Self> {
+        if geometry.rank() > RANK {
+            return Err(BadArgument::rank(name, geometry.rank(), format!("at most {RANK}")).into());
+        }
+        let (mut sizes, mut steps) = ([1; RANK], [0; RANK]);
+        sizes[..geometry.rank()].copy_from_slice(geometry.sizes());
+        steps[..geometry.rank()].copy_from_slice(geometry.strides());
+        Ok(Self { rank: u32::try_from(geometry.rank()).unwrap_or(0), sizes, steps })
+    }
+
+    /// Where elements in their order are in memory.
+    fn spread(name: &'static str, geometry: &Geometry) -> Result<Self> {
+        let all = Self::new(name, geometry)?;
+        Ok(if geometry.is_contiguous() { Self { rank: 0, ..all } } else { all })
+    }
+}
+
+/// The elements of a tensor that are not zero.
+pub(crate) struct Picked {
+    flags: Tensor,
+    /// How many come before each block.
+    starts: Tensor,
+    total: Tensor,
+    launch: Launch,
+}
+
+impl Picked {
+    pub(crate) fn by(mask: &Tensor) -> Result<Self> {
+        let flags = packed(mask, DType::Bool)?;
+        let launch = Launch::on(&flags)?;
+        let count = flags.geometry().count();
+        let blocks = count.cast_unsigned().div_ceil(TILE);
+        let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;
+        launch.run(&MASK, "counted", &[], grid(count), (count, launch.place(&flags)?, launch.place(&starts)?))?;
+        let total = prefixed(launch, &starts)?;
+        Ok(Self { flags, starts, total, launch })
+    }
+
+    /// How many there are, once the device knows it.
+    pub(crate) fn count(&self) -> Result<i64> {
+        known(self.launch, &self.total)
+    }
+
+    /// What all kernels take first.
+    fn places(&self) -> Result<(i64, Place, Place)> {
+        Ok((self.flags.geometry().count(), self.launch.place(&self.flags)?, self.launch.place(&self.starts)?))
+    }
+
+    /// Writes the positions of each, but not of more than there are rows.
+    fn positions(&self, rows: &Tensor) -> Result<()> {
+        let (count, flags, starts) = self.places()?;
+        let dims = Dimensions::new("self", &Geometry::contiguous(self.flags.sizes()))?;
+        let (row, col, most) = (rows.strides()[0], rows.strides()[1], rows.sizes()[0]);
+        let arguments = (count, flags, starts, self.launch.place(rows)?, row, col, most, dims);
+        Ok(self.launch.run(&MASK, "positions", &[], grid(count), arguments)?)
+    }
+
+    /// Their elements of a tensor of the same sizes.
+    pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
+        let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
+        let (count, flags, starts) = self.places()?;
+        let spread = Dimensions::spread("self", this.geometry())?;
+        let arguments = (count, flags, starts, self.launch.place(&out)?, self.launch.place(this)?, spread);
+        self.launch.run(&MASK, "selected", &[word(this.dtype().size())], grid(count), arguments)?;
+        Ok(out)
+    }
+}
+
+fn grid(count: i64) -> Grid {
+    Grid::new(u32::try_from(count.cast_unsigned().div_ceil(TILE)).unwrap_or(u32::MAX), 256)
+}
+
+/// The positions of elements that are not zero, a row for each; columns lie side by side.
+pub(crate) fn nonzero_positions(this: &Tensor) -> Result<Tensor> {
+    let (picked, rank) = (Picked::by(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
+    let count = picked.count()?;
+    let columns = Spec::contiguous(DType::I64, &[rank, count]).on(this.device())?;
+    let rows = match Geometry::strided(&[count, rank], &[1, count], 0) {
+        Some(rows) => columns.restride(rows)?,
+        None => columns,
+    };
+    picked.positions(&rows)?;
+    Ok(rows)
+}
+
+#[op_impl(aten::nonzero, CUDA)]
+fn nonzero(this: &Tensor) -> Result<Tensor> {
+    nonzero_positions(this)
+}
+
+#[op_impl(aten::nonzero_static, CUDA)]
+fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
+    let mut out = aten::nonzero_static_spec(this, size)?.on(this.device())?;
+    crate::copying::write(&mut out, &Tensor::number(fill_value.into()))?;
+    Picked::by(this)?.positions(&out)?;
+    Ok(out)
+}
+
+/// A tensor stretched to these sizes.
+fn stretched(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    aten::check_broadcasts(argument, tensor, sizes)?;
+    let strides = broadcast_strides(tensor.geometry(), sizes);
+    match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {
+        Some(geometry) => Ok(tensor.restride(geometry)?),
+        None => Ok(tensor.clone()),
+    }
+}
+
+#[op_impl(aten::masked_select, CUDA)]
+fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    if mask.dtype() != DType::Bool {
+        return Err(BadArgument::dtype("mask", mask.dtype(), "bool").into());
+    }
+    let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
+    let this = stretched("self", this, &both)?;
+    Picked::by(&stretched("mask", mask, &both)?)?.elements(&this)
+}
+
+#[op_impl(aten::masked_scatter, CUDA)]
+fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
+    let out = copied(this, aten::masked_scatter_spec(this, mask, source)?)?;
+    let picked = Picked::by(&stretched("mask", mask, out.sizes())?)?;
+    let source = packed(source, source.dtype())?;
+    let ((count, flags, starts), launch) = (picked.places()?, picked.launch);
+    let (spread, size) = (Dimensions::spread("self", out.geometry())?, source.geometry().count());
+    let (to, from) = (launch.place(&out)?, launch.place(&source)?);
+    let noted = (site!("aten::masked_scatter", "source"), launch.faults());
+    let arguments = (count, flags, starts, to, from, spread, size, noted.0, noted.1);
+    launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?;
+    Ok(out)
+}

@@ -1,0 +1,264 @@
+//! Normalisation of lines: the last dimensions, or groups of channels; and of all of a channel.
+//!
+//! Lines are held in registers between their sums and what becomes of them. Gradients of parameters are sums in two stages: of rows or
+//! planes, and of these.
+
+mod batch;
+mod group;
+mod layer;
+
+use dispatch_runtime::{DType, Result, Spec, Tensor};
+
+use crate::copying::{packed, write};
+use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
+use crate::line::Lines;
+use crate::machine::Grid;
+use crate::reduce::{class, on};
+use crate::softmax::PAIRS;
+use crate::walk::Divisor;
+
+type Three = (Tensor, Tensor, Tensor);
+
+static NORMALIZATION: Kernel =
+    Kernel::new("normalization", include_str!("../kernels/normalization.cu"), |instances: &mut Instances| {
+        for (of, parameters) in PAIRS {
+            ["lines", "lines_backward"].into_iter().for_each(|template| instances.one(template, &[of, parameters]));
+            if of == parameters {
+                ["planes", "columns", "channels"].into_iter().for_each(|template| instances.one(template, &[of]));
+            }
+        }
+        ["parameters", "statistics"].into_iter().for_each(|name| instances.each(name, &[DType::F32, DType::F64]));
+    });
+inventory::submit!(Known(&NORMALIZATION));
+
+/// `struct Vector` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Vector {
+    at: Place,
+    step: i64,
+    dtype: i32,
+}
+
+impl Parameter for Vector {}
+
+impl Vector {
+    const NONE: Self = Self { at: Place::NULL, step: 0, dtype: 0 };
+
+    /// The numbers of a tensor that has one dimension, or lies side by side; of none, or an empty one, there are none.
+    fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
+        let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
+        let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
+        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
+        Ok(Self { at: launch.place(tensor)?, step: stride * element, dtype: tensor.dtype() as i32 })
+    }
+}
+
+/// `struct Slots` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Slots {
+    groups: u32,
+    each: u32,
+    area: Divisor,
+}
+
+impl Parameter for Slots {}
+
+impl Slots {
+    fn new([groups, each, area]: [i64; 3]) -> Self {
+        let [groups, each, area] = [groups, each, area].map(|size| u32::try_from(size).unwrap_or(u32::MAX >> 1));
+        Self { groups: groups.max(1), each, area: Divisor::new(area) }
+    }
+}
+
+/// Parameters as kernels read them: of the input's dtype, or of single precision beside halves.
+fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
+    let of = input.dtype();
+    let wanted = given[0].or(given[1]).map_or(of, Tensor::dtype);
+    let dtype = if PAIRS.contains(&(of, wanted)) { wanted } else { class(of).unwrap_or(of) };
+    let [weight, bias] = given.map(|tensor| tensor.map(|tensor| packed(tensor, dtype)).transpose());
+    Ok((dtype, [weight?, bias?]))
+}
+
+fn placed(launch: Launch, tensor: Option<&Tensor>) -> Result<Place> {
+    Ok(tensor.map(|tensor| launch.place(tensor)).transpose()?.unwrap_or(Place::NULL))
+}
+
+/// Normalises lines of an input, which are as many as the means.
+fn forward(
+    input: &Tensor,
+    given: [Option<&Tensor>; 2],
+    eps: f64,
+    [out, mean, rstd]: [&Spec; 3],
+    slots: [i64; 3],
+) -> Result<Three> {
+    let [mut out, mean, rstd] = on(input, [out, mean, rstd])?;
+    let (launch, count) = (Launch::on(&out)?, mean.geometry().count());
+    let (dtype, [weight, bias]) = parameters(input, given)?;
+    let (input, beside) = (packed(input, input.dtype())?, beside(&out)?);
+    let (from, to) = (launch.place(&input)?, launch.place(&beside)?);
+    let (weight, bias) = (placed(launch, weight.as_ref())?, placed(launch, bias.as_ref())?);
+    let length = input.geometry().count() / count.max(1);
+    let operands = [(from, input.dtype()), (to, input.dtype()), (weight, dtype), (bias, dtype)];
+    let lines = Lines::of(launch, count, length, &operands);
+    let statistics = (Vector::of(launch, Some(&mean))?, Vector::of(launch, Some(&rstd))?);
+    let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
+    launch.run(&NORMALIZATION, "lines", &[input.dtype(), dtype], lines.grid(), arguments)?;
+    settle(&mut out, &beside)?;
+    Ok((out, mean, rstd))
+}
+
+/// Where a result is computed: where it is, or else beside it, for it lies otherwise.
+fn beside(out: &Tensor) -> Result<Tensor> {
+    if out.geometry().is_contiguous() {
+        Ok(out.clone())
+    } else {
+        Spec::contiguous(out.dtype(), out.sizes()).on(out.device())
+    }
+}
+
+fn settle(out: &mut Tensor, computed: &Tensor) -> Result<()> {
+    if out.geometry().is_contiguous() { Ok(()) } else { write(out, computed) }
+}
+
+/// What gradients are computed from, side by side.
+struct Taken {
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+}
+
+impl Taken {
+    fn of(grad: &Tensor, input: &Tensor, [mean, rstd]: [&Tensor; 2]) -> Result<Self> {
+        Ok(Self {
+            grad: packed(grad, input.dtype())?,
+            input: packed(input, input.dtype())?,
+            mean: packed(mean, mean.dtype())?,
+            rstd: packed(rstd, rstd.dtype())?,
+        })
+    }
+
+    fn places(&self, launch: Launch) -> Result<(Place, Place)> {
+        Ok((launch.place(&self.grad)?, launch.place(&self.input)?))
+    }
+
+    fn statistics(&self, launch: Launch) -> Result<(Vector, Vector)> {
+        Ok((Vector::of(launch, Some(&self.mean))?, Vector::of(launch, Some(&self.rstd))?))
+    }
+
+    /// The gradient of the input of lines.
+    fn input_gradient(&self, weight: Option<&Tensor>, spec: &Spec, slots: [i64; 3]) -> Result<Tensor> {
+        let [mut out] = on(&self.input, [spec])?;
+        let (launch, count, of) = (Launch::on(&out)?, self.mean.geometry().count(), self.input.dtype());
+        let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
+        let beside = beside(&out)?;
+        let ((grad, from), to, weight) =
+            (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
+        let length = self.input.geometry().count() / count.max(1);
+        let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
+        let (mean, rstd) = self.statistics(launch)?;
+        let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
+        launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?;
+        settle(&mut out, &beside)?;
+        Ok(out)
+    }
+
+    /// The sums of planes, `[images, channels, area]` of them, each of which has the statistics of one of so many, which as many channels
+    /// share.
+    fn planes(&self, [images, channels, area]: [i64; 3], [together, statistics]: [i64; 2]) -> Result<Slopes> {
+        let launch = Launch::on(&self.input)?;
+        let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
+        let mut pieces = 1;
+        while pieces < wanted && area % (pieces * 8) == 0 && area / pieces >= 1 << 14 {
+            pieces *= 2;
+        }
+        let slopes = Slopes::new(&self.input, images, channels, pieces)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
+        let lines = Lines::of(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
+        let (mean, rstd) = self.statistics(launch)?;
+        let [together, statistics] =
+            [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
+        let arguments = (grad, from, launch.place(&slopes.sums)?, mean, rstd, lines, together, statistics);
+        launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
+        Ok(slopes)
+    }
+
+    /// The sums of columns, whose rows have statistics, or which have them themselves.
+    fn columns(&self, count: i64, columns: i64, by_column: bool) -> Result<Slopes> {
+        let launch = Launch::on(&self.input)?;
+        let blocks = columns.unsigned_abs().div_ceil(128);
+        let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
+        let parts = wanted.min(count.unsigned_abs() / 64).max(1);
+        let chunk = count.unsigned_abs().div_ceil(parts);
+        let slopes = Slopes::new(&self.input, parts.cast_signed(), columns, 1)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
+        let aligned = |place: Place| place.is_aligned_to(4 * of.size() as u64);
+        let rows = Rows {
+            count,
+            chunk: chunk.cast_signed(),
+            columns: u32::try_from(columns).unwrap_or(u32::MAX),
+            packed: u32::from(columns % 4 == 0 && aligned(grad) && aligned(from)),
+            by_column: by_column.into(),
+        };
+        let (mean, rstd) = self.statistics(launch)?;
+        let grid = Grid::new(u32::try_from(blocks * parts).unwrap_or(u32::MAX >> 1), 256);
+        launch.run(
+            &NORMALIZATION,
+            "columns",
+            &[of],
+            grid,
+            (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows),
+        )?;
+        Ok(slopes)
+    }
+}
+
+/// `struct Rows` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Rows {
+    count: i64,
+    chunk: i64,
+    columns: u32,
+    packed: u32,
+    by_column: u32,
+}
+
+impl Parameter for Rows {}
+
+/// Sums of gradients times what was normalised, and of gradients, of parts of channels.
+struct Slopes {
+    sums: Tensor,
+    parts: i64,
+    channels: i64,
+    pieces: i64,
+}
+
+impl Slopes {
+    fn new(input: &Tensor, parts: i64, channels: i64, pieces: i64) -> Result<Self> {
+        let dtype = class(input.dtype()).unwrap_or(DType::F32);
+        let sums = Spec::contiguous(dtype, &[parts * channels * pieces, 2]).on(input.device())?;
+        Ok(Self { sums, parts, channels, pieces })
+    }
+
+    /// Adds up the parts, into gradients, and into what becomes of channels.
+    fn total(&self, out: [&Tensor; 2], become_of: Option<(&Tensor, &Taken, Option<&Tensor>, f64)>) -> Result<()> {
+        let launch = Launch::on(&self.sums)?;
+        let [of_weight, of_bias] = [Vector::of(launch, Some(out[0]))?, Vector::of(launch, Some(out[1]))?];
+        let (mut place, mut known, mut by, mut count) = (Place::NULL, (Vector::NONE, Vector::NONE), Vector::NONE, 1.0);
+        if let Some((becomes, statistics, weight, elements)) = become_of {
+            place = launch.place(becomes)?;
+            known = statistics.statistics(launch)?;
+            by = Vector::of(launch, weight)?;
+            count = elements;
+        }
+        let [channels, parts, pieces] =
+            [self.channels, self.parts, self.pieces].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+        let sums = launch.place(&self.sums)?;
+        let arguments = (sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
+        let grid = Grid::new(channels.div_ceil(32), 256);
+        Ok(launch.run(&NORMALIZATION, "parameters", &[self.sums.dtype()], grid, arguments)?)
+    }
+}

@@ -1,0 +1,233 @@
+//! Channels, which have one weight each, and statistics over all that is theirs.
+
+use dispatch_runtime::{DType, MemoryFormat, Operation, Result, Spec, Tensor, op_impl};
+
+use super::{NORMALIZATION, Taken, Three, Vector};
+use crate::copying::write;
+use crate::kernel::{Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::reduce::{class, folded, on};
+use crate::reduction::variances::MOMENTS;
+use crate::walk::Divisor;
+
+/// `struct Batch` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Batch {
+    eps: f64,
+    momentum: f64,
+    correction: f64,
+    channels: u32,
+}
+
+/// `struct Planes` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Planes {
+    count: i64,
+    area: Divisor,
+    channels: Divisor,
+    packed: u32,
+}
+
+impl Parameter for Batch {}
+impl Parameter for Planes {}
+
+/// A tensor whose channels lie like another's: outermost but for images, or innermost.
+fn like(tensor: &Tensor, layout: MemoryFormat) -> Result<Tensor> {
+    aten::contiguous(tensor, layout)
+}
+
+fn size(size: i64) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX >> 1)
+}
+
+/// Room for what becomes of channels: four numbers for each.
+fn channels(input: &Tensor) -> Result<Tensor> {
+    Spec::contiguous(class(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1], 4]).on(input.device())
+}
+
+/// What becomes of all elements, which lie as the first tensor's do.
+fn apply(input: Option<&Tensor>, grad: Option<&Tensor>, becomes: &Tensor, spec: &Spec) -> Result<Tensor> {
+    let Some(first) = input.or(grad) else { return spec.clone().on(becomes.device()) };
+    let mut out = spec.clone().on(first.device())?;
+    let beside = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
+    let launch = Launch::on(&beside)?;
+    let (sizes, count) = (first.sizes(), first.geometry().count());
+    let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
+    let place = |tensor: Option<&Tensor>| tensor.map_or(Ok(Place::NULL), |tensor| launch.place(tensor));
+    let (from, grad, to) = (place(input)?, place(grad)?, launch.place(&beside)?);
+    let pack = 4 * first.dtype().size() as u64;
+    let packed = count % 4 == 0 && [from, grad, to].iter().all(|place| place.is_aligned_to(pack));
+    let planes =
+        Planes { count, area: Divisor::new(size(area)), channels: Divisor::new(size(sizes[1])), packed: packed.into() };
+    let grid = Grid::cover(if packed { count / 4 } else { count });
+    launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, (from, grad, to, launch.place(becomes)?, planes))?;
+    if out.strides() != first.strides() {
+        write(&mut out, &beside)?;
+    }
+    Ok(out)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn elements_each(input: &Tensor) -> f64 {
+    input.geometry().count() as f64 / input.sizes()[1].max(1) as f64
+}
+
+/// Normalises channels by their own statistics, towards which running ones move, or by running ones.
+fn normalized<O: Operation>(
+    input: &Tensor,
+    [weight, bias]: [Option<&Tensor>; 2],
+    running: [Option<&Tensor>; 2],
+    train: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    let specs = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], train)?;
+    let [out, mean, rstd] = specs.each_ref();
+    let [mean, rstd] = on(input, [mean, rstd])?;
+    let becomes = channels(input)?;
+    let launch = Launch::on(&becomes)?;
+    let vector = |tensor| Vector::of(launch, tensor);
+    let own = if train { Some(moments::<O>(input)?) } else { None };
+    let [means, vars] = match &own {
+        Some([vars, means]) => [vector(Some(means))?, vector(Some(vars))?],
+        None => [vector(running[0])?, vector(running[1])?],
+    };
+    let moving = if train { [vector(running[0])?, vector(running[1])?] } else { [Vector::NONE; 2] };
+    let count = elements_each(input);
+    let batch = Batch { eps, momentum, correction: count / (count - 1.0), channels: size(input.sizes()[1]) };
+    let saved = (vector(Some(&mean))?, vector(Some(&rstd))?);
+    let (weight, bias, room) = (vector(weight)?, vector(bias)?, launch.place(&becomes)?);
+    let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], room, batch);
+    let grid = Grid::cover(input.sizes()[1]);
+    launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], grid, arguments)?;
+    if train {
+        running.into_iter().flatten().for_each(|running| running.storage().bump_version());
+    }
+    let out = apply(Some(&like(input, input.geometry().format())?), None, &becomes, out)?;
+    Ok((out, mean, rstd))
+}
+
+/// The variances of channels, without correction, and their means.
+fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
+    let gone: Vec<bool> = (0..input.sizes().len()).map(|dim| dim != 1).collect();
+    let spec = Spec::contiguous(class(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1]]);
+    folded::<O, _>(&MOMENTS, input, &gone, input.dtype(), [0.0; 2], [&spec, &spec])
+}
+
+#[op_impl(aten::native_batch_norm, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn batch_norm(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    train: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    normalized::<aten::native_batch_norm>(input, [weight, bias], [running_mean, running_var], train, momentum, eps)
+}
+
+#[op_impl(aten::_native_batch_norm_legit, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn batch_norm_legit(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: &mut Tensor,
+    running_var: &mut Tensor,
+    training: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
+}
+
+#[op_impl(aten::_native_batch_norm_legit_no_stats, CUDA)]
+fn batch_norm_no_stats(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    _training: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Three> {
+    batch_norm(input, weight, bias, None, None, true, momentum, eps)
+}
+
+#[op_impl(aten::_batch_norm_with_update, CUDA)]
+fn batch_norm_with_update(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    running_mean: &mut Tensor,
+    running_var: &mut Tensor,
+    momentum: f64,
+    eps: f64,
+) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    let (out, mean, rstd) =
+        batch_norm(input, weight, bias, Some(running_mean), Some(running_var), true, momentum, eps)?;
+    Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(input.device())?))
+}
+
+#[op_impl(aten::native_batch_norm_backward, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn batch_norm_backward(
+    grad_out: &Tensor,
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    running_mean: Option<&Tensor>,
+    running_var: Option<&Tensor>,
+    save_mean: Option<&Tensor>,
+    save_invstd: Option<&Tensor>,
+    train: bool,
+    eps: f64,
+    output_mask: &[bool],
+) -> Result<Three> {
+    let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
+    let specs = aten::batch_norm_gradients(grad_out, input, weight, statistics, train, output_mask)?;
+    let [of_input, of_weight, of_bias] = specs.each_ref();
+    let [of_weight, of_bias] = on(input, [of_weight, of_bias])?;
+    let [Some(mean), Some(spread)] = statistics else {
+        return Ok((of_input.clone().on(input.device())?, of_weight, of_bias));
+    };
+    let becomes = channels(input)?;
+    let launch = Launch::on(&becomes)?;
+    let by = Vector::of(launch, weight)?;
+    // Before training is over, deviations were saved; after that, there are variances that ran along.
+    let rstd = if train {
+        spread.clone()
+    } else {
+        let rstd = Spec::contiguous(becomes.dtype(), spread.sizes()).on(input.device())?;
+        let batch = Batch { eps, momentum: 0.0, correction: 1.0, channels: size(input.sizes()[1]) };
+        let (means, vars) = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(spread))?);
+        let (none, saved) = (Vector::NONE, Vector::of(launch, Some(&rstd))?);
+        let arguments = (means, vars, by, none, none, saved, none, none, launch.place(&becomes)?, batch);
+        launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], Grid::cover(input.sizes()[1]), arguments)?;
+        rstd
+    };
+    let layout = input.geometry().format();
+    let (input, grad) = (like(input, layout)?, like(grad_out, layout)?);
+    let taken = Taken { grad, input, mean: mean.clone(), rstd };
+    if train || output_mask[1] || output_mask[2] {
+        let sizes = taken.input.sizes();
+        let (images, channels, area) = (sizes[0], sizes[1], sizes[2..].iter().product::<i64>());
+        if channels > 0 {
+            let slopes = match layout {
+                MemoryFormat::Contiguous => taken.planes([images, channels, area], [1, channels])?,
+                _ => taken.columns(images * area, channels, true)?,
+            };
+            let become_of = train.then_some((&becomes, &taken, weight, elements_each(&taken.input)));
+            slopes.total([&of_weight, &of_bias], become_of)?;
+        }
+    }
+    let of_input = match (output_mask[0], train) {
+        (false, _) => of_input.clone().on(taken.input.device())?,
+        (true, true) => apply(Some(&taken.input), Some(&taken.grad), &becomes, of_input)?,
+        (true, false) => apply(None, Some(&taken.grad), &becomes, of_input)?,
+    };
+    Ok((of_input, of_weight, of_bias))
+}

@@ -1,0 +1,81 @@
+//! Counts that become places: each the sum of those before it.
+
+use dispatch_runtime::{DType, Result, Spec, Tensor};
+
+use crate::kernel::{Kernel, Launch, Place};
+use crate::machine::Grid;
+
+static PREFIX: Kernel = Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {
+    instances.each("sums", &[DType::I32, DType::I64]);
+    instances.each("prefix", &[DType::I32, DType::I64]);
+});
+crate::known!(PREFIX);
+
+/// How many counts a block takes.
+const TILE: i64 = 2048;
+
+/// Replaces counts, which lie side by side, by the sums of those before them, and gives the sum of all, which stays on the device.
+pub(crate) fn prefixed(launch: Launch, counts: &Tensor) -> Result<Tensor> {
+    let mut total = Spec::contiguous(counts.dtype(), &[1]).on(counts.device())?;
+    if counts.geometry().count() == 0 {
+        crate::copying::write(&mut total, &Tensor::number(0.into()))?;
+    }
+    prefix(launch, counts, launch.place(&total)?)?;
+    Ok(total)
+}
+
+fn prefix(launch: Launch, counts: &Tensor, total: Place) -> Result<()> {
+    let (count, dtype) = (counts.geometry().count(), [counts.dtype()]);
+    let tiles = (count.cast_unsigned()).div_ceil(TILE.unsigned_abs());
+    let grid = Grid::new(u32::try_from(tiles).unwrap_or(u32::MAX), 256);
+    let place = launch.place(counts)?;
+    let mut starts = Place::NULL;
+    let sums;
+    if tiles > 1 {
+        sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
+        starts = launch.place(&sums)?;
+        launch.run(&PREFIX, "sums", &dtype, grid, (count, place, starts))?;
+        prefix(launch, &sums, Place::NULL)?;
+    }
+    Ok(launch.run(&PREFIX, "prefix", &dtype, grid, (count, place, starts, total))?)
+}
+
+/// A number of the device, once it has it.
+pub(crate) fn known(launch: Launch, number: &Tensor) -> Result<i64> {
+    let mut bytes = [0; 8];
+    let size = number.dtype().size();
+    launch.copy_out(launch.place(number)?, &mut bytes[..size])?;
+    Ok(if size == 8 {
+        i64::from_ne_bytes(bytes)
+    } else {
+        i64::from(i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    })
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_many_tiles_become_places() {
+        if !crate::emulate() {
+            return println!("skipped: there is no C++ compiler");
+        }
+        let device = crate::gpu::cuda(0);
+        for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
+            let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();
+            let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
+            crate::copying::write(&mut on, &Tensor::from_slice(&counts)).unwrap();
+            let launch = Launch::on(&on).unwrap();
+            let total = known(launch, &prefixed(launch, &on).unwrap()).unwrap();
+            assert_eq!(total, counts.iter().sum::<i64>());
+            let mut host = Spec::contiguous(DType::I64, &[count]).on(dispatch_runtime::Device::CPU).unwrap();
+            aten::copy_(&mut host, &on, false).unwrap();
+            let mut before = 0;
+            for (place, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {
+                assert_eq!(place, before);
+                before += count;
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Running sums, products and extremes.
+//!
+//! A line is scanned by a warp, by a block, or by many blocks that first find what each part comes to; lines that elements of others lie
+//! between, by a thread each.
+
+use dispatch_runtime::{DType, Geometry, Operation, Promotion, Result, Spec, Tensor, op_impl, wrap_dim};
+
+use crate::copying::{packed, write};
+use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::reduce::unsupported;
+
+/// A scan's loops.
+struct Scan {
+    kernel: Kernel,
+    /// The dtypes that it computes.
+    dtypes: &'static [DType],
+}
+
+const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
+const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
+
+/// A scan, in C++: the dtypes that it computes, what elements come to, what comes before any, what `x`, at the place `at`, is alone, how
+/// `a` and then `b` are joined, and what results.
+macro_rules! scan {
+    ($name:ident $kernel:literal $dtypes:ident, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal) => {
+        static $name: Scan = Scan {
+            kernel: Kernel::new(
+                $kernel,
+                concat!(
+                    "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ",
+                    $state,
+                    " State;\n    __device__ __forceinline__ State begin() const { return ",
+                    $begin,
+                    "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ",
+                    $of,
+                    "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ",
+                    $join,
+                    "; }\n    __device__ __forceinline__ C first(State state) const { return ",
+                    $first,
+                    "; }\n    __device__ __forceinline__ i64 second(State state) const { return ",
+                    $second,
+                    "; }\n};\n#include \"scan.cuh\"\n"
+                ),
+                |instances: &mut Instances| {
+                    instances.each("lines", $dtypes);
+                    instances.each("columns", $dtypes);
+                },
+            ),
+            dtypes: $dtypes,
+        };
+        inventory::submit!(crate::Known(&$name.kernel));
+    };
+}
+
+scan! { SUMS "cumsum" ALL, "C": "0", "x", "a + b" => "state", "0" }
+scan! { PRODUCTS "cumprod" ALL, "C": "1", "x", "a * b" => "state", "0" }
+scan! { EXPONENTIALS "logcumsumexp" FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0" }
+scan! { LARGEST "cummax" ALL, "Placed<C>": "Placed<C>{Bounds<C>::least(), -1}", "Placed<C>{x, at}", "last_highest(a, b)" => "state.value", "state.at" }
+scan! { SMALLEST "cummin" ALL, "Placed<C>": "Placed<C>{Bounds<C>::most(), -1}", "Placed<C>{x, at}", "last_lowest(a, b)" => "state.value", "state.at" }
+
+/// `struct Course` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Course {
+    length: i64,
+    inner: i64,
+    lines: i64,
+    chunk: i64,
+    chunks: u32,
+    lanes: u32,
+}
+
+impl Parameter for Course {}
+
+const THREADS: u32 = 256;
+/// How many elements a thread has at a time.
+const EACH: i64 = 4;
+/// How many bytes a state has at most.
+const STATE: i64 = 16;
+
+impl Course {
+    fn of(launch: Launch, lines: i64, length: i64, inner: i64) -> Self {
+        let few = lines < i64::from(launch.multiprocessors()) * 2;
+        let lanes = if length > 32 * EACH * 8 || few && length > 32 * EACH { THREADS } else { 32 };
+        let tile = i64::from(lanes) * EACH;
+        // A chunk is worth its block, and there are no more of them than a block has threads.
+        let wanted = if few && lanes == THREADS { i64::from(launch.multiprocessors()) * 2 / lines.max(1) } else { 1 };
+        let chunks = wanted.min(length / (tile * 4)).clamp(1, i64::from(THREADS) - 1);
+        let tiles = (length.max(1) - 1) / (tile * chunks) + 1;
+        let chunks = (length.max(1) - 1) / (tile * tiles) + 1;
+        Self { length, inner, lines, chunk: tiles * tile, chunks: u32::try_from(chunks).unwrap_or(1), lanes }
+    }
+
+    fn grid(&self) -> Grid {
+        let runs = self.lines.unsigned_abs() * u64::from(self.chunks);
+        Grid::new(u32::try_from(runs.div_ceil(u64::from(THREADS / self.lanes))).unwrap_or(u32::MAX >> 1), THREADS)
+    }
+}
+
+/// Scans along a dimension, computing in a dtype, into one or two tensors: the results, and where they are from.
+fn scanned<O: Operation>(
+    scan: &'static Scan,
+    this: &Tensor,
+    dim: i64,
+    dtype: DType,
+    placed: bool,
+) -> Result<(Tensor, Option<Tensor>)> {
+    if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
+        return Err(unsupported::<O>(dtype, scan.dtypes));
+    }
+    let computed = if scan.dtypes.contains(&dtype) { dtype } else { DType::I64 };
+    let spec = aten::scan_spec(this, dim, computed)?;
+    let dim = wrap_dim("dim", dim, this.sizes().len())?;
+    let mut out = spec.clone().on(this.device())?;
+    let mut places = placed.then(|| Spec { dtype: DType::I64, ..spec }.on(this.device())).transpose()?;
+    if out.geometry().count() == 0 {
+        return Ok((packed(&out, dtype)?, places));
+    }
+    let (length, inner) = (this.sizes().get(dim).copied().unwrap_or(1), this.sizes().iter().skip(dim + 1).product());
+    let lines = out.geometry().count() / length;
+    let launch = Launch::on(&out)?;
+    // Too few lines for a thread each are moved together first.
+    let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
+    if together {
+        let last = |tensor: &Tensor| moved_last(tensor, dim);
+        let from = packed(&last(this)?, computed)?;
+        let (beside, beside_places) =
+            (out.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
+        let [beside, from] = [&beside, &from].map(|tensor| tensor.restride(Geometry::contiguous(from.sizes())));
+        let (beside, from) = (beside?, from?);
+        run(scan, launch, &from, &beside, beside_places.as_ref(), Course::of(launch, lines, length, 1))?;
+        write(&mut last(&out)?, &beside)?;
+        if let (Some(places), Some(beside)) = (&mut places, beside_places) {
+            write(&mut last(places)?, &beside.restride(Geometry::contiguous(from.sizes()))?)?;
+        }
+    } else {
+        run(scan, launch, &packed(this, computed)?, &out, places.as_ref(), Course::of(launch, lines, length, inner))?;
+    }
+    if computed != dtype {
+        out = packed(&out, dtype)?;
+    }
+    Ok((out, places))
+}
+
+/// The same elements with a dimension innermost.
+fn moved_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
+    let (mut sizes, mut strides) = (tensor.sizes().to_vec(), tensor.strides().to_vec());
+    for list in [&mut sizes, &mut strides] {
+        list[dim..].rotate_left(1);
+    }
+    let geometry = Geometry::strided(&sizes, &strides, tensor.geometry().offset());
+    Ok(tensor.restride(geometry.unwrap_or_else(|| tensor.geometry().clone()))?)
+}
+
+fn run(
+    scan: &'static Scan,
+    launch: Launch,
+    this: &Tensor,
+    out: &Tensor,
+    places: Option<&Tensor>,
+    course: Course,
+) -> Result<()> {
+    let (from, to, dtypes) = (launch.place(this)?, launch.place(out)?, [out.dtype()]);
+    let second = places.map(|places| launch.place(places)).transpose()?.unwrap_or(Place::NULL);
+    if course.inner > 1 {
+        let grid = Grid::cover(course.lines);
+        return Ok(launch.run(&scan.kernel, "columns", &dtypes, grid, (from, to, second, course))?);
+    }
+    if course.chunks == 1 {
+        let arguments = (from, to, second, Place::NULL, course);
+        return Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), arguments)?);
+    }
+    let bytes = course.lines * i64::from(course.chunks) * STATE;
+    let partials = Spec::contiguous(DType::U8, &[bytes]).on(out.device())?;
+    let partials = launch.place(&partials)?;
+    launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (from, Place::NULL, Place::NULL, partials, course))?;
+    Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (from, to, second, partials, course))?)
+}
+
+#[op_impl(aten::cumsum, CUDA)]
+fn cumsum(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    Ok(scanned::<aten::cumsum>(&SUMS, this, dim, aten::sum_dtype(this, dtype), false)?.0)
+}
+
+#[op_impl(aten::cumprod, CUDA)]
+fn cumprod(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    Ok(scanned::<aten::cumprod>(&PRODUCTS, this, dim, aten::sum_dtype(this, dtype), false)?.0)
+}
+
+#[op_impl(aten::logcumsumexp, CUDA)]
+fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
+    Ok(scanned::<aten::logcumsumexp>(&EXPONENTIALS, this, dim, Promotion::Float.of(&[this]), false)?.0)
+}
+
+fn with_places((values, places): (Tensor, Option<Tensor>)) -> Result<(Tensor, Tensor)> {
+    let places = places.map_or_else(|| Spec::contiguous(DType::I64, &[0]).on(values.device()), Ok)?;
+    Ok((values, places))
+}
+
+#[op_impl(aten::cummax, CUDA)]
+fn cummax(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    with_places(scanned::<aten::cummax>(&LARGEST, this, dim, this.dtype(), true)?)
+}
+
+#[op_impl(aten::cummin, CUDA)]
+fn cummin(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    with_places(scanned::<aten::cummin>(&SMALLEST, this, dim, this.dtype(), true)?)
+}

@@ -1,0 +1,146 @@
+//! Segments of a dimension, each reduced to one element.
+
+use aten::{Segment, Segments};
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+
+use crate::copying::{copied, packed, write};
+use crate::fault::Site;
+use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::picks::{computed_in, site};
+use crate::prefix::prefixed;
+
+static SEGMENTS: Kernel = Kernel::new("segments", include_str!("../kernels/segments.cu"), |instances| {
+    for template in ["reduced", "spread"] {
+        instances.each(template, &[DType::F32, DType::F64]);
+    }
+});
+crate::known!(SEGMENTS);
+
+/// `struct Segments` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Given {
+    count: i64,
+    lines: i64,
+    size: i64,
+    width: i64,
+    told: Place,
+    before: Place,
+    reduce: i32,
+    partial: bool,
+    site: Site,
+    fault: Place,
+}
+
+impl Parameter for Given {}
+
+impl Given {
+    fn threads(&self) -> Grid {
+        Grid::cover(self.lines * self.count * self.width)
+    }
+}
+
+/// What tells where segments are, on the device.
+struct Told {
+    numbers: Tensor,
+    before: Option<Tensor>,
+}
+
+impl Told {
+    fn of(segments: &Segments<'_>) -> Result<Self> {
+        let (told, by_ends) = segments.told;
+        let numbers = packed(told, DType::I64)?;
+        if by_ends {
+            return Ok(Self { numbers, before: None });
+        }
+        let before = copied(&numbers, DType::I64)?;
+        prefixed(Launch::on(&before)?, &before)?;
+        Ok(Self { numbers, before: Some(before) })
+    }
+
+    fn given(&self, launch: Launch, segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Given> {
+        let (sizes, axis) = (data.sizes(), segments.axis);
+        let site = if self.before.is_some() {
+            site!("aten::segment_reduce", "lengths")
+        } else {
+            site!("aten::segment_reduce", "offsets")
+        };
+        Ok(Given {
+            count: segments.count,
+            lines: sizes[..axis].iter().product(),
+            size: sizes[axis],
+            width: sizes[axis + 1..].iter().product(),
+            told: launch.place(&self.numbers)?,
+            before: self.before.as_ref().map_or(Ok(Place::NULL), |before| launch.place(before))?,
+            reduce: segments.reduce as i32,
+            partial,
+            site,
+            fault: launch.faults(),
+        })
+    }
+}
+
+/// A number that segments begin with.
+fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
+    initial.map_or(otherwise, |initial| f64::from_bits(crate::number::encoded(initial, DType::F64)))
+}
+
+#[op_impl(aten::segment_reduce, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn segment_reduce(
+    data: &Tensor,
+    reduce: &str,
+    lengths: Option<&Tensor>,
+    indices: Option<&Tensor>,
+    offsets: Option<&Tensor>,
+    axis: i64,
+    r#unsafe: bool,
+    initial: Option<Scalar>,
+) -> Result<Tensor> {
+    aten::refuse_indices(indices)?;
+    let segments = Segments::new(data, reduce, lengths, offsets, axis)?;
+    let out = segments.spec(data).on(data.device())?;
+    let (launch, told, dtype) = (Launch::on(&out)?, Told::of(&segments)?, data.dtype());
+    let given = told.given(launch, &segments, data, r#unsafe)?;
+    let elements = packed(data, dtype)?;
+    let start = begin(
+        initial,
+        match segments.reduce {
+            Segment::Sum | Segment::Mean => 0.0,
+            Segment::Product => 1.0,
+            Segment::Most => f64::NEG_INFINITY,
+            Segment::Least => f64::INFINITY,
+        },
+    );
+    let arguments = (given, launch.place(&elements)?, dtype as i32, launch.place(&out)?, start, initial.is_none());
+    launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?;
+    Ok(out)
+}
+
+#[op_impl(aten::_segment_reduce_backward, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn _segment_reduce_backward(
+    grad: &Tensor,
+    output: &Tensor,
+    data: &Tensor,
+    reduce: &str,
+    lengths: Option<&Tensor>,
+    offsets: Option<&Tensor>,
+    axis: i64,
+    initial: Option<Scalar>,
+) -> Result<Tensor> {
+    let segments = Segments::new(data, reduce, lengths, offsets, axis)?;
+    segments.check_results(grad, output, data)?;
+    let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
+    let mut out = Spec::contiguous(computed, data.sizes()).on(data.device())?;
+    write(&mut out, &Tensor::number(0.into()))?;
+    let (launch, told) = (Launch::on(&out)?, Told::of(&segments)?);
+    let given = told.given(launch, &segments, data, true)?;
+    let (grads, results, elements) = (packed(grad, dtype)?, packed(output, dtype)?, packed(data, dtype)?);
+    let from = (launch.place(&grads)?, launch.place(&results)?, launch.place(&elements)?);
+    let arguments = (given, from.0, from.1, from.2, dtype as i32, launch.place(&out)?, begin(initial, 1.0));
+    launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?;
+    packed(&out, dtype)
+}

@@ -1,0 +1,203 @@
+//! What holds on any device, tried on one that the CPU emulates.
+#![cfg(feature = "emulator")]
+
+use std::error::Error as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream};
+
+/// Faults and memory are a device's: one test at a time looks at them.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A device, or none where the system has no C++ compiler to emulate one with.
+fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
+        println!("skipped: there is no device, and no C++ compiler");
+        return None;
+    }
+    Some(("cuda:0".parse().unwrap(), alone))
+}
+
+fn to(tensor: &Tensor, device: Device) -> Tensor {
+    aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
+}
+
+fn numbers(tensor: &Tensor) -> Vec<f32> {
+    to(tensor, Device::CPU).to_vec().unwrap()
+}
+
+#[test]
+fn tensors_travel_and_compute() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32, 2.0, 3.0]), cuda);
+    assert_eq!(x.device(), cuda);
+    let y = aten::add(&aten::mul(&x, &Tensor::number(2.into())).unwrap(), &x, 1.into()).unwrap();
+    assert_eq!(numbers(&y), [3.0, 6.0, 9.0]);
+}
+
+#[test]
+fn the_default_device_of_a_backend_has_a_number() {
+    let Some((_, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32]), "cuda".parse().unwrap());
+    assert_eq!(x.device().to_string(), "cuda:0");
+}
+
+#[test]
+fn tensors_of_two_devices_do_not_meet() {
+    let Some((cuda, _alone)) = device() else { return };
+    if kernels_cuda::count() < 2 {
+        return println!("skipped: there is one device");
+    }
+    let here = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
+    let there = to(&here, "cuda:1".parse().unwrap());
+    assert_eq!(numbers(&there), [1.0, 2.0]);
+    let error = aten::add(&here, &there, 1.into()).unwrap_err().to_string();
+    assert!(error.contains("`other` is on cuda:1"), "{error}");
+    let error = aten::add(&here, &Tensor::from_slice(&[1.0_f32, 2.0]), 1.into()).unwrap_err().to_string();
+    assert!(error.contains("`other` is on cpu"), "{error}");
+}
+
+#[test]
+fn a_division_by_zero_is_found_when_the_device_is_waited_for_and_only_once() {
+    let Some((cuda, _alone)) = device() else { return };
+    let (x, zero) = (to(&Tensor::from_slice(&[6_i64, 7]), cuda), to(&Tensor::from_slice(&[3_i64, 0]), cuda));
+    let quotient = aten::floor_divide(&x, &zero).unwrap();
+    let error = cuda.synchronize().unwrap_err();
+    let cause = error.source().and_then(|source| source.downcast_ref::<CudaError>());
+    assert!(matches!(cause, Some(CudaError::Fault { .. })), "{error}");
+    assert!(error.to_string().contains("divided by zero"), "{error}");
+    cuda.synchronize().unwrap();
+    assert_eq!(to(&quotient, Device::CPU).to_vec::<i64>().unwrap()[0], 2);
+    let error = aten::floor_divide(&x, &Tensor::number(0.into())).unwrap_err();
+    assert!(error.to_string().contains("zero"), "{error}");
+}
+
+#[test]
+fn memory_is_counted_and_given_back() {
+    let Some((cuda, _alone)) = device() else { return };
+    let before = kernels_cuda::memory(0).unwrap();
+    let tensor = Spec::contiguous(DType::F32, &[1000]).on(cuda).unwrap();
+    let during = kernels_cuda::memory(0).unwrap();
+    drop(tensor);
+    let after = kernels_cuda::memory(0).unwrap();
+    assert_eq!(during.in_use - before.in_use, 4000);
+    assert_eq!(after.in_use, before.in_use);
+    assert!(after.most >= during.in_use && after.blocks == before.blocks + 1);
+}
+
+#[test]
+fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [a, b, c] = [(); 3].map(|()| Stream::new(cuda).unwrap());
+    for round in 0..100_u8 {
+        let x = {
+            let _a = a.enter();
+            aten::full(&[64, 64], f64::from(round).into(), Some(DType::F32), None, Some(cuda), None).unwrap()
+        };
+        let y = {
+            let _b = b.enter();
+            aten::add(&x, &x, 1.into()).unwrap()
+        };
+        {
+            let _c = c.enter();
+            drop(x);
+        }
+        assert!(numbers(&y).iter().all(|number| *number == 2.0 * f32::from(round)));
+    }
+    a.synchronize().unwrap();
+}
+
+#[test]
+fn a_stream_is_current_until_its_guard_goes_in_whatever_order() {
+    let Some((cuda, _alone)) = device() else { return };
+    let name = |stream: Stream| format!("{stream:?}");
+    let (outer, inner) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
+    let before = name(Stream::current(cuda).unwrap());
+    let (first, second) = (outer.enter(), inner.enter());
+    assert_eq!(name(Stream::current(cuda).unwrap()), name(inner));
+    drop(first);
+    assert_eq!(name(Stream::current(cuda).unwrap()), name(inner));
+    drop(second);
+    assert_eq!(name(Stream::current(cuda).unwrap()), before);
+}
+
+#[test]
+fn a_recorded_closure_is_replayed_on_what_its_inputs_hold_now() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
+    aten::copy_(&mut x, &Tensor::from_slice(&[3.0_f32, 4.0]), false).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [9.0, 16.0]);
+    aten::fill__scalar(&mut x, 5.into()).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [25.0, 25.0]);
+}
+
+#[test]
+fn a_closure_that_fails_leaves_nothing_recorded() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut calls = 0;
+    let failed = Graph::record(cuda, || {
+        calls += 1;
+        if calls == 2 { Err(Error::kernel("not the second time")) } else { Ok(()) }
+    });
+    assert!(failed.unwrap_err().to_string().contains("not the second time"));
+    assert_eq!(numbers(&to(&Tensor::from_slice(&[1.0_f32]), cuda)), [1.0]);
+}
+
+#[test]
+fn a_seed_gives_the_same_numbers_on_every_device() {
+    let Some((cuda, _alone)) = device() else { return };
+    for dtype in [DType::F32, DType::F64] {
+        let drawn = |device: Device| {
+            let generator = Generator::new(device, 11);
+            let mut numbers = Spec::contiguous(dtype, &[1000]).on(device).unwrap();
+            let mut all = Vec::new();
+            for _ in 0..2 {
+                aten::normal_(&mut numbers, 1.0, 2.0, Some(&generator)).unwrap();
+                let there = aten::to_device(&numbers, Device::CPU, DType::F64, false, false, None).unwrap();
+                all.extend(there.to_vec::<f64>().unwrap());
+            }
+            all
+        };
+        let (here, there) = (drawn(Device::CPU), drawn(cuda));
+        assert!(here.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-5), "{dtype}");
+    }
+}
+
+static SUMS: Kernel = Kernel::new(
+    "sums",
+    r#"
+    #include "block.cuh"
+    template <class T> __global__ void sums(T *out, const T *in) {
+        __shared__ T scratch[32];
+        u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+        T all = joined_in_block(in[at], Plus(), scratch);
+        out[at] = all + T(__shfl_sync(~0u, i32(threadIdx.x), 3));
+    }"#,
+    |instances| instances.each("sums", &[DType::I32]),
+);
+
+#[test]
+fn the_threads_of_a_block_meet_in_any_order() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&(0..256).collect::<Vec<i32>>()), cuda);
+    let run = || {
+        let out = Spec::contiguous(DType::I32, &[256]).on(cuda).unwrap();
+        let launch = Launch::on(&out).unwrap();
+        let arguments = (launch.place(&out).unwrap(), launch.place(&x).unwrap());
+        launch.run(&SUMS, "sums", &[DType::I32], Grid::new(2, 128), arguments).unwrap();
+        to(&out, Device::CPU).to_vec::<i32>().unwrap()
+    };
+    let expected: Vec<i32> = (0..256).map(|at| if at < 128 { 8128 } else { 24_512 } + at % 128 / 32 * 32 + 3).collect();
+    assert_eq!(run(), expected);
+    kernels_cuda::emulate_backwards(true);
+    let backwards = run();
+    kernels_cuda::emulate_backwards(false);
+    assert_eq!(backwards, expected);
+}

@@ -1,0 +1,316 @@
+//! What takes more elements than a recorded call has: several tiles, several launches, the ways of long lines. The CPU backend is the measure.
+#![cfg(feature = "emulator")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dispatch_runtime::Geometry;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+/// Faults are a device's: one test at a time looks at them.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A device, or none where the system has no C++ compiler to emulate one with.
+fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
+        println!("skipped: there is no device, and no C++ compiler");
+        return None;
+    }
+    Some(("cuda:0".parse().unwrap(), alone))
+}
+
+/// Blocks and threads come in any order: for a while, the last one first.
+struct Backwards;
+
+impl Backwards {
+    fn on(backwards: bool) -> Self {
+        kernels_cuda::emulate_backwards(backwards);
+        Self
+    }
+}
+
+impl Drop for Backwards {
+    fn drop(&mut self) {
+        kernels_cuda::emulate_backwards(false);
+    }
+}
+
+fn to(tensor: &Tensor, device: Device) -> Tensor {
+    aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
+}
+
+fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
+    tensor.restride(Geometry::contiguous(sizes)).unwrap()
+}
+
+/// Numbers of which many are the same, some are no numbers, and both zeros occur.
+fn numbers(count: usize, kinds: u64) -> Tensor {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % kinds
+    };
+    let number = |kind: u64| match kind {
+        0 => f32::NAN,
+        1 => -0.0,
+        2 => 0.0,
+        #[expect(clippy::cast_precision_loss, reason = "any numbers will do")]
+        kind => kind as f32 / 4.0 - 100.0,
+    };
+    Tensor::from((0..count).map(|_| number(next())).collect::<Vec<f32>>())
+}
+
+fn positions(count: i64, below: i64) -> Tensor {
+    Tensor::from_slice(&(0..count).map(|i| (i * i + 7 * i) % below).collect::<Vec<i64>>())
+}
+
+/// The same elements, those that are no numbers too.
+fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
+    assert_eq!(found.sizes(), expected.sizes(), "{what}");
+    let bits = |tensor: &Tensor| {
+        let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, true, None).unwrap();
+        let wide = aten::contiguous(&wide, dispatch_runtime::MemoryFormat::Contiguous).unwrap();
+        wide.to_vec::<f64>()
+            .unwrap()
+            .into_iter()
+            .map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() })
+            .collect::<Vec<_>>()
+    };
+    assert!(bits(found) == bits(expected), "{what}");
+}
+
+#[test]
+fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let all = sized(&numbers(2 * 5001, 3000), &[2, 5001]);
+    for (number, dtype) in [DType::F32, DType::BF16, DType::I64, DType::U8].into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
+        let line = if dtype.is_floating() { all.clone() } else { aten::nan_to_num(&all, None, None, None).unwrap() };
+        let line = aten::to_dtype(&line, dtype, false, true, None).unwrap();
+        let there = to(&line, cuda);
+        for descending in [false, true] {
+            let (values, places) = aten::sort(&there, 1, descending).unwrap();
+            let (expected, expected_places) = aten::sort(&line, 1, descending).unwrap();
+            assert_same(&values, &expected, &format!("{dtype}"));
+            assert_same(&places, &expected_places, &format!("{dtype}, places"));
+            for k in [37, 3000] {
+                let (_, places) = aten::topk(&there, k, 1, descending, true).unwrap();
+                let (_, expected) = aten::topk(&line, k, 1, descending, true).unwrap();
+                assert_same(&places, &expected, &format!("{k} of {dtype}"));
+            }
+        }
+        for k in [1, 4000] {
+            let (_, place) = aten::kthvalue(&there, k, 1, false).unwrap();
+            assert_same(&place, &aten::kthvalue(&line, k, 1, false).unwrap().1, &format!("{k} of {dtype}"));
+        }
+        for (found, expected) in [
+            (aten::median_dim(&there, 1, false), aten::median_dim(&line, 1, false)),
+            (aten::nanmedian_dim(&there, 1, false), aten::nanmedian_dim(&line, 1, false)),
+            (aten::mode(&there, 1, false), aten::mode(&line, 1, false)),
+        ] {
+            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("one of {dtype}"));
+        }
+    }
+}
+
+#[test]
+fn what_masks_pick_is_found_in_many_blocks() {
+    let Some((cuda, _alone)) = device() else { return };
+    let _order = Backwards::on(true);
+    let here = sized(&numbers(3 * 20_011, 9), &[3, 20_011]);
+    let there = to(&here, cuda);
+    assert_same(&aten::nonzero(&there).unwrap(), &aten::nonzero(&here).unwrap(), "positions");
+    let mask = aten::gt_scalar(&here, (-99.0).into()).unwrap();
+    let (turned, turned_mask) = (aten::t(&here).unwrap(), aten::t(&mask).unwrap());
+    let picked = aten::masked_select(&aten::t(&there).unwrap(), &aten::t(&to(&mask, cuda)).unwrap()).unwrap();
+    assert_same(&picked, &aten::masked_select(&turned, &turned_mask).unwrap(), "elements");
+    let source = numbers(60_033, 777);
+    let replaced = aten::masked_scatter(&there, &to(&mask, cuda), &to(&source, cuda)).unwrap();
+    assert_same(&replaced, &aten::masked_scatter(&here, &mask, &source).unwrap(), "replaced");
+    let found = aten::_unique2(&there, true, true, true).unwrap();
+    let expected = aten::_unique2(&here, true, true, true).unwrap();
+    assert_same(&found.0, &expected.0, "kinds");
+    assert_same(&found.1, &expected.1, "which kind");
+    assert_same(&found.2, &expected.2, "how many");
+    let rows = sized(&numbers(4000, 6), &[1000, 4]);
+    let found = aten::unique_dim(&to(&rows, cuda), 0, true, true, true).unwrap();
+    let expected = aten::unique_dim(&rows, 0, true, true, true).unwrap();
+    assert_same(&found.0, &expected.0, "rows");
+    assert_same(&found.1, &expected.1, "which row");
+}
+
+/// Sums of these are the same in any order.
+fn exact(count: i64, sizes: &[i64]) -> Tensor {
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let numbers = (0..count).map(|i| (i % 17 - 8) as f32).collect::<Vec<f32>>();
+    sized(&Tensor::from(numbers), sizes)
+}
+
+#[test]
+fn rows_that_meet_are_added_whatever_the_tiles() {
+    let Some((cuda, _alone)) = device() else { return };
+    for (number, (rows, below)) in
+        [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)].into_iter().enumerate()
+    {
+        let _order = Backwards::on(number % 2 == 1);
+        let (grad, list) = (exact(rows * 6, &[rows, 6]), positions(rows, below));
+        let (there, list_there) = (to(&grad, cuda), to(&list, cuda));
+        let found = aten::embedding_dense_backward(&there, &list_there, below, 0, false).unwrap();
+        let expected = aten::embedding_dense_backward(&grad, &list, below, 0, false).unwrap();
+        assert_same(&found, &expected, &format!("{rows} to {below}"));
+        let this = exact(below * 12, &[2, below, 6]);
+        let values = exact(2 * rows * 6, &[2, rows, 6]);
+        let put = |this: &Tensor, list: &Tensor, values: &Tensor| {
+            aten::index_put(this, &[None, Some(list.clone())], values, true).unwrap()
+        };
+        let found = put(&to(&this, cuda), &list_there, &to(&values, cuda));
+        assert_same(&found, &put(&this, &list, &values), &format!("{rows} put to {below}"));
+    }
+}
+
+#[test]
+fn more_lists_than_a_launch_takes_pick_together() {
+    let Some((cuda, _alone)) = device() else { return };
+    let this = exact(3 * 4 * 2 * 5 * 3 * 2 * 4, &[3, 4, 2, 5, 3, 2, 4]);
+    let lists: Vec<Tensor> = [3, 4, 2, 5, 3, 2].iter().map(|&size| positions(50, size)).collect();
+    let index = |this: &Tensor, device: Device| {
+        let lists: Vec<_> = lists.iter().map(|list| Some(to(list, device))).collect();
+        aten::index(this, &lists).unwrap()
+    };
+    assert_same(&index(&to(&this, cuda), cuda), &index(&this, Device::CPU), "six lists");
+}
+
+#[test]
+fn more_tensors_than_a_launch_takes_are_joined() {
+    let Some((cuda, _alone)) = device() else { return };
+    let parts: Vec<Tensor> = (0..150).map(|i| exact(3 * (1 + i % 5), &[3, 1 + i % 5])).collect();
+    let there: Vec<Tensor> = parts.iter().map(|part| to(part, cuda)).collect();
+    assert_same(&aten::cat(&there, 1).unwrap(), &aten::cat(&parts, 1).unwrap(), "many parts");
+}
+
+/// Small whole numbers, of which sums of products are exact in any order.
+fn whole(sizes: &[i64], dtype: DType) -> Tensor {
+    let count = sizes.iter().product::<i64>();
+    let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 7 - 3).collect();
+    aten::to_dtype(&sized(&Tensor::from(line), sizes), dtype, false, true, None).unwrap()
+}
+
+#[test]
+fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    for (number, dtype) in [DType::F32, DType::F64, DType::BF16, DType::I8].into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
+        for [rows, inner, columns] in [[300, 40, 270], [70, 2000, 33], [1, 9000, 5], [40, 3000, 1], [257, 17, 1]] {
+            let what = format!("{rows} {inner} {columns} of {dtype}");
+            let (a, b) = (whole(&[rows, inner], dtype), whole(&[inner, columns], dtype));
+            let turned = aten::t(&whole(&[columns, inner], dtype)).unwrap();
+            let row = whole(&[columns], dtype);
+            for b in [b, turned] {
+                let there = (to(&a, cuda), to(&b, cuda), to(&row, cuda));
+                assert_same(&aten::mm(&there.0, &there.1).unwrap(), &aten::mm(&a, &b).unwrap(), &what);
+                let found = aten::addmm(&there.2, &there.0, &there.1, 2.into(), 3.into()).unwrap();
+                assert_same(&found, &aten::addmm(&row, &a, &b, 2.into(), 3.into()).unwrap(), &what);
+            }
+        }
+        let (a, b) = (whole(&[3, 70, 30], dtype), whole(&[3, 30, 65], dtype));
+        assert_same(&aten::bmm(&to(&a, cuda), &to(&b, cuda)).unwrap(), &aten::bmm(&a, &b).unwrap(), "items");
+    }
+}
+
+#[test]
+fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    // Sizes of input and weight, stride, padding, dilation and groups.
+    type Case = (&'static [i64], &'static [i64], [i64; 4]);
+    let cases: [Case; 6] = [
+        (&[2, 70, 24, 24], &[140, 70, 3, 3], [2, 1, 1, 1]),
+        (&[1, 64, 10, 10], &[8, 64, 3, 3], [1, 2, 2, 1]),
+        (&[2, 6, 20, 20], &[12, 1, 3, 5], [1, 2, 1, 6]),
+        (&[2, 40, 9, 9], &[64, 20, 2, 2], [1, 0, 1, 2]),
+        (&[3, 20, 7, 7], &[30, 20, 1, 1], [1, 0, 1, 1]),
+        (&[2, 3, 6, 7, 8], &[4, 3, 3, 2, 3], [2, 1, 1, 1]),
+    ];
+    for (number, (input, weight, [stride, padding, dilation, groups])) in cases.into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
+        for dtype in [DType::F32, DType::F64] {
+            let what = format!("{input:?} and {weight:?} of {dtype}");
+            let (x, w, b) = (whole(input, dtype), whole(weight, dtype), whole(&weight[..1], dtype));
+            let convolved = |x: &Tensor, w: &Tensor, b: &Tensor| {
+                aten::convolution(x, w, Some(b), &[stride], &[padding], &[dilation], false, &[0], groups).unwrap()
+            };
+            let expected = convolved(&x, &w, &b);
+            assert_same(&convolved(&to(&x, cuda), &to(&w, cuda), &to(&b, cuda)), &expected, &what);
+            let slopes = whole(expected.sizes(), dtype);
+            let gradients = |slopes: &Tensor, x: &Tensor, w: &Tensor| {
+                let window = ([stride], [padding], [dilation]);
+                let wanted = [true, true, false];
+                aten::convolution_backward(
+                    slopes,
+                    x,
+                    w,
+                    None,
+                    &window.0,
+                    &window.1,
+                    &window.2,
+                    false,
+                    &[0],
+                    groups,
+                    &wanted,
+                )
+                .unwrap()
+            };
+            let (found, expected) =
+                (gradients(&to(&slopes, cuda), &to(&x, cuda), &to(&w, cuda)), gradients(&slopes, &x, &w));
+            assert_same(&found.0, &expected.0, &format!("the input's gradient, {what}"));
+            assert_same(&found.1, &expected.1, &format!("the weight's gradient, {what}"));
+        }
+    }
+}
+
+#[test]
+fn attention_over_many_blocks_is_that_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let near = |found: &Tensor, expected: &Tensor, what: &str| {
+        let wide = |tensor: &Tensor| aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, true, None).unwrap();
+        assert!(aten::allclose(&wide(found), &wide(expected), 2e-2, 2e-2, false).unwrap(), "{what}");
+    };
+    for (number, (dtype, width, is_causal)) in [
+        (DType::F32, 40, true),
+        (DType::F64, 100, false),
+        (DType::F16, 64, false),
+        (DType::BF16, 128, true),
+        (DType::F32, 200, true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let _order = Backwards::on(number % 2 == 1);
+        let what = format!("{width} of {dtype}");
+        let part = |sizes: &[i64]| aten::mul_scalar(&whole(sizes, dtype), 0.25.into()).unwrap();
+        let (query, key, value) = (part(&[1, 4, 150, width]), part(&[1, 2, 170, width]), part(&[1, 2, 170, width]));
+        let mask = (!is_causal).then(|| part(&[150, 170]));
+        let attended = |query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>| {
+            aten::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, is_causal, mask, None).unwrap()
+        };
+        let there = [&query, &key, &value].map(|tensor| to(tensor, cuda));
+        let mask_there = mask.as_ref().map(|mask| to(mask, cuda));
+        let expected = attended(&query, &key, &value, mask.as_ref());
+        let found = attended(&there[0], &there[1], &there[2], mask_there.as_ref());
+        near(&found.0, &expected.0, &what);
+        near(&found.1, &expected.1, &format!("sums, {what}"));
+        let slopes = part(expected.0.sizes());
+        let gradients = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
+        let expected =
+            gradients(&slopes, &query, &key, &value, &expected.0, &expected.1, 0.0, is_causal, mask.as_ref(), None)
+                .unwrap();
+        let slopes = to(&slopes, cuda);
+        let [query, key, value] = &there;
+        let found =
+            gradients(&slopes, query, key, value, &found.0, &found.1, 0.0, is_causal, mask_there.as_ref(), None)
+                .unwrap();
+        near(&found.0, &expected.0, &format!("the query's gradient, {what}"));
+        near(&found.1, &expected.1, &format!("the key's gradient, {what}"));
+        near(&found.2, &expected.2, &format!("the value's gradient, {what}"));
+    }
+}
