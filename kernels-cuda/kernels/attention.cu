@@ -33,7 +33,8 @@ struct Task {
         }                                                                                                                       \
     } while (0)
 
-template <class C> __device__ __forceinline__ C finite(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
+// What products are counted from: zero where all are minus infinity.
+template <class C> __device__ __forceinline__ C counted_from(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
 
 // Blocks of products: TILE of one side times TILE of the other, four times four for each thread; rows have up to WIDTH columns.
 template <class C, int TILE, int WIDTH> struct Block {
@@ -207,7 +208,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended
                 most = product > most ? product : most;
             }
             most = joined_in_lanes<B::LANES>(most, Most());
-            C shift = finite(most), scale = exp(highest[i] - shift);
+            C shift = counted_from(most), scale = exp(highest[i] - shift);
             highest[i] = most;
 #pragma unroll
             for (int j = 0; j < 4; j++) {
@@ -231,7 +232,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended
 #pragma unroll
         for (int j = 0; j < B::COLUMNS; j++) totals.of[i][j] *= scale;
         u32 row = first + block.down + i;
-        if (block.across == 0 && row < task.rows) ((C *)task.logs.at)[task.logs.row(item, head, row)] = finite(highest[i]) + log(all);
+        if (block.across == 0 && row < task.rows) ((C *)task.logs.at)[task.logs.row(item, head, row)] = counted_from(highest[i]) + log(all);
     }
     block.write(others, totals, task, task.out, item, head, first, task.rows);
 }

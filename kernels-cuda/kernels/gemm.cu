@@ -90,10 +90,6 @@ template <class T> __global__ void __launch_bounds__(256) gather(Product p) {
     finish<T>(p, line / p.rows, line % p.rows, at % p.columns, sum);
 }
 
-template <class T, int V> struct alignas(sizeof(T) * V) Pack {
-    T of[V];
-};
-
 // Rows times a vector, the elements of a row side by side: a warp for each row.
 template <class T> __global__ void __launch_bounds__(256) row_by_row(Product p) {
     typedef sum_t<T> S;

@@ -90,7 +90,7 @@ template <class T, class C> struct View {
     __device__ __forceinline__ View(const Sampling &sampling, const T *grid, const Images &images, const Spot &spot) {
         i64 at = spot.batch * sampling.grid_steps[0] + spot.at[0] * sampling.grid_steps[1] + spot.at[1] * sampling.grid_steps[2] +
                  spot.at[2] * sampling.grid_steps[3];
-#pragma unroll
+#pragma unroll 1
         for (int dim = 0; dim < 3; dim++) {
             if (dim < 3 - i32(sampling.rank)) {
                 along[dim].count = 1, along[dim].at[0] = 0, along[dim].weight[0] = C(1), along[dim].slope[0] = C(0);

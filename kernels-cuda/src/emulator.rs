@@ -93,6 +93,14 @@ impl Machine for Emulator {
         &self.properties
     }
 
+    fn has_libraries(&self) -> bool {
+        false
+    }
+
+    fn make_current(&self) -> Result<(), CudaError> {
+        Ok(())
+    }
+
     fn open_queue(&self) -> Result<Queue, CudaError> {
         Ok(self.queues.fetch_add(1, Ordering::Relaxed))
     }

@@ -83,6 +83,19 @@ pub(crate) struct Task<'a> {
     pub(crate) added: Option<(Operand<'a>, Scalar)>,
 }
 
+impl Task<'_> {
+    /// The same with rows for columns.
+    pub(crate) fn transposed(&self) -> Self {
+        Self {
+            out: self.out.transposed(),
+            left: self.right.transposed(),
+            right: self.left.transposed(),
+            alpha: self.alpha,
+            added: self.added.map(|(added, beta)| (added.transposed(), beta)),
+        }
+    }
+}
+
 /// `struct Matrices` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -128,13 +141,7 @@ pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
     }
     if rows == 1 && columns > 1 {
         // A row times a matrix is the matrix on its other side times a column.
-        return multiply(&Task {
-            out: task.out.transposed(),
-            left: task.right.transposed(),
-            right: task.left.transposed(),
-            added: task.added.map(|(added, beta)| (added.transposed(), beta)),
-            alpha: task.alpha,
-        });
+        return multiply(&task.transposed());
     }
     let launch = Launch::on(task.out.tensor)?;
     if columns > 1 && steps > 0 && cublaslt::multiply(launch, task)? {

@@ -222,7 +222,7 @@ pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub(crate) gpu: &'static Gpu,
-    queue: Queue,
+    pub(crate) queue: Queue,
 }
 
 /// A place in the memory of the device that a kernel runs on.
@@ -241,7 +241,7 @@ impl Place {
     }
 
     /// As a number.
-    pub(crate) const fn address(self) -> u64 {
+    pub(crate) const fn address(self) -> Address {
         self.0
     }
 

@@ -90,6 +90,7 @@ mod walk;
 pub use emulator::{emulate, emulate_backwards};
 
 pub use compiler::{Code, compiler_version};
+pub use cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};
 pub use fault::Site;
 pub use gpu::{count, is_available, properties};

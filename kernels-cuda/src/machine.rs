@@ -82,6 +82,12 @@ pub struct Properties {
 pub(crate) trait Machine: Send + Sync {
     fn properties(&self) -> &Properties;
 
+    /// Whether the vendor's libraries can work with it.
+    fn has_libraries(&self) -> bool;
+
+    /// Makes the device this thread's, for libraries that ask for no device.
+    fn make_current(&self) -> Result<(), CudaError>;
+
     fn open_queue(&self) -> Result<Queue, CudaError>;
 
     /// Waits until all work of a queue is done.

@@ -111,6 +111,14 @@ impl Machine for Nvidia {
         &self.properties
     }
 
+    fn has_libraries(&self) -> bool {
+        true
+    }
+
+    fn make_current(&self) -> Result<(), CudaError> {
+        self.enter()
+    }
+
     fn open_queue(&self) -> Result<Queue, CudaError> {
         self.enter()?;
         let mut stream = std::ptr::null_mut();

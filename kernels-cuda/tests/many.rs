@@ -188,3 +188,129 @@ fn more_tensors_than_a_launch_takes_are_joined() {
     let there: Vec<Tensor> = parts.iter().map(|part| to(part, cuda)).collect();
     assert_same(&aten::cat(&there, 1).unwrap(), &aten::cat(&parts, 1).unwrap(), "many parts");
 }
+
+/// Small whole numbers, of which sums of products are exact in any order.
+fn whole(sizes: &[i64], dtype: DType) -> Tensor {
+    let count = sizes.iter().product::<i64>();
+    let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 7 - 3).collect();
+    aten::to_dtype(&sized(&Tensor::from(line), sizes), dtype, false, true, None).unwrap()
+}
+
+#[test]
+fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    for (number, dtype) in [DType::F32, DType::F64, DType::BF16, DType::I8].into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
+        for [rows, inner, columns] in [[300, 40, 270], [70, 2000, 33], [1, 9000, 5], [40, 3000, 1], [257, 17, 1]] {
+            let what = format!("{rows} {inner} {columns} of {dtype}");
+            let (a, b) = (whole(&[rows, inner], dtype), whole(&[inner, columns], dtype));
+            let turned = aten::t(&whole(&[columns, inner], dtype)).unwrap();
+            let row = whole(&[columns], dtype);
+            for b in [b, turned] {
+                let there = (to(&a, cuda), to(&b, cuda), to(&row, cuda));
+                assert_same(&aten::mm(&there.0, &there.1).unwrap(), &aten::mm(&a, &b).unwrap(), &what);
+                let found = aten::addmm(&there.2, &there.0, &there.1, 2.into(), 3.into()).unwrap();
+                assert_same(&found, &aten::addmm(&row, &a, &b, 2.into(), 3.into()).unwrap(), &what);
+            }
+        }
+        let (a, b) = (whole(&[3, 70, 30], dtype), whole(&[3, 30, 65], dtype));
+        assert_same(&aten::bmm(&to(&a, cuda), &to(&b, cuda)).unwrap(), &aten::bmm(&a, &b).unwrap(), "items");
+    }
+}
+
+#[test]
+fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    // Sizes of input and weight, stride, padding, dilation and groups.
+    type Case = (&'static [i64], &'static [i64], [i64; 4]);
+    let cases: [Case; 6] = [
+        (&[2, 70, 24, 24], &[140, 70, 3, 3], [2, 1, 1, 1]),
+        (&[1, 64, 10, 10], &[8, 64, 3, 3], [1, 2, 2, 1]),
+        (&[2, 6, 20, 20], &[12, 1, 3, 5], [1, 2, 1, 6]),
+        (&[2, 40, 9, 9], &[64, 20, 2, 2], [1, 0, 1, 2]),
+        (&[3, 20, 7, 7], &[30, 20, 1, 1], [1, 0, 1, 1]),
+        (&[2, 3, 6, 7, 8], &[4, 3, 3, 2, 3], [2, 1, 1, 1]),
+    ];
+    for (number, (input, weight, [stride, padding, dilation, groups])) in cases.into_iter().enumerate() {
+        let _order = Backwards::on(number % 2 == 1);
+        for dtype in [DType::F32, DType::F64] {
+            let what = format!("{input:?} and {weight:?} of {dtype}");
+            let (x, w, b) = (whole(input, dtype), whole(weight, dtype), whole(&weight[..1], dtype));
+            let convolved = |x: &Tensor, w: &Tensor, b: &Tensor| {
+                aten::convolution(x, w, Some(b), &[stride], &[padding], &[dilation], false, &[0], groups).unwrap()
+            };
+            let expected = convolved(&x, &w, &b);
+            assert_same(&convolved(&to(&x, cuda), &to(&w, cuda), &to(&b, cuda)), &expected, &what);
+            let slopes = whole(expected.sizes(), dtype);
+            let gradients = |slopes: &Tensor, x: &Tensor, w: &Tensor| {
+                let window = ([stride], [padding], [dilation]);
+                let wanted = [true, true, false];
+                aten::convolution_backward(
+                    slopes,
+                    x,
+                    w,
+                    None,
+                    &window.0,
+                    &window.1,
+                    &window.2,
+                    false,
+                    &[0],
+                    groups,
+                    &wanted,
+                )
+                .unwrap()
+            };
+            let (found, expected) =
+                (gradients(&to(&slopes, cuda), &to(&x, cuda), &to(&w, cuda)), gradients(&slopes, &x, &w));
+            assert_same(&found.0, &expected.0, &format!("the input's gradient, {what}"));
+            assert_same(&found.1, &expected.1, &format!("the weight's gradient, {what}"));
+        }
+    }
+}
+
+#[test]
+fn attention_over_many_blocks_is_that_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let near = |found: &Tensor, expected: &Tensor, what: &str| {
+        let wide = |tensor: &Tensor| aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, true, None).unwrap();
+        assert!(aten::allclose(&wide(found), &wide(expected), 2e-2, 2e-2, false).unwrap(), "{what}");
+    };
+    for (number, (dtype, width, is_causal)) in [
+        (DType::F32, 40, true),
+        (DType::F64, 100, false),
+        (DType::F16, 64, false),
+        (DType::BF16, 128, true),
+        (DType::F32, 200, true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let _order = Backwards::on(number % 2 == 1);
+        let what = format!("{width} of {dtype}");
+        let part = |sizes: &[i64]| aten::mul_scalar(&whole(sizes, dtype), 0.25.into()).unwrap();
+        let (query, key, value) = (part(&[1, 4, 150, width]), part(&[1, 2, 170, width]), part(&[1, 2, 170, width]));
+        let mask = (!is_causal).then(|| part(&[150, 170]));
+        let attended = |query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>| {
+            aten::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, is_causal, mask, None).unwrap()
+        };
+        let there = [&query, &key, &value].map(|tensor| to(tensor, cuda));
+        let mask_there = mask.as_ref().map(|mask| to(mask, cuda));
+        let expected = attended(&query, &key, &value, mask.as_ref());
+        let found = attended(&there[0], &there[1], &there[2], mask_there.as_ref());
+        near(&found.0, &expected.0, &what);
+        near(&found.1, &expected.1, &format!("sums, {what}"));
+        let slopes = part(expected.0.sizes());
+        let gradients = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
+        let expected =
+            gradients(&slopes, &query, &key, &value, &expected.0, &expected.1, 0.0, is_causal, mask.as_ref(), None)
+                .unwrap();
+        let slopes = to(&slopes, cuda);
+        let [query, key, value] = &there;
+        let found =
+            gradients(&slopes, query, key, value, &found.0, &found.1, 0.0, is_causal, mask_there.as_ref(), None)
+                .unwrap();
+        near(&found.0, &expected.0, &format!("the query's gradient, {what}"));
+        near(&found.1, &expected.1, &format!("the key's gradient, {what}"));
+        near(&found.2, &expected.2, &format!("the value's gradient, {what}"));
+    }
+}

@@ -59,12 +59,16 @@ pub(crate) fn all(device: Device, small: bool) -> Result<Vec<Line>> {
     let half = random(&[2 * count], DType::BF16)?;
     lines.push(line("gelu bf16 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || done(aten::gelu(&half, "none"))));
     let (wide, bias) = (aten::view(&x, &[-1, 8192])?, random(&[8192], DType::F32)?);
-    lines.push(line("add a row f32 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || done(aten::add(&wide, &bias, 1.into()))));
+    lines.push(line("add a row f32 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || {
+        done(aten::add(&wide, &bias, 1.into()))
+    }));
     let all = x.clone();
     lines.push(line("sum f32 256 MiB", Kind::Moved, bytes, 20, move || done(aten::sum(&all, None))));
     for (name, dim) in [("sum of rows f32 256 MiB", 1), ("sum of columns f32 256 MiB", 0)] {
         let wide = aten::view(&x, &[-1, 8192])?;
-        lines.push(line(name, Kind::Moved, bytes, 20, move || done(aten::sum_dim_intlist(&wide, Some(&[dim]), false, None))));
+        lines.push(line(name, Kind::Moved, bytes, 20, move || {
+            done(aten::sum_dim_intlist(&wide, Some(&[dim]), false, None))
+        }));
     }
 
     let side = if small { 64 } else { 8192 };
@@ -80,7 +84,9 @@ pub(crate) fn all(device: Device, small: bool) -> Result<Vec<Line>> {
     let moved = 2.0 * (rows * width * 2) as f64;
     let scores = random(&[rows, width], DType::BF16)?;
     let normed = scores.clone();
-    lines.push(line("softmax bf16 16384 x 4096", Kind::Moved, moved, 20, move || done(aten::_softmax(&scores, -1, false))));
+    lines.push(line("softmax bf16 16384 x 4096", Kind::Moved, moved, 20, move || {
+        done(aten::_softmax(&scores, -1, false))
+    }));
     let (weight, bias) = (random(&[width], DType::BF16)?, random(&[width], DType::BF16)?);
     lines.push(line("layer_norm bf16 16384 x 4096", Kind::Moved, moved, 20, move || {
         done(aten::native_layer_norm(&normed, &[width], Some(&weight), Some(&bias), 1e-5))
@@ -113,7 +119,10 @@ fn chain(random: &dyn Fn(&[i64], DType) -> Result<Tensor>) -> Made {
 fn networks(device: Device, small: bool) -> Result<Vec<Line>> {
     let width = if small { 32 } else { 1024 };
     let mut lines = Vec::new();
-    for (name, sizes, batch) in [("training step of digits", vec![64, 128, 10], 64), ("training step of 784-1024-1024-10", vec![784, width, width, 10], 256)] {
+    for (name, sizes, batch) in [
+        ("training step of digits", vec![64, 128, 10], 64),
+        ("training step of 784-1024-1024-10", vec![784, width, width, 10], 256),
+    ] {
         let network = Network::new(&sizes, batch, device)?;
         lines.push(line(name, Kind::Timed, 0.0, 20, move || network.step()));
     }

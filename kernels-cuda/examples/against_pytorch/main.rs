@@ -55,11 +55,16 @@ fn run() -> Result<()> {
                 bandwidth = Some(rate);
                 (format!("{:.0}", rate / 1e9), String::new())
             }
-            Kind::Moved => (format!("{:.0}", rate / 1e9), bandwidth.map_or_else(String::new, |copied| format!("{:.2} of copy", rate / copied))),
+            Kind::Moved => (
+                format!("{:.0}", rate / 1e9),
+                bandwidth.map_or_else(String::new, |copied| format!("{:.2} of copy", rate / copied)),
+            ),
             Kind::Computed => (format!("{:.1}", rate / 1e12), String::new()),
             Kind::Timed => (String::new(), String::new()),
         };
-        let beside = theirs.of(&line.name).map_or_else(String::new, |theirs| format!("{:.2} of PyTorch's speed", theirs / seconds));
+        let beside = theirs
+            .of(&line.name)
+            .map_or_else(String::new, |theirs| format!("{:.2} of PyTorch's speed", theirs / seconds));
         println!("{:<44} {:>9.1} us {rate:>12} {ratio:>14} {beside}", line.name, seconds * 1e6);
     }
     Ok(())

@@ -21,7 +21,9 @@ impl Times {
                 let said = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned();
                 return Self { version: format!("PyTorch cannot be asked: {said}"), seconds: HashMap::new() };
             }
-            Err(error) => return Self { version: format!("PyTorch cannot be asked: {error}"), seconds: HashMap::new() },
+            Err(error) => {
+                return Self { version: format!("PyTorch cannot be asked: {error}"), seconds: HashMap::new() };
+            }
         };
         let text = String::from_utf8_lossy(&output.stdout);
         let mut lines = text.lines();
