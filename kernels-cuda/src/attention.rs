@@ -14,7 +14,9 @@ static ATTENTION: Kernel = Kernel::new("attention", include_str!("../kernels/att
     instances.each("met", &[DType::F32, DType::F64]);
     for width in WIDTHS {
         let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
-        [width.attend, width.to_queries, width.to_keys].into_iter().for_each(|name| instances.each(name, dtypes));
+        for name in [width.attend, width.to_queries, width.to_keys] {
+            instances.each(name, dtypes);
+        }
     }
 });
 inventory::submit!(Known(&ATTENTION));

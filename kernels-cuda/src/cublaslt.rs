@@ -44,8 +44,11 @@ impl Layout {
         let ([_, rows, columns], [item, down, across]) = (face.sizes, face.steps);
         // One element has no next one, and one line none either.
         let lies = |step: i64, length: i64, next: i64, lines: i64| {
-            ((step == 1 || length == 1) && (next >= length || lines == 1))
-                .then(|| if lines == 1 { length } else { next })
+            ((step == 1 || length == 1) && (next >= length || lines == 1)).then_some(if lines == 1 {
+                length
+            } else {
+                next
+            })
         };
         if let Some(leading) = lies(across, columns, down, rows) {
             return Some(Self { turned: false, leading, item });
@@ -197,28 +200,23 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     let (left, right, out) = (left?, right?, out?);
     let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.place(added.tensor))?;
     let lies_otherwise = |added: &Operand<'_>| Layout::straight(&added.face).is_none();
-    let lay_out =
+    let elsewhere =
         task.added.as_ref().filter(|(added, _)| matches!(problem.added, Added::Matrix(_)) && lies_otherwise(added));
-    if lay_out.is_some() {
+    if elsewhere.is_some() {
         added = out;
     }
     problem.device = launch.gpu.index;
-    problem.alignments = [left, right, added, out].map(alignment);
+    // What is added as a row is not read as a matrix.
+    let read = if problem.added == Added::Row { out } else { added };
+    problem.alignments = [left, right, read, out].map(alignment);
 
     let mut library = library.lock().unwrap_or_else(PoisonError::into_inner);
     launch.gpu.machine.make_current()?;
     let handle = library.handle(launch.gpu.index)?;
-    let plan = match library.plans.get(&problem) {
-        Some(plan) => *plan,
-        None => {
-            let plan = plan(handle, &problem)?;
-            library.plans.insert(problem, plan);
-            plan
-        }
-    };
-    let Some(plan) = plan else { return Ok(false) };
+    let known = library.plans.get(&problem).copied();
+    let Some(plan) = known.map_or_else(|| library.plan(handle, problem), Ok)? else { return Ok(false) };
     let workspace = library.workspace(launch)?;
-    if let Some((from, _)) = lay_out {
+    if let Some((from, _)) = elsewhere {
         crate::copying::write(&mut view(&task.out)?, &view(from)?)?;
     }
     let product = plan.product as sys::cublasLtMatmulDesc_t;
@@ -233,19 +231,19 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     };
     let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
     let layout = |at: usize| plan.layouts[at] as sys::cublasLtMatrixLayout_t;
-    let place = |place: Place| place.address() as *mut c_void;
+    let pointer = |place: Place| place.address() as *mut c_void;
     library!(cublasLtMatmul(
         handle as sys::cublasLtHandle_t,
         product,
         alpha.place(),
-        place(right),
+        pointer(right),
         layout(0),
-        place(left),
+        pointer(left),
         layout(1),
         beta.place(),
-        place(added),
+        pointer(added),
         layout(2),
-        place(out),
+        pointer(out),
         layout(3),
         &raw const plan.algorithm,
         workspace as *mut c_void,
@@ -297,6 +295,13 @@ impl Library {
         library!(cublasLtCreate(&raw mut handle))?;
         self.handles.insert(device, handle.addr());
         Ok(handle.addr())
+    }
+
+    /// A problem that is new.
+    fn plan(&mut self, handle: usize, problem: Problem) -> Result<Option<Plan>, CudaError> {
+        let made = plan(handle, &problem)?;
+        self.plans.insert(problem, made);
+        Ok(made)
     }
 
     /// Memory for the work of one stream, which is never given back.

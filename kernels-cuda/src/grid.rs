@@ -14,7 +14,9 @@ use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
 
 static GRID: Kernel = Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
-    ["sampled", "to_grid", "to_images"].into_iter().for_each(|template| instances.each(template, &FLOATING));
+    for template in ["sampled", "to_grid", "to_images"] {
+        instances.each(template, &FLOATING);
+    }
 });
 inventory::submit!(Known(&GRID));
 
