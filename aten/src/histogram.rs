@@ -193,7 +193,7 @@ fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Ten
         }
         None if points.sizes()[0] == 0 || points.device() == Device::META => [0.0, 1.0].repeat(bins.len()),
         None => {
-            let numbers = |ends: Tensor| ends.to_dtype(DType::F64, false, false, None)?.to_vec::<f64>();
+            let numbers = |ends: Tensor| ends.to_device(Device::CPU, DType::F64, false, false, None)?.to_vec::<f64>();
             let (low, high) = (numbers(points.amin(&[0], false)?)?, numbers(points.amax(&[0], false)?)?);
             low.into_iter().zip(high).flat_map(|(low, high)| [low, high]).collect()
         }

@@ -9,7 +9,9 @@ fn golden_every_operator_of_cuda_agrees_with_its_recordings() {
     if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
         return println!("skipped: there is no device, and no C++ compiler to emulate one with");
     }
-    let suite = Suite::new("cuda:0".parse().unwrap()).without(DType::C64).without(DType::C128);
+    let device = "cuda:0".parse().unwrap();
+    kernels_cuda::prepare(device).unwrap();
+    let suite = Suite::new(device).without(DType::C64).without(DType::C128);
     let report = suite.run().unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));

@@ -34,8 +34,37 @@ namespace emulator {
 
 enum State { NEW, READY, AT_BLOCK, AT_WARP, DONE };
 
+// A stack, and where it stopped.
+#if defined(__x86_64__)
+typedef void *Context;
+extern "C" __attribute__((visibility("hidden"))) void emulator_switch(Context *from, Context to);
+asm(".text\n"
+    ".type emulator_switch, @function\n"
+    "emulator_switch:\n"
+    "pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
+    "movq %rsp, (%rdi)\n movq %rsi, %rsp\n"
+    "popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n"
+    "ret\n");
+inline void go(Context &from, Context &to) { emulator_switch(&from, to); }
+inline void begin(Context &context, char *stack, size_t bytes, void (*run)()) {
+    void **top = (void **)(stack + bytes) - 1;
+    *top = nullptr;
+    *--top = (void *)run;
+    context = top - 6;
+}
+#else
+typedef ucontext_t Context;
+inline void go(Context &from, Context &to) { swapcontext(&from, &to); }
+inline void begin(Context &context, char *stack, size_t bytes, void (*run)()) {
+    getcontext(&context);
+    context.uc_stack.ss_sp = stack;
+    context.uc_stack.ss_size = bytes;
+    makecontext(&context, run, 0);
+}
+#endif
+
 struct Fiber {
-    ucontext_t context;
+    Context context;
     char *stack;
 };
 
@@ -45,7 +74,7 @@ constexpr size_t STACK = 256 << 10, SHARED = 228 << 10;
 static State state[MAX_THREADS];
 static unsigned fiber_of[MAX_THREADS];
 static Fiber fibers[MAX_THREADS];
-static ucontext_t scheduler;
+static Context scheduler;
 static unsigned current, threads;
 alignas(16) static unsigned char exchange[MAX_THREADS][16];
 alignas(256) static unsigned char shared[SHARED];
@@ -69,7 +98,7 @@ inline void be(unsigned thread) {
 inline void pause(State where) {
     unsigned self = current;
     state[self] = where;
-    swapcontext(&fibers[fiber_of[self]].context, &scheduler);
+    go(fibers[fiber_of[self]].context, scheduler);
 }
 
 // A stack runs threads until one of them waits: the next thread that begins then takes another stack.
@@ -77,7 +106,7 @@ static void run_threads() {
     for (;;) {
         body(arguments);
         state[current] = DONE;
-        swapcontext(&fibers[fiber_of[current]].context, &scheduler);
+        go(fibers[fiber_of[current]].context, scheduler);
     }
 }
 
@@ -85,11 +114,7 @@ inline void open_fiber(unsigned at) {
     Fiber &fiber = fibers[at];
     if (!fiber.stack) {
         fiber.stack = (char *)mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack;
-        fiber.context.uc_stack.ss_size = STACK;
-        fiber.context.uc_link = nullptr;
-        makecontext(&fiber.context, run_threads, 0);
+        begin(fiber.context, fiber.stack, STACK, run_threads);
     }
 }
 
@@ -136,7 +161,7 @@ inline void run_block(bool backwards) {
             }
             state[thread] = READY;
             be(thread);
-            swapcontext(&scheduler, &fibers[fiber_of[thread]].context);
+            go(scheduler, fibers[fiber_of[thread]].context);
             moved = true;
             if (state[thread] == DONE) {
                 idle[idle_count++] = fiber_of[thread];
@@ -165,7 +190,7 @@ template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
     static void run(void **given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<sizeof...(A)>::type{}); }
 };
 
-inline void launch(void (*kernel)(void **), const unsigned *grid, const unsigned *block, void **given, bool backwards) {
+inline void launch(void (*kernel)(void **), const unsigned *grid, const unsigned *block, unsigned bytes, void **given, bool backwards) {
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
     threads = blockDim.x * blockDim.y * blockDim.z;
@@ -176,7 +201,7 @@ inline void launch(void (*kernel)(void **), const unsigned *grid, const unsigned
         unsigned long long at = backwards ? blocks - 1 - n : n;
         blockIdx = {unsigned(at % grid[0]), unsigned(at / grid[0] % grid[1]), unsigned(at / grid[0] / grid[1])};
         // What a block finds in its shared memory is nobody's.
-        memset(shared, 0xa5, sizeof shared);
+        memset(shared, 0xa5, bytes);
         run_block(backwards);
     }
 }

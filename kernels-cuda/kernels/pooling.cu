@@ -110,6 +110,40 @@ __global__ void __launch_bounds__(256)
     out[images.place(spot)] = as<T>(sum);
 }
 
+__device__ __forceinline__ void add(float *at, float x) { atomicAdd(at, x); }
+__device__ __forceinline__ void add(double *at, double x) { atomicAdd(at, x); }
+// A half is changed with its neighbour, as the device knows no smaller words.
+template <class Half> __device__ __forceinline__ void add(Half *at, Half x) {
+    u32 *word = (u32 *)(u64(at) & ~3ull), shift = u32(u64(at) & 3) * 8, seen = *word;
+    for (;;) {
+        Half old;
+        old.bits = (unsigned short)(seen >> shift);
+        u32 wanted = (seen & ~(0xffffu << shift)) | u32(Half(float(old) + float(x)).bits) << shift;
+        u32 found = atomicCAS(word, seen, wanted);
+        if (found == seen) return;
+        seen = found;
+    }
+}
+
+__device__ __forceinline__ bool holds(const Span &span, i64 place) {
+    return place >= span.start && place < span.end && (place - span.start) % span.step == 0;
+}
+
+// The slopes of places whose index is not under their window: none that a maximum was found at, but somebody may say so.
+template <class T>
+__global__ void __launch_bounds__(256) to_elsewhere(u64 count, T *out, const T *grad, const i64 *found, Images images, Images results,
+                                                    Images indices, Parts parts, Fault *fault, u32 site) {
+    u64 number = thread_number();
+    if (number >= count) return;
+    Spot spot = results.spot(number);
+    i64 at = found[indices.place(spot)], width = images.size(2), area = i64(images.size(1)) * width, all = images.size(0) * area;
+    if (at < 0 || at >= all) return report(fault, site, INDEX_OUT_OF_RANGE, at, all);
+    i64 plane = at / area, row = at % area / width, column = at % width;
+    Box box(parts, images, results, spot.at[0], spot.at[1], spot.at[2]);
+    if (holds(box.deep, plane) && holds(box.down, row) && holds(box.across, column)) return;
+    add(out + images.image(spot) + images.inside(i32(plane), i32(row), i32(column)), grad[results.place(spot)]);
+}
+
 template <class T>
 __global__ void __launch_bounds__(256) average(u64 count, T *out, const T *in, Images results, Images images, Parts parts) {
     u64 number = thread_number();

@@ -1,8 +1,13 @@
 //! Compiling ahead: all that a program could launch, for architectures that need not be here.
 
+use std::sync::Mutex;
+
+use dispatch_runtime::Device;
+
 use crate::compiler::{self, Code};
 use crate::error::CudaError;
-use crate::kernel::Kernel;
+use crate::gpu::Gpu;
+use crate::kernel::{Kernel, kernels};
 
 impl Kernel {
     /// Machine code of all of the kernel's instances, for an architecture (90 is `sm_90`). It needs NVRTC, and no device.
@@ -21,4 +26,29 @@ impl Kernel {
     pub fn compile(&self, architecture: u32) -> Result<Code, CudaError> {
         compiler::compile(self.unit(), &self.expressions(), architecture)
     }
+}
+
+/// Builds every kernel of the program for a device, on all processors, so that no call has to wait for the compiler. What is on disk from
+/// before is not built again.
+///
+/// ```no_run
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// kernels_cuda::prepare("cuda:0".parse().unwrap())?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such device, no driver or no compiler, and where a kernel does not compile.
+pub fn prepare(device: Device) -> Result<(), CudaError> {
+    let gpu = Gpu::of(device)?;
+    let waiting = Mutex::new(kernels());
+    let next = || waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.prepare(gpu));
+    std::thread::scope(|scope| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let builders: Vec<_> = (0..processors).map(|_| scope.spawn(build)).collect();
+        builders.into_iter().try_for_each(|builder| builder.join().unwrap_or(Ok(())))
+    })
 }

@@ -52,7 +52,7 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Acquire)
 }
 
-type Entry = unsafe extern "C" fn(*const u32, *const u32, *mut *mut c_void, bool);
+type Entry = unsafe extern "C" fn(*const u32, *const u32, u32, *mut *mut c_void, bool);
 
 pub(crate) struct Emulator {
     properties: Properties,
@@ -77,14 +77,14 @@ fn entered<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Emulator {
-    pub(crate) fn open(_: u8) -> Result<Self, CudaError> {
+    pub(crate) fn open() -> Self {
         let properties = Properties {
             name: "the CPU, emulating".to_owned(),
             architecture: 0,
             multiprocessors: 4,
             memory: usize::MAX,
         };
-        Ok(Self { properties, queues: AtomicUsize::new(1), recordings: Mutex::default(), recording: Mutex::default() })
+        Self { properties, queues: AtomicUsize::new(1), recordings: Mutex::default(), recording: Mutex::default() }
     }
 }
 
@@ -136,11 +136,13 @@ impl Machine for Emulator {
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.work(queue, Step::Copy { from, to, bytes })
+        self.work(queue, Step::Copy { from, to, bytes });
+        Ok(())
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.work(queue, Step::Fill { to, byte, bytes })
+        self.work(queue, Step::Fill { to, byte, bytes });
+        Ok(())
     }
 
     fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {
@@ -175,7 +177,8 @@ impl Machine for Emulator {
             unsafe { std::slice::from_raw_parts(place.cast::<u8>().cast_const(), *size) }.to_vec()
         };
         let parameters = parameters.iter().zip(sizes).map(bytes).collect();
-        self.work(queue, Step::Launch { function, grid, parameters })
+        self.work(queue, Step::Launch { function, grid, parameters });
+        Ok(())
     }
 
     fn allow_shared(&self, _: Function, _: u32) -> Result<(), CudaError> {
@@ -209,7 +212,7 @@ impl Machine for Emulator {
 
 impl Emulator {
     /// Does it, or notes it where its queue is being recorded.
-    fn work(&self, queue: Queue, step: Step) -> Result<(), CudaError> {
+    fn work(&self, queue: Queue, step: Step) {
         if let Some((recorded, steps)) = &mut *entered(&self.recording)
             && *recorded == queue
         {
@@ -217,7 +220,6 @@ impl Emulator {
         } else {
             step.run();
         }
-        Ok(())
     }
 }
 
@@ -234,7 +236,7 @@ impl Step {
                 unsafe {
                     let entry = std::mem::transmute::<usize, Entry>(*function);
                     let backwards = BACKWARDS.load(Ordering::Acquire);
-                    entry(grid.blocks.as_ptr(), grid.threads.as_ptr(), places.as_mut_ptr(), backwards);
+                    entry(grid.blocks.as_ptr(), grid.threads.as_ptr(), grid.shared, places.as_mut_ptr(), backwards);
                 }
             }
             // SAFETY: the caller's places are inside of blocks of this machine's.
@@ -280,7 +282,7 @@ impl Block {
         unsafe {
             // What fresh memory holds is nobody's.
             start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
-            start.cast::<usize>().write(bytes);
+            start.cast::<[u8; 8]>().write(bytes.to_ne_bytes());
             Some(start.add(LINE).expose_provenance() as Address)
         }
     }
@@ -289,7 +291,7 @@ impl Block {
         // SAFETY: `allocate` gave the address, and a size in the line before; nobody uses the block any more.
         unsafe {
             let start = pointer(address).sub(LINE);
-            let bytes = start.cast::<usize>().read();
+            let bytes = usize::from_ne_bytes(start.cast::<[u8; 8]>().read());
             let behind = std::slice::from_raw_parts(start.add(LINE + bytes), LINE);
             assert!(behind.iter().all(|byte| *byte == UNTOUCHED), "a kernel wrote behind a block of {bytes} bytes");
             if let Some((layout, _)) = Self::layout(bytes) {
@@ -356,8 +358,8 @@ fn program(unit: &Unit, expressions: &[String]) -> String {
     for (at, expression) in expressions.iter().enumerate() {
         _ = writeln!(
             text,
-            "extern \"C\" void entry_{at}(const unsigned *grid, const unsigned *block, void **given, bool backwards) {{ \
-             emulator::launch(&emulator::Entry<&{expression}>::run, grid, block, given, backwards); }}"
+            "extern \"C\" void entry_{at}(const unsigned *grid, const unsigned *block, unsigned shared, void **given, bool backwards) {{ \
+             emulator::launch(&emulator::Entry<&{expression}>::run, grid, block, shared, given, backwards); }}"
         );
     }
     text

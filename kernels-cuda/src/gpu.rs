@@ -49,7 +49,7 @@ impl Gpu {
     fn open(index: u8) -> Result<Self, CudaError> {
         #[cfg(feature = "emulator")]
         let machine: Box<dyn Machine> = if crate::emulator::is_on() {
-            Box::new(crate::emulator::Emulator::open(index)?)
+            Box::new(crate::emulator::Emulator::open())
         } else {
             Box::new(nvidia::Nvidia::open(index)?)
         };

@@ -17,7 +17,7 @@ use crate::stream::Stream;
 /// use kernels_cuda::Graph;
 ///
 /// # fn main() -> Result<()> {
-/// let device: Device = "cuda:0".parse()?;
+/// let device: Device = "cuda:0".parse().unwrap();
 /// let mut x = aten::full(&[4], 1.0.into(), None, None, Some(device), None)?;
 /// let graph = Graph::record(device, || aten::mul(&x, &x))?;
 /// aten::fill__scalar(&mut x, 3.0.into())?;

@@ -100,7 +100,9 @@ impl Instances {
     /// assert_eq!(instances.expressions(), ["twice<float>", "twice<f16>"]);
     /// ```
     pub fn each(&mut self, template: &'static str, dtypes: &[DType]) {
-        dtypes.iter().for_each(|dtype| self.one(template, &[*dtype]));
+        for dtype in dtypes {
+            self.one(template, &[*dtype]);
+        }
     }
 
     /// As C++ writes them.
@@ -169,25 +171,37 @@ impl Kernel {
         if let Some(function) = self.found(key) {
             return Ok(function);
         }
-        let wanted = vec![(template, dtypes.to_vec())];
-        let mut instances = Instances { all: wanted };
-        if gpu.machine.builds_together() {
-            let listed = self.listed().all.into_iter();
-            instances.all.extend(listed.filter(|(name, of)| !(*name == template && of == dtypes)));
-            // What was built with an instance of before is not built again.
-            instances.all.retain(|(name, of)| self.found(Key::new(name, of, gpu.index)).is_none());
+        let mut instances = if gpu.machine.builds_together() { self.listed() } else { Instances::default() };
+        if !instances.all.iter().any(|(name, of)| *name == template && of == dtypes) {
+            instances.one(template, dtypes);
         }
-        let functions = gpu.machine.build(&self.unit, &instances.expressions())?;
-        // SAFETY: as above.
-        let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
-        let keys = instances.all.iter().map(|(name, of)| Key::new(name, of, gpu.index));
-        built.extend(keys.zip(functions).map(|(key, function)| Built { key, function }));
-        self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
+        self.add(gpu, instances)?;
         self.found(key).ok_or_else(|| CudaError::Compile {
             kernel: self.unit.name,
             target: gpu.machine.properties().name.clone(),
             log: format!("`{template}` has no instance for {dtypes:?}"),
         })
+    }
+
+    /// Builds all instances that are not built yet.
+    pub(crate) fn prepare(&'static self, gpu: &Gpu) -> Result<(), CudaError> {
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        self.add(gpu, self.listed())
+    }
+
+    /// Builds those of some instances that are not built yet, together. The caller holds the lock.
+    fn add(&self, gpu: &Gpu, mut instances: Instances) -> Result<(), CudaError> {
+        instances.all.retain(|(name, of)| self.found(Key::new(name, of, gpu.index)).is_none());
+        if instances.all.is_empty() {
+            return Ok(());
+        }
+        let functions = gpu.machine.build(&self.unit, &instances.expressions())?;
+        // SAFETY: it is null, or a list that was published whole and is never freed.
+        let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
+        let keys = instances.all.iter().map(|(name, of)| Key::new(name, of, gpu.index));
+        built.extend(keys.zip(functions).map(|(key, function)| Built { key, function }));
+        self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
+        Ok(())
     }
 }
 
@@ -248,7 +262,7 @@ impl Place {
     /// Whether it is a multiple of so many bytes.
     #[must_use]
     pub const fn is_aligned_to(self, bytes: u64) -> bool {
-        self.0 % bytes == 0
+        self.0.is_multiple_of(bytes)
     }
 }
 

@@ -89,6 +89,7 @@ mod walk;
 #[cfg(feature = "emulator")]
 pub use emulator::{emulate, emulate_backwards};
 
+pub use ahead::prepare;
 pub use compiler::{Code, compiler_version};
 pub use cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};

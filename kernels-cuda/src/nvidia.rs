@@ -6,6 +6,10 @@ use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::sync::LazyLock;
 
+use cudarc::driver::sys::CUdevice_attribute_enum::{
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as MULTIPROCESSORS,
+};
 use cudarc::driver::sys::{self, CUresult};
 
 use crate::compiler;
@@ -71,11 +75,6 @@ impl Nvidia {
             let mut value = 0;
             driver!(cuDeviceGetAttribute(&raw mut value, which, device))?;
             Ok::<u32, CudaError>(u32::try_from(value).unwrap_or(0))
-        };
-        use sys::CUdevice_attribute_enum::{
-            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
-            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
-            CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as MULTIPROCESSORS,
         };
         let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
         let properties = Properties { name, architecture, multiprocessors: attribute(MULTIPROCESSORS)?, memory };
@@ -210,10 +209,22 @@ impl Machine for Nvidia {
         queue: Queue,
     ) -> Result<(), CudaError> {
         self.enter()?;
-        let ([x, y, z], [a, b, c]) = (grid.blocks, grid.threads);
+        let (blocks, threads) = (grid.blocks, grid.threads);
         let (function, stream) = (function as sys::CUfunction, queue as sys::CUstream);
         let nothing_else = std::ptr::null_mut();
-        driver!(cuLaunchKernel(function, x, y, z, a, b, c, grid.shared, stream, parameters.as_mut_ptr(), nothing_else))
+        driver!(cuLaunchKernel(
+            function,
+            blocks[0],
+            blocks[1],
+            blocks[2],
+            threads[0],
+            threads[1],
+            threads[2],
+            grid.shared,
+            stream,
+            parameters.as_mut_ptr(),
+            nothing_else,
+        ))
     }
 
     fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {

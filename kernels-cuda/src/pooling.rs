@@ -10,11 +10,13 @@ use crate::images::{Images, Window};
 use crate::kernel::{Kernel, Known, Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
+use crate::picks::site;
 
 static POOLING: Kernel = Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
     for template in ["largest", "to_largest", "average", "to_all"] {
         instances.each(template, &NUMBERS);
     }
+    instances.each("to_elsewhere", &FLOATING);
 });
 inventory::submit!(Known(&POOLING));
 
@@ -181,6 +183,13 @@ fn to_largest(rank: usize, grad_output: &Tensor, spec: Spec, indices: &Tensor, p
     let images = (Images::of(&out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
     let arguments = (count, places.0, places.1, places.2, images.0, images.1, images.2, parts);
     launch.run(&POOLING, "to_largest", &[out.dtype()], Grid::cover(count), arguments)?;
+    if out.dtype().is_floating() {
+        let (count, site) =
+            (grad_output.geometry().count(), site!("aten::max_pool2d_with_indices_backward", "indices"));
+        let arguments =
+            (count, places.0, places.1, places.2, images.0, images.1, images.2, parts, launch.faults(), site);
+        launch.run(&POOLING, "to_elsewhere", &[out.dtype()], Grid::cover(count), arguments)?;
+    }
     Ok(out)
 }
 

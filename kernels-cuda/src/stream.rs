@@ -18,11 +18,12 @@ use crate::machine::Queue;
 /// ```no_run
 /// use kernels_cuda::Stream;
 /// # fn main() -> dispatch_runtime::Result<()> {
-/// let stream = Stream::new("cuda:0".parse()?)?;
+/// let stream = Stream::new("cuda:0".parse().unwrap())?;
 /// {
 ///     let _entered = stream.enter();      // until this is dropped, the thread's work goes there
 /// }
-/// stream.synchronize()
+/// stream.synchronize()?;
+/// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy)]

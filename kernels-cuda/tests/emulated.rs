@@ -92,23 +92,23 @@ fn memory_is_counted_and_given_back() {
 #[test]
 fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
     let Some((cuda, _alone)) = device() else { return };
-    let [a, b, c] = [(); 3].map(|()| Stream::new(cuda).unwrap());
+    let [writing, reading, freeing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
     for round in 0..100_u8 {
         let x = {
-            let _a = a.enter();
+            let _entered = writing.enter();
             aten::full(&[64, 64], f64::from(round).into(), Some(DType::F32), None, Some(cuda), None).unwrap()
         };
         let y = {
-            let _b = b.enter();
+            let _entered = reading.enter();
             aten::add(&x, &x, 1.into()).unwrap()
         };
         {
-            let _c = c.enter();
+            let _entered = freeing.enter();
             drop(x);
         }
-        assert!(numbers(&y).iter().all(|number| *number == 2.0 * f32::from(round)));
+        assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
     }
-    a.synchronize().unwrap();
+    writing.synchronize().unwrap();
 }
 
 #[test]

@@ -12,7 +12,8 @@ pub use argument::{BadArgument, Problem};
 use dispatch_schema::SyntaxErrors;
 pub(crate) use render::listed;
 
-use crate::device::Device;
+use crate::device::{Device, UnknownDevice};
+use crate::dtype::UnknownDType;
 use crate::explain::Explanation;
 use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
 use crate::location::Location;
@@ -350,7 +351,7 @@ macro_rules! from_tensors {
     )*};
 }
 
-from_tensors! { AccessError BadArgument OutOfStorage OutOfMemory }
+from_tensors! { AccessError BadArgument OutOfStorage OutOfMemory UnknownDType UnknownDevice }
 
 impl From<String> for Error {
     #[cold]
