@@ -218,11 +218,12 @@ fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
     }
 }
 
+/// Sizes of an image and of a weight; stride, padding, dilation and groups.
+type Case = (&'static [i64], &'static [i64], [i64; 4]);
+
 #[test]
 fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
     let Some((cuda, _alone)) = device() else { return };
-    // Sizes of input and weight, stride, padding, dilation and groups.
-    type Case = (&'static [i64], &'static [i64], [i64; 4]);
     let cases: [Case; 6] = [
         (&[2, 70, 24, 24], &[140, 70, 3, 3], [2, 1, 1, 1]),
         (&[1, 64, 10, 10], &[8, 64, 3, 3], [1, 2, 2, 1]),

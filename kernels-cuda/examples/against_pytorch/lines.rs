@@ -50,22 +50,23 @@ pub(crate) fn all(device: Device, small: bool) -> Result<Vec<Line>> {
     let bytes = (count * 4) as f64;
     let mut lines = Vec::new();
 
-    let (x, y) = (random(&[count], DType::F32)?, random(&[count], DType::F32)?);
-    let (a, b) = (x.clone(), y.clone());
-    lines.push(line("clone 256 MiB", Kind::Copied, 2.0 * bytes, 20, move || done(aten::clone(&a, None))));
-    let (a, c) = (x.clone(), y.clone());
-    lines.push(line("add f32 256 MiB", Kind::Moved, 3.0 * bytes, 20, move || done(aten::add(&a, &c, 1.into()))));
-    lines.push(line("relu f32 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || done(aten::relu(&b))));
+    let large = random(&[count], DType::F32)?;
+    let this = large.clone();
+    lines.push(line("clone 256 MiB", Kind::Copied, 2.0 * bytes, 20, move || done(aten::clone(&this, None))));
+    let (this, other) = (large.clone(), random(&[count], DType::F32)?);
+    lines.push(line("add f32 256 MiB", Kind::Moved, 3.0 * bytes, 20, move || done(aten::add(&this, &other, 1.into()))));
+    let this = large.clone();
+    lines.push(line("relu f32 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || done(aten::relu(&this))));
     let half = random(&[2 * count], DType::BF16)?;
     lines.push(line("gelu bf16 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || done(aten::gelu(&half, "none"))));
-    let (wide, bias) = (aten::view(&x, &[-1, 8192])?, random(&[8192], DType::F32)?);
+    let (wide, bias) = (aten::view(&large, &[-1, 8192])?, random(&[8192], DType::F32)?);
     lines.push(line("add a row f32 256 MiB", Kind::Moved, 2.0 * bytes, 20, move || {
         done(aten::add(&wide, &bias, 1.into()))
     }));
-    let all = x.clone();
-    lines.push(line("sum f32 256 MiB", Kind::Moved, bytes, 20, move || done(aten::sum(&all, None))));
+    let this = large.clone();
+    lines.push(line("sum f32 256 MiB", Kind::Moved, bytes, 20, move || done(aten::sum(&this, None))));
     for (name, dim) in [("sum of rows f32 256 MiB", 1), ("sum of columns f32 256 MiB", 0)] {
-        let wide = aten::view(&x, &[-1, 8192])?;
+        let wide = aten::view(&large, &[-1, 8192])?;
         lines.push(line(name, Kind::Moved, bytes, 20, move || {
             done(aten::sum_dim_intlist(&wide, Some(&[dim]), false, None))
         }));
