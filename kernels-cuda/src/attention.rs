@@ -7,7 +7,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
 
-use crate::kernel::{Kernel, Known, Launch, Parameter, Place};
+use crate::kernel::{Kernel, Known};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 
 static ATTENTION: Kernel = Kernel::new("attention", include_str!("../kernels/attention.cu"), |instances| {

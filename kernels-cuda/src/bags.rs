@@ -5,7 +5,8 @@ use dispatch_runtime::prelude::*;
 
 use crate::copying::{packed, write};
 use crate::fault::Site;
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::meet::{Meeting, Rows};
 use crate::picks::{List, Lists, computed_in, site};

@@ -8,7 +8,8 @@ use aten::GROUP;
 use crate::copying::{packed, write};
 use crate::elementwise::DTYPES;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
+use crate::kernel::{Instances, Kernel, Known};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 
 static CHANCE: Kernel = Kernel::new("chance", include_str!("../kernels/chance.cu"), |instances: &mut Instances| {

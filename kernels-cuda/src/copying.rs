@@ -3,7 +3,8 @@
 use dispatch_runtime::{DType, Device, Geometry, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl};
 
 use crate::elementwise::{DTYPES, Loops, Mark, check_written, is_common, transferred};
-use crate::kernel::{Kernel, Known, Launch};
+use crate::kernel::{Kernel, Known};
+use crate::launch::Launch;
 use crate::number::is_single;
 
 pub(crate) static COPY: Loops = Loops {

@@ -5,7 +5,8 @@ use dispatch_runtime::{BadArgument, Layout, Problem, Spec};
 
 use crate::copying::{copied, packed, write};
 use crate::elementwise::DTYPES;
-use crate::kernel::{Kernel, Launch, Parameter};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::picks::computed_in;
 

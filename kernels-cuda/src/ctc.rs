@@ -5,7 +5,8 @@ use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
+use crate::kernel::{Instances, Kernel, Known};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::class;
 

@@ -14,7 +14,7 @@ use dispatch_runtime::{DType, Geometry, Result, Scalar, Tensor};
 
 use crate::error::CudaError;
 use crate::gemm::{Face, Operand, Task};
-use crate::kernel::{Launch, Place};
+use crate::launch::{Launch, Place};
 use crate::machine::{Address, Queue};
 
 static TF32: AtomicBool = AtomicBool::new(false);

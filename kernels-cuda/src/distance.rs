@@ -3,7 +3,8 @@
 use dispatch_runtime::prelude::*;
 
 use crate::copying::packed;
-use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::kernel::{Kernel, Known};
+use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
 

@@ -4,7 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
 
 use crate::copying::packed;
-use crate::kernel::{Kernel, Launch, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Place};
 use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::prefix::{known, prefixed};

@@ -6,7 +6,8 @@ use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Tensor, op_i
 use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, in_place, into};
 use crate::fault::Site;
-use crate::kernel::{Kernel, Known, Launch};
+use crate::kernel::{Kernel, Known};
+use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::number::{is_single, single};
 

@@ -6,7 +6,8 @@
 use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, broadcast_strides};
 
 use crate::cublaslt;
-use crate::kernel::{Kernel, Known, Launch, Parameter, Place};
+use crate::kernel::{Kernel, Known};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::number::{NUMBERS, encoded};
 

@@ -9,7 +9,8 @@ use dispatch_runtime::{DType, Spec};
 
 use crate::copying::{packed, write};
 use crate::images::Images;
-use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::kernel::{Kernel, Known};
+use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
 

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::Tensor;
 
-use crate::kernel::Parameter;
+use crate::launch::Parameter;
 use crate::walk::Divisor;
 
 /// `struct Images` of the kernels.

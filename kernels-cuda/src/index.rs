@@ -5,7 +5,8 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
 
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Kernel, Launch};
+use crate::kernel::Kernel;
+use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::mask::nonzero_positions;
 use crate::moves::Side;

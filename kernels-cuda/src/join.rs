@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, Geometry, Spec};
 
 use crate::copying::{packed, write};
-use crate::kernel::Launch;
+use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::moves::{MOVES, Side, joined, moved, word};
 use crate::walk::Steps;

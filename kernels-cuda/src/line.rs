@@ -2,7 +2,7 @@
 
 use dispatch_runtime::DType;
 
-use crate::kernel::{Launch, Parameter, Place};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 
 /// How many elements a thread holds, and how many of them are side by side.

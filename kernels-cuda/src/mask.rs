@@ -7,7 +7,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, broadcast, broadcast_strides};
 
 use crate::copying::packed;
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::moves::{WORDS, copied, word};
 use crate::picks::site;

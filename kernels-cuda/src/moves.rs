@@ -4,7 +4,8 @@
 
 use dispatch_runtime::{DType, Dims, Result, Spec, Tensor};
 
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::walk::{Divisor, Steps, steps};
 

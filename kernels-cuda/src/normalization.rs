@@ -10,7 +10,8 @@ mod layer;
 use dispatch_runtime::{DType, Result, Spec, Tensor};
 
 use crate::copying::{packed, write};
-use crate::kernel::{Instances, Kernel, Known, Launch, Parameter, Place};
+use crate::kernel::{Instances, Kernel, Known};
+use crate::launch::{Launch, Parameter, Place};
 use crate::line::Lines;
 use crate::machine::Grid;
 use crate::reduce::class;

@@ -7,7 +7,8 @@
 use dispatch_runtime::{BadArgument, DType, Geometry, Result, Spec, Tensor, wrap_dim};
 
 use crate::copying::packed;
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::prefix::prefixed;
 

@@ -4,7 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
 use crate::images::Images;
-use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::kernel::{Kernel, Known};
+use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{NUMBERS, check_dtype, moved};
 

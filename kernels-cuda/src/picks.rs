@@ -7,7 +7,8 @@ use dispatch_runtime::{DType, Dims, Result, Scalar, Spec, Tensor};
 use smallvec::SmallVec;
 
 use crate::fault::Site;
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::moves::{Side, WORDS, word};
 use crate::number::encoded;

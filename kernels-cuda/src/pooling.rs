@@ -7,7 +7,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
 use crate::images::{Images, Window};
-use crate::kernel::{Kernel, Known, Launch, Parameter};
+use crate::kernel::{Kernel, Known};
+use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::picks::site;

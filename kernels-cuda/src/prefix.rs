@@ -2,7 +2,8 @@
 
 use dispatch_runtime::{DType, Result, Spec, Tensor};
 
-use crate::kernel::{Kernel, Launch, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Place};
 use crate::machine::Grid;
 
 static PREFIX: Kernel = Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {

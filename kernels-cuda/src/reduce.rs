@@ -9,7 +9,8 @@ use dispatch_runtime::{DType, Dims, Error, ErrorKind, Operation, Result, Spec, T
 
 use crate::copying::packed;
 use crate::elementwise::DTYPES;
-use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
+use crate::kernel::{Instances, Kernel};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::walk::{Dims as Nested, Part, Steps};
 

@@ -6,7 +6,8 @@
 use dispatch_runtime::{DType, Geometry, Operation, Promotion, Result, Spec, Tensor, op_impl, wrap_dim};
 
 use crate::copying::{packed, write};
-use crate::kernel::{Instances, Kernel, Launch, Parameter, Place};
+use crate::kernel::{Instances, Kernel};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::unsupported;
 

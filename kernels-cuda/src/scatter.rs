@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
 use crate::copying::{packed, write};
 use crate::fault::Site;
 use crate::index::{Indices, beside, extent};
-use crate::kernel::Launch;
+use crate::launch::Launch;
 use crate::meet::{Meeting, Rows};
 use crate::moves::{Side, copied};
 use crate::number::{is_single, single};

@@ -4,7 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Spec, result_dtype};
 
 use crate::copying::packed;
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::picks::site;

@@ -6,7 +6,8 @@ use dispatch_runtime::prelude::*;
 
 use crate::copying::{copied, packed, write};
 use crate::fault::Site;
-use crate::kernel::{Kernel, Launch, Parameter, Place};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::picks::{computed_in, site};
 use crate::prefix::prefixed;

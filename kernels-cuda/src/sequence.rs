@@ -6,7 +6,8 @@ use dispatch_runtime::{Geometry, Layout, Spec};
 use crate::copying::write;
 use crate::elementwise::DTYPES;
 use crate::factory::on;
-use crate::kernel::{Kernel, Known, Launch};
+use crate::kernel::{Kernel, Known};
+use crate::launch::Launch;
 use crate::machine::Grid;
 
 static SEQUENCE: Kernel = Kernel::new("sequence", include_str!("../kernels/sequence.cu"), |instances| {

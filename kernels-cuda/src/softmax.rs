@@ -3,7 +3,8 @@
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, wrap_dim};
 
 use crate::copying::packed;
-use crate::kernel::{Instances, Kernel, Known, Launch, Parameter};
+use crate::kernel::{Instances, Kernel, Known};
+use crate::launch::{Launch, Parameter};
 use crate::line::Lines;
 use crate::machine::Grid;
 

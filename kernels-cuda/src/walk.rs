@@ -3,7 +3,7 @@
 use dispatch_runtime::{Tensor, broadcast_strides, nesting};
 use smallvec::SmallVec;
 
-use crate::kernel::Parameter;
+use crate::launch::Parameter;
 
 const RANK: usize = 8;
 const OPERANDS: usize = 6;

@@ -7,7 +7,7 @@ use super::likelihood::LOSS;
 use super::reduced;
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Launch, Parameter, Place};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::class;
 

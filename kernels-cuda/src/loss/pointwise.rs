@@ -7,7 +7,8 @@ use super::reduced;
 use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, part};
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known, Launch};
+use crate::kernel::{Instances, Kernel, Known};
+use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::reduce::unsupported;
 

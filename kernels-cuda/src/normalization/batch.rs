@@ -4,7 +4,7 @@ use dispatch_runtime::{DType, MemoryFormat, Operation, Result, Spec, Tensor, op_
 
 use super::{NORMALIZATION, Taken, Three, Vector};
 use crate::copying::write;
-use crate::kernel::{Launch, Parameter, Place};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::{class, folded};
 use crate::reduction::variances::MOMENTS;

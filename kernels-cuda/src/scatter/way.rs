@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
 use crate::copying::write;
-use crate::kernel::Launch;
+use crate::launch::Launch;
 use crate::moves::{Side, copied};
 use crate::picks::{Join, Lists, Source, combined, computed_in, put, share};
 

@@ -1,0 +1,186 @@
+//! Where and with what a kernel is launched.
+
+use std::ffi::c_void;
+
+use dispatch_runtime::{DType, Result, Tensor};
+
+use crate::error::CudaError;
+use crate::gpu::Gpu;
+use crate::kernel::Kernel;
+use crate::machine::{Address, Grid, Queue};
+use crate::memory::CudaBuffer;
+use crate::stream;
+
+/// Where a kernel is launched: a device and a stream.
+#[derive(Clone, Copy)]
+pub struct Launch {
+    pub(crate) gpu: &'static Gpu,
+    pub(crate) queue: Queue,
+}
+
+/// A place in the memory of the device that a kernel runs on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Place(Address);
+
+impl Place {
+    /// Nowhere.
+    pub const NULL: Self = Self(0);
+
+    /// So many bytes further.
+    #[must_use]
+    pub const fn offset(self, bytes: u64) -> Self {
+        Self(self.0.wrapping_add(bytes))
+    }
+
+    /// As a number.
+    pub(crate) const fn address(self) -> Address {
+        self.0
+    }
+
+    /// Whether it is a multiple of so many bytes.
+    #[must_use]
+    pub const fn is_aligned_to(self, bytes: u64) -> bool {
+        self.0.is_multiple_of(bytes)
+    }
+}
+
+impl Launch {
+    /// In this thread's current stream of the device that a tensor is on.
+    ///
+    /// # Errors
+    ///
+    /// Where it is on none.
+    #[inline]
+    pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
+        match tensor.storage().buffer::<CudaBuffer>() {
+            Some(buffer) => Ok(Self { gpu: buffer.gpu, queue: stream::current(buffer.gpu) }),
+            None => Err(CudaError::Elsewhere { found: tensor.device(), expected: crate::gpu::cuda(0) }),
+        }
+    }
+
+    /// Where the first element of a tensor is. Work in other streams that used it comes first.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not on this device.
+    #[inline]
+    pub fn place(&self, tensor: &Tensor) -> Result<Place, CudaError> {
+        match tensor.storage().buffer::<CudaBuffer>() {
+            Some(buffer) if buffer.gpu.index == self.gpu.index => {
+                let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
+                Ok(Place(buffer.enter(self.queue)?).offset(offset * tensor.dtype().size() as u64))
+            }
+            _ => Err(CudaError::Elsewhere { found: tensor.device(), expected: self.gpu.device() }),
+        }
+    }
+
+    /// Where kernels note what they cannot compute with: their `Fault *`.
+    #[must_use]
+    pub fn faults(&self) -> Place {
+        Place(self.gpu.faults.address())
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> dispatch_runtime::Device {
+        self.gpu.device()
+    }
+
+    /// How many blocks the device runs at once, at least.
+    #[must_use]
+    pub fn multiprocessors(&self) -> u32 {
+        self.gpu.machine.properties().multiprocessors
+    }
+
+    pub(crate) fn copy_in(&self, from: &[u8], to: Place) -> Result<(), CudaError> {
+        if from.is_empty() { Ok(()) } else { self.gpu.machine.copy_in(from, to.0, self.queue) }
+    }
+
+    /// To the CPU, with whatever kernels came upon before.
+    pub(crate) fn copy_out(&self, from: Place, to: &mut [u8]) -> Result<(), CudaError> {
+        if !to.is_empty() {
+            self.gpu.machine.copy_out(from.0, to, self.queue)?;
+        }
+        self.gpu.faults.take(&*self.gpu.machine, self.queue)
+    }
+
+    /// Launches an instance of a kernel's template. Without blocks there is nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel does not compile, or the driver refuses the launch.
+    #[inline]
+    pub fn run<A: Arguments>(
+        &self,
+        kernel: &'static Kernel,
+        template: &'static str,
+        dtypes: &[DType],
+        grid: Grid,
+        arguments: A,
+    ) -> Result<(), CudaError> {
+        if grid.blocks.contains(&0) {
+            return Ok(());
+        }
+        let function = kernel.function(self.gpu, template, dtypes)?;
+        if grid.shared > 48 << 10 {
+            self.gpu.machine.allow_shared(function, grid.shared)?;
+        }
+        arguments.with_places(|places, sizes| self.gpu.machine.launch(function, grid, places, sizes, self.queue))
+    }
+}
+
+impl std::fmt::Debug for Launch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Launch({}, {:#x})", self.gpu.device(), self.queue)
+    }
+}
+
+/// A value that a kernel takes as it is in memory.
+///
+/// Implement it for a `#[repr(C)]` struct that the kernel declares alike.
+pub trait Parameter: Copy {}
+
+macro_rules! parameters {
+    ($($ty:ty)*) => { $(impl Parameter for $ty {})* };
+}
+parameters! { Place bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
+
+/// The parameters of a launch: a tuple of them.
+pub trait Arguments {
+    /// Runs `launch` with the place of each, and its size.
+    #[doc(hidden)]
+    fn with_places<R>(self, launch: impl FnOnce(&mut [*mut c_void], &[usize]) -> R) -> R;
+}
+
+macro_rules! arguments {
+    ($($name:ident)+) => {
+        impl<$($name: Parameter),+> Arguments for ($($name,)+) {
+            #[inline]
+            #[allow(non_snake_case, reason = "a name for each type")]
+            fn with_places<R>(self, launch: impl FnOnce(&mut [*mut c_void], &[usize]) -> R) -> R {
+                const { assert!(true $(&& align_of::<$name>() <= 16)+, "a parameter is aligned to at most 16 bytes") };
+                let sizes = const { &[$(size_of::<$name>()),+] };
+                let ($(mut $name,)+) = self;
+                launch(&mut [$((&raw mut $name).cast::<c_void>()),+], sizes)
+            }
+        }
+    };
+}
+
+arguments! { A }
+arguments! { A B }
+arguments! { A B C }
+arguments! { A B C D }
+arguments! { A B C D E }
+arguments! { A B C D E F }
+arguments! { A B C D E F G }
+arguments! { A B C D E F G H }
+arguments! { A B C D E F G H I }
+arguments! { A B C D E F G H I J }
+arguments! { A B C D E F G H I J K }
+arguments! { A B C D E F G H I J K L }
+arguments! { A B C D E F G H I J K L M }
+arguments! { A B C D E F G H I J K L M N }
+arguments! { A B C D E F G H I J K L M N O }
+arguments! { A B C D E F G H I J K L M N O P }
