@@ -57,12 +57,24 @@ type Entry = unsafe extern "C" fn(*const u32, *const u32, u32, *mut *mut c_void,
 pub(crate) struct Emulator {
     properties: Properties,
     queues: AtomicUsize,
-    recordings: Mutex<Vec<Vec<Step>>>,
-    recording: Mutex<Option<(Queue, Vec<Step>)>>,
+    recordings: Mutex<Vec<Recorded>>,
+    recording: Mutex<Option<(Queue, Recorded)>>,
+}
+
+/// Work, and the memory that it gave back: a replay uses it again.
+#[derive(Default)]
+struct Recorded {
+    steps: Vec<Step>,
+    held: Vec<Address>,
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        self.held.drain(..).for_each(Block::free);
+    }
 }
 
 /// One piece of recorded work.
-#[derive(Clone)]
 enum Step {
     Launch { function: Function, grid: Grid, parameters: Vec<Vec<u8>> },
     Copy { from: Address, to: Address, bytes: usize },
@@ -119,8 +131,11 @@ impl Machine for Emulator {
         block.ok_or_else(out_of_memory)
     }
 
-    fn free(&self, address: Address, _: Queue) {
-        Block::free(address);
+    fn free(&self, address: Address, queue: Queue) {
+        match &mut *entered(&self.recording) {
+            Some((recorded, work)) if *recorded == queue => work.held.push(address),
+            _ => Block::free(address),
+        }
     }
 
     fn copy_in(&self, from: &[u8], to: Address, _: Queue) -> Result<(), CudaError> {
@@ -186,26 +201,27 @@ impl Machine for Emulator {
     }
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
-        *entered(&self.recording) = Some((queue, Vec::new()));
+        *entered(&self.recording) = Some((queue, Recorded::default()));
         Ok(())
     }
 
     fn end_recording(&self, _: Queue) -> Result<Recording, CudaError> {
-        let (_, steps) = entered(&self.recording).take().unwrap_or_default();
+        let (_, work) = entered(&self.recording).take().unwrap_or_default();
         let mut recordings = entered(&self.recordings);
-        recordings.push(steps);
+        recordings.push(work);
         Ok(recordings.len() - 1)
     }
 
     fn replay(&self, recording: Recording, _: Queue) -> Result<(), CudaError> {
-        let steps = entered(&self.recordings).get(recording).cloned().unwrap_or_default();
-        steps.iter().for_each(Step::run);
+        if let Some(work) = entered(&self.recordings).get(recording) {
+            work.steps.iter().for_each(Step::run);
+        }
         Ok(())
     }
 
     fn forget(&self, recording: Recording) {
-        if let Some(steps) = entered(&self.recordings).get_mut(recording) {
-            steps.clear();
+        if let Some(work) = entered(&self.recordings).get_mut(recording) {
+            *work = Recorded::default();
         }
     }
 }
@@ -213,10 +229,10 @@ impl Machine for Emulator {
 impl Emulator {
     /// Does it, or notes it where its queue is being recorded.
     fn work(&self, queue: Queue, step: Step) {
-        if let Some((recorded, steps)) = &mut *entered(&self.recording)
+        if let Some((recorded, work)) = &mut *entered(&self.recording)
             && *recorded == queue
         {
-            steps.push(step);
+            work.steps.push(step);
         } else {
             step.run();
         }

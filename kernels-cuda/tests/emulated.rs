@@ -139,6 +139,27 @@ fn a_recorded_closure_is_replayed_on_what_its_inputs_hold_now() {
 }
 
 #[test]
+fn what_a_recorded_closure_gives_back_on_its_way_is_there_at_every_replay() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 100]), cuda);
+    let graph = Graph::record(cuda, || {
+        let doubled = aten::add(&x, &x, 1.into())?;
+        let squared = aten::mul(&doubled, &doubled)?;
+        drop(doubled);
+        aten::add(&squared, &x, 1.into())
+    })
+    .unwrap();
+    for number in 1..5_u8 {
+        aten::fill__scalar(&mut x, f64::from(number).into()).unwrap();
+        let others: Vec<Tensor> = (0..20).map(|_| aten::add(&x, &x, 1.into()).unwrap()).collect();
+        graph.replay().unwrap();
+        let number = f32::from(number);
+        assert_eq!(numbers(graph.result()), vec![4.0 * number * number + number; 100]);
+        assert_eq!(numbers(&others[7]), vec![2.0 * number; 100]);
+    }
+}
+
+#[test]
 fn a_closure_that_fails_leaves_nothing_recorded() {
     let Some((cuda, _alone)) = device() else { return };
     let mut calls = 0;
