@@ -1,30 +1,12 @@
 //! What holds on any device, tried on one that the CPU emulates.
-#![cfg(feature = "emulator")]
 
 use std::error::Error as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
-use kernels_cpu as _;
 use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream};
 
-/// Faults and memory are a device's: one test at a time looks at them.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// A device, or none where the system has no C++ compiler to emulate one with.
-fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
-        println!("skipped: there is no device, and no C++ compiler");
-        return None;
-    }
-    Some(("cuda:0".parse().unwrap(), alone))
-}
-
-fn to(tensor: &Tensor, device: Device) -> Tensor {
-    aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
-}
+use crate::{Backwards, device, to};
 
 fn numbers(tensor: &Tensor) -> Vec<f32> {
     to(tensor, Device::CPU).to_vec().unwrap()
@@ -217,8 +199,6 @@ fn the_threads_of_a_block_meet_in_any_order() {
     };
     let expected: Vec<i32> = (0..256).map(|at| if at < 128 { 8128 } else { 24_512 } + at % 128 / 32 * 32 + 3).collect();
     assert_eq!(run(), expected);
-    kernels_cuda::emulate_backwards(true);
-    let backwards = run();
-    kernels_cuda::emulate_backwards(false);
-    assert_eq!(backwards, expected);
+    let _backwards = Backwards::on(true);
+    assert_eq!(run(), expected);
 }

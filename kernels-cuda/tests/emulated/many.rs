@@ -1,44 +1,9 @@
 //! What takes more elements than a recorded call has: several tiles, several launches, the ways of long lines. The CPU backend is the measure.
-#![cfg(feature = "emulator")]
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
-use kernels_cpu as _;
 
-/// Faults are a device's: one test at a time looks at them.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// A device, or none where the system has no C++ compiler to emulate one with.
-fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
-        println!("skipped: there is no device, and no C++ compiler");
-        return None;
-    }
-    Some(("cuda:0".parse().unwrap(), alone))
-}
-
-/// Blocks and threads come in any order: for a while, the last one first.
-struct Backwards;
-
-impl Backwards {
-    fn on(backwards: bool) -> Self {
-        kernels_cuda::emulate_backwards(backwards);
-        Self
-    }
-}
-
-impl Drop for Backwards {
-    fn drop(&mut self) {
-        kernels_cuda::emulate_backwards(false);
-    }
-}
-
-fn to(tensor: &Tensor, device: Device) -> Tensor {
-    aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
-}
+use crate::{Backwards, device, to};
 
 fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()

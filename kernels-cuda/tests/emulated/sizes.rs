@@ -1,28 +1,8 @@
 //! What is too large for one block, or lies oddly, comes to what the CPU makes of it: sizes that recordings do not have.
-#![cfg(feature = "emulator")]
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::prelude::*;
-use kernels_cpu as _;
 
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// A device, or none where the system has no C++ compiler to emulate one with.
-fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
-        println!("skipped: there is no device, and no C++ compiler");
-        return None;
-    }
-    // Blocks and threads come in any order: here the last ones first, as the conformance suite has it the other way round.
-    kernels_cuda::emulate_backwards(true);
-    Some(("cuda:0".parse().unwrap(), alone))
-}
-
-fn to(tensor: &Tensor, device: Device) -> Tensor {
-    aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
-}
+use crate::{Backwards, device, to};
 
 /// Small whole numbers, which add up exactly; some of them are the largest.
 fn numbers(sizes: &[i64]) -> Tensor {
@@ -51,6 +31,7 @@ fn agree(what: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec
 #[test]
 fn reductions_of_any_size_and_layout() {
     let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
     let cases: &[(&[i64], &[i64], bool)] = &[
         (&[100_003], &[], false),
         (&[3, 70_001], &[1], false),
@@ -84,6 +65,7 @@ fn reductions_of_any_size_and_layout() {
 #[test]
 fn softmax_of_lines_that_one_thread_or_no_block_holds() {
     let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
     for sizes in [&[300, 3][..], &[70, 17], &[33, 128], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003]] {
         let x = numbers(sizes);
         agree("softmax", cuda, &x, |x| Ok(vec![aten::_softmax(x, 1, false)?]));
@@ -99,6 +81,7 @@ fn softmax_of_lines_that_one_thread_or_no_block_holds() {
 #[expect(clippy::many_single_char_names, reason = "gradients of three arguments")]
 fn normalisation_of_lines_and_planes_of_any_size() {
     let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
     for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
         let (x, length) = (numbers(sizes), sizes[1]);
         agree("layer_norm", cuda, &x, |x| {
@@ -157,6 +140,7 @@ fn normalisation_of_lines_and_planes_of_any_size() {
 #[test]
 fn scans_by_warps_blocks_and_many_blocks() {
     let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
     for sizes in [&[100_003][..], &[3, 70_001], &[300, 7], &[40, 200], &[20, 1030], &[3000, 4], &[5, 600, 3]] {
         let x = numbers(sizes);
         for dim in 0..i64::try_from(sizes.len()).unwrap() {
