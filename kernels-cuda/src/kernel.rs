@@ -16,7 +16,7 @@ use crate::source::{Unit, instance};
 /// A text of CUDA C++ with templates, and which instances of them there can be.
 ///
 /// ```
-/// use dispatch_runtime::{DType, Result};
+/// use dispatch_runtime::{DType, Result, Tensor};
 /// use kernels_cuda::{Grid, Kernel, Launch};
 ///
 /// static DOUBLED: Kernel = Kernel::new(
