@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     {
         let _auditing = my_audit::audited();
         halved_square!(&a)?;
-        (&on_npu * &on_npu)?;
+        myops::mymul(&on_npu, &on_npu)?;
     }
 
     println!("\nno kernel for the NPU:\n{}", myops::scale_(&mut on_npu.clone(), 0.5.into()).unwrap_err());

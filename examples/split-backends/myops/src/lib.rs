@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 /// Multiplies two tensors elementwise.
-#[op_def("mymul(Tensor self, Tensor other) -> Tensor", operator = Mul)]
+#[op_def("mymul(Tensor self, Tensor other) -> Tensor")]
 pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// Multiplies a tensor by a number, in place.
