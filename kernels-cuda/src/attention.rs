@@ -7,7 +7,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
 
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 
@@ -20,7 +20,7 @@ static ATTENTION: Kernel = Kernel::new("attention", include_str!("../kernels/att
         }
     }
 });
-inventory::submit!(Known(&ATTENTION));
+crate::known!(ATTENTION);
 
 /// The kernels for rows of up to so many columns.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use aten::GROUP;
 use crate::copying::{packed, write};
 use crate::elementwise::DTYPES;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known};
+use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 
@@ -22,7 +22,7 @@ static CHANCE: Kernel = Kernel::new("chance", include_str!("../kernels/chance.cu
         instances.each(template, &DTYPES);
     }
 });
-inventory::submit!(Known(&CHANCE));
+crate::known!(CHANCE);
 
 /// `struct Stream` of the kernels.
 #[derive(Clone, Copy)]

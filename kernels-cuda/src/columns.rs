@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
 use crate::images::{Images, Window};
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{NUMBERS, check_dtype, moved};
@@ -14,7 +14,7 @@ static COLUMNS: Kernel = Kernel::new("columns", include_str!("../kernels/columns
     instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
     instances.each("folded", &NUMBERS);
 });
-inventory::submit!(Known(&COLUMNS));
+crate::known!(COLUMNS);
 
 /// `struct Columns` of the kernels.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use dispatch_runtime::{DType, Spec};
 use crate::copying::packed;
 use crate::gemm::{self, Face, Operand, Task};
 use crate::images::Images;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
@@ -33,7 +33,7 @@ static CONVOLUTION: Kernel = Kernel::new("convolution", include_str!("../kernels
         instances.each(template, &FLOATING);
     }
 });
-inventory::submit!(Known(&CONVOLUTION));
+crate::known!(CONVOLUTION);
 
 /// The kernels of one of the three sums.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Device, Geometry, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl};
 
 use crate::elementwise::{DTYPES, Loops, Mark, check_written, is_common, transferred};
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::number::is_single;
 
@@ -35,7 +35,7 @@ struct Operator {
     computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
     mark: Mark::Nothing,
 };
-inventory::submit!(Known(&COPY.kernel));
+crate::known!(COPY.kernel);
 
 #[op_impl(aten::copy_, CUDA)]
 fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {

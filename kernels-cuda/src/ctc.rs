@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known};
+use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::class;
@@ -15,7 +15,7 @@ static CTC: Kernel = Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |inst
         instances.each(template, &[DType::F32, DType::F64]);
     }
 });
-inventory::submit!(Known(&CTC));
+crate::known!(CTC);
 
 /// `struct Labelling` of the kernels.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 use crate::copying::packed;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
@@ -13,7 +13,7 @@ static DISTANCE: Kernel = Kernel::new("distance", include_str!("../kernels/dista
         instances.each(template, &FLOATING);
     }
 });
-inventory::submit!(Known(&DISTANCE));
+crate::known!(DISTANCE);
 
 /// `struct Norm` of the kernels.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, broadcast_strides};
 
 use crate::cublaslt;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::number::{NUMBERS, encoded};
@@ -21,7 +21,7 @@ static GEMM: Kernel = Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |i
     instances.each("row_by_row", &NUMBERS);
     instances.each("column_by_column", &NUMBERS);
 });
-inventory::submit!(Known(&GEMM));
+crate::known!(GEMM);
 
 /// How a tensor is looked at as a batch of matrices: items, rows and columns, with the steps between them in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use dispatch_runtime::{DType, Spec};
 
 use crate::copying::{packed, write};
 use crate::images::Images;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
@@ -19,7 +19,7 @@ static GRID: Kernel = Kernel::new("grid", include_str!("../kernels/grid.cu"), |i
         instances.each(template, &FLOATING);
     }
 });
-inventory::submit!(Known(&GRID));
+crate::known!(GRID);
 
 /// `struct Sampling` of the kernels.
 #[derive(Clone, Copy)]

@@ -222,7 +222,7 @@ inventory::collect!(Known);
 /// Makes kernels known to those who compile all of them ahead: `known!(DOUBLED)`.
 #[macro_export]
 macro_rules! known {
-    ($($kernel:path),+ $(,)?) => { $($crate::__private::submit! { $crate::Known(&$kernel) })+ };
+    ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::Known(&$kernel) })+ };
 }
 
 /// Every kernel that was made known.

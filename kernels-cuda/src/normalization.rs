@@ -10,7 +10,7 @@ mod layer;
 use dispatch_runtime::{DType, Result, Spec, Tensor};
 
 use crate::copying::{packed, write};
-use crate::kernel::{Instances, Kernel, Known};
+use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::line::Lines;
 use crate::machine::Grid;
@@ -34,7 +34,7 @@ static NORMALIZATION: Kernel =
             instances.each(template, &[DType::F32, DType::F64]);
         }
     });
-inventory::submit!(Known(&NORMALIZATION));
+crate::known!(NORMALIZATION);
 
 /// `struct Vector` of the kernels.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
 use crate::images::Images;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{NUMBERS, check_dtype, moved};
@@ -13,7 +13,7 @@ static PADS: Kernel = Kernel::new("pads", include_str!("../kernels/pads.cu"), |i
     instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
     instances.each("unbordered", &NUMBERS);
 });
-inventory::submit!(Known(&PADS));
+crate::known!(PADS);
 
 /// `struct Border` of the kernels.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
 use crate::images::{Images, Window};
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
@@ -19,7 +19,7 @@ static POOLING: Kernel = Kernel::new("pooling", include_str!("../kernels/pooling
     }
     instances.each("to_elsewhere", &FLOATING);
 });
-inventory::submit!(Known(&POOLING));
+crate::known!(POOLING);
 
 /// `struct Parts` of the kernels.
 #[derive(Clone, Copy)]

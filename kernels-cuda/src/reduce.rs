@@ -349,7 +349,7 @@ macro_rules! fold {
             computes: &[$(dispatch_runtime::DType::$ty),+],
             ordered: $ordered,
         };
-        inventory::submit!($crate::Known(&$name.kernel));
+        $crate::known!($name.kernel);
     };
 }
 pub(crate) use fold;

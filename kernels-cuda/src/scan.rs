@@ -50,7 +50,7 @@ macro_rules! scan {
             ),
             dtypes: $dtypes,
         };
-        inventory::submit!(crate::Known(&$name.kernel));
+        $crate::known!($name.kernel);
     };
 }
 

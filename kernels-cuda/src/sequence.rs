@@ -6,7 +6,7 @@ use dispatch_runtime::{Geometry, Layout, Spec};
 use crate::copying::write;
 use crate::elementwise::DTYPES;
 use crate::factory::on;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::machine::Grid;
 
@@ -15,7 +15,7 @@ static SEQUENCE: Kernel = Kernel::new("sequence", include_str!("../kernels/seque
         instances.each(template, &DTYPES);
     }
 });
-inventory::submit!(Known(&SEQUENCE));
+crate::known!(SEQUENCE);
 
 #[op_impl(aten::arange_start_step, CUDA)]
 fn arange_start_step(

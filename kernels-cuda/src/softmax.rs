@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, wrap_dim};
 
 use crate::copying::packed;
-use crate::kernel::{Instances, Kernel, Known};
+use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter};
 use crate::line::Lines;
 use crate::machine::Grid;
@@ -16,7 +16,7 @@ static SOFTMAX: Kernel = Kernel::new("softmax", include_str!("../kernels/softmax
         }
     }
 });
-inventory::submit!(Known(&SOFTMAX));
+crate::known!(SOFTMAX);
 
 /// What is read, and what is written: halves can become wider, and gradients narrower again.
 pub(crate) const PAIRS: [(DType, DType); 6] = [

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
 use crate::images::Images;
-use crate::kernel::{Kernel, Known};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype, moved};
@@ -18,7 +18,7 @@ static UPSAMPLE: Kernel = Kernel::new("upsample", include_str!("../kernels/upsam
         instances.each(template, &FLOATING);
     }
 });
-inventory::submit!(Known(&UPSAMPLE));
+crate::known!(UPSAMPLE);
 
 /// How elements between those of an image come about: the kernels' names for it, and their number.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known};
+use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::class;
@@ -16,7 +16,7 @@ pub(super) static LOSS: Kernel =
             instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
         }
     });
-inventory::submit!(Known(&LOSS));
+crate::known!(LOSS);
 
 /// `struct Picks` of the kernels.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use super::reduced;
 use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, part};
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel, Known};
+use crate::kernel::{Instances, Kernel};
 use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::reduce::unsupported;
@@ -115,7 +115,7 @@ template <class T> __global__ void probabilities(const T *in, i64 count, Fault *
 ",
     |instances: &mut Instances| instances.each("probabilities", FLOATING),
 );
-inventory::submit!(Known(&PROBABILITIES));
+crate::known!(PROBABILITIES);
 
 const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
 
