@@ -7,14 +7,17 @@ use dispatch_runtime::DType;
 
 /// The headers that any kernel can include.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("bessel.cuh", include_str!("../kernels/bessel.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("curve.cuh", include_str!("../kernels/curve.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
     ("folds.cuh", include_str!("../kernels/folds.cuh")),
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
+    ("gamma.cuh", include_str!("../kernels/gamma.cuh")),
     ("images.cuh", include_str!("../kernels/images.cuh")),
     ("line.cuh", include_str!("../kernels/line.cuh")),
     ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
+    ("polynomials.cuh", include_str!("../kernels/polynomials.cuh")),
     ("prefix.cuh", include_str!("../kernels/prefix.cuh")),
     ("rank.cuh", include_str!("../kernels/rank.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),

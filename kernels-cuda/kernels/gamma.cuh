@@ -1,0 +1,142 @@
+// The gamma function's derivatives, the sums that they are, and its distribution, in double precision.
+#pragma once
+#include "opdispatch.cuh"
+
+// By its recurrence up to where its asymptotic series is exact enough, and by reflection below zero.
+static __device__ __noinline__ double digamma_of(double x) {
+    if (x == 0) return bit_cast<u64>(x) >> 63 ? Bounds<double>::most() : Bounds<double>::least();
+    double result = 0;
+    if (x < 0) {
+        double turn = x - trunc(x);
+        if (turn == 0) return Bounds<double>::nan();
+        result = -3.141592653589793 / tan(3.141592653589793 * turn);
+        x = 1 - x;
+    }
+    for (; x < 10; x += 1) result -= 1 / x;
+    double y = 1 / (x * x);
+    double series = y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
+    return result + log(x) - 0.5 / x - series;
+}
+
+// The sum of the powers with exponent `-s` of `x`, which is above zero, and of all that are whole numbers beyond: term by term up to
+// where the Euler-Maclaurin series holds.
+static __device__ __noinline__ double zeta_above(double s, double x) {
+    // PyTorch knows neither limit.
+    if (x == Bounds<double>::most() || (s == Bounds<double>::most() && x > 1)) return Bounds<double>::nan();
+    // Beyond 171 there are no factorials to multiply the sum with.
+    double sum = 0, start = 10 + fmin(s, 171.0);
+    for (; x < start; x += 1) sum += pow(x, -s);
+    double term = pow(x, -s);
+    if (term == 0) return sum;
+    sum += term * (x / (s - 1) + 0.5);
+    const double series[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000};
+    double rising = term * s / x, next = s + 1;
+    for (double factor : series) {
+        sum += factor * rising;
+        rising *= next * (next + 1) / (x * x);
+        next += 2;
+    }
+    return sum;
+}
+
+// Hurwitz' zeta function. What lies below zero is as much of the same sum from above.
+static __device__ __noinline__ double zeta_of(double s, double x) {
+    if (s < 1) return Bounds<double>::nan();
+    // A pole is one beside a NaN too.
+    if (s == 1 || (x <= 0 && (x == floor(x) || s == Bounds<double>::most()))) return Bounds<double>::most();
+    if (x < 0 && fmod(s, 1.0) != 0) return Bounds<double>::nan();
+    if (x > 0) return zeta_above(s, x);
+    double fraction = fmod(-x, 1.0), sign = fmod(s, 2.0) == 0 ? 1 : -1;
+    return sign * (zeta_above(s, fraction) - zeta_above(s, 1 - x)) + zeta_above(s, 1 - fraction);
+}
+
+// The derivative of this order of digamma.
+static __device__ __noinline__ double polygamma_of(double order, double x) {
+    if (order == 0) return digamma_of(x);
+    // PyTorch knows the limits of this one, and takes all others for sums like any.
+    if (order == 1 && fabs(x) == Bounds<double>::most()) return x > 0 ? 0 : Bounds<double>::nan();
+    return (fmod(order, 2.0) == 0 ? -1 : 1) * tgamma(order + 1) * zeta_of(order + 1, x);
+}
+
+// What of a distribution is below a number, and what is above.
+struct Shares {
+    double below, above;
+};
+
+// `x / shape - 1 - log(x / shape)`
+static __device__ __forceinline__ double gamma_surplus(double shape, double x) {
+    double relative = (x - shape) / shape;
+    return relative - log1p(relative);
+}
+
+// `x^shape e^-x / gamma(shape)`
+static __device__ __noinline__ double gamma_density(double shape, double x) {
+    if (shape < 20) return exp(shape * log(x) - x - lgamma(shape));
+    // Stirling's formula, so that no large numbers cancel.
+    double square = shape * shape;
+    double rest = (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1 / (1680 * square)) / square) / square) / shape;
+    return sqrt(shape / 6.283185307179586) * exp(-shape * gamma_surplus(shape, x) - rest);
+}
+
+// Enough terms for every shape that is not nearly normal.
+enum { MOST_TERMS = 20000 };
+
+// `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
+static __device__ __noinline__ double gamma_series(double shape, double x) {
+    double term = 1, sum = 1;
+    for (int n = 1; n < MOST_TERMS; n++) {
+        term *= x / (shape + n);
+        sum += term;
+        if (term < 1e-17 * sum) break;
+    }
+    return sum;
+}
+
+static __device__ __forceinline__ double or_tiny(double x) { return fabs(x) < 1e-290 ? 1e-290 : x; }
+
+// `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from above, by Lentz's method.
+static __device__ __noinline__ double gamma_fraction(double shape, double x) {
+    double divisor = x + 1 - shape, above = 1e290, below = 1 / or_tiny(divisor), product = below;
+    for (int n = 1; n < MOST_TERMS; n++) {
+        double factor = n * (shape - n);
+        divisor += 2;
+        below = 1 / or_tiny(factor * below + divisor);
+        above = or_tiny(divisor + factor / above);
+        product *= above * below;
+        if (fabs(above * below - 1) < 1e-16) break;
+    }
+    return product;
+}
+
+// Temme's expansion: the normal distribution of a distance whose square is the surplus, and what is left of the difference.
+static __device__ __noinline__ Shares nearly_normal(double shape, double x) {
+    double surplus = gamma_surplus(shape, x), eta = copysign(sqrt(2 * fmax(surplus, 0.0)), x - shape);
+    const double first[] = {-139.0 / 777600, 1.0 / 2835, 1.0 / 864, -2.0 / 135, 1.0 / 12, -1.0 / 3};
+    const double second[] = {1.0 / 378, -1.0 / 288, -1.0 / 540};
+    double near = 0, nearer = 0;
+    for (double factor : first) near = near * eta + factor;
+    for (double factor : second) nearer = nearer * eta + factor;
+    double rest = exp(-shape * surplus) / sqrt(6.283185307179586 * shape) * (near + nearer / shape);
+    double distance = eta * sqrt(0.5 * shape);
+    return {0.5 * erfc(-distance) - rest, 0.5 * erfc(distance) + rest};
+}
+
+// Those of the gamma distribution.
+static __device__ __noinline__ Shares gamma_shares(double shape, double x) {
+    const Shares nothing = {0, 1}, everything = {1, 0}, unknown = {Bounds<double>::nan(), Bounds<double>::nan()};
+    // What decides alone does so beside a NaN too.
+    if (shape < 0 || x < 0) return unknown;
+    if (shape == 0) return x > 0 ? everything : unknown;
+    if (x == 0) return nothing;
+    if (shape == Bounds<double>::most()) return x == Bounds<double>::most() ? unknown : nothing;
+    if (x == Bounds<double>::most()) return everything;
+    if (shape != shape || x != x) return unknown;
+    // From here on, the distribution is a normal one but for a few terms.
+    if (shape > 1e6 && fabs(x / shape - 1) < 0.3) return nearly_normal(shape, x);
+    if (x < shape + 1) {
+        double below = gamma_density(shape, x) / shape * gamma_series(shape, x);
+        return {below, 1 - below};
+    }
+    double above = gamma_density(shape, x) * gamma_fraction(shape, x);
+    return {1 - above, above};
+}
