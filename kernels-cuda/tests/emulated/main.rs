@@ -3,7 +3,9 @@
 
 mod machine;
 mod many;
+mod pooling;
 mod sizes;
+mod special;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
