@@ -129,3 +129,13 @@ fn the_next_number_is_that_of_the_dtype() {
         assert_eq!(bits(&there), bits(&here), "{dtype}");
     }
 }
+
+#[test]
+fn real_numbers_are_their_own_conjugates() {
+    let Some((cuda, _alone)) = device() else { return };
+    for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {
+        let x = to(&tensor(&[0.0, 1.0, 7.0], dtype), cuda);
+        let conjugate = aten::conj_physical(&x).unwrap();
+        assert_eq!((conjugate.dtype(), double(&conjugate)), (dtype, double(&x)));
+    }
+}
