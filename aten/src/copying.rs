@@ -245,9 +245,10 @@ fn to_copy_any(
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
     // Only what a device can write by itself need not be waited for.
-    let mut copied = match pin_memory.unwrap_or(non_blocking) && to_host {
-        true => room_beside(spec, this.device())?,
-        false => spec.on(device)?,
+    let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
+        room_beside(spec, this.device())?
+    } else {
+        spec.on(device)?
     };
     // Where there are no elements, those of anywhere can go.
     if device != Device::META {

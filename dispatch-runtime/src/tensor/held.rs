@@ -56,10 +56,13 @@ impl Held {
         &self.storage
     }
 
-    /// Its first byte, where the CPU can address it. The bytes may be read until this is dropped, and written if it is held for that.
+    /// Where `size` bytes of it are, if it has them and the CPU can address them. They may be read until this is dropped, and written if
+    /// it is held for that.
     #[must_use]
-    pub fn start(&self) -> Option<NonNull<u8>> {
-        self.storage.memory()
+    pub fn place(&self, offset: usize, size: usize) -> Option<NonNull<u8>> {
+        let end = offset.checked_add(size)?;
+        // SAFETY: the place is inside of the storage.
+        self.storage.memory().filter(|_| end <= self.storage.size()).map(|start| unsafe { start.add(offset) })
     }
 }
 
@@ -70,5 +73,34 @@ impl Drop for Held {
         } else {
             self.storage.leave_read();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Tensor;
+
+    #[test]
+    fn a_place_is_inside_of_the_storage() {
+        let held = Storage::host(8).hold_for_writing().unwrap();
+        let start = held.place(0, 8).unwrap();
+        assert_eq!(held.place(3, 5).unwrap().addr().get(), start.addr().get() + 3);
+        assert_eq!((held.place(4, 5), held.place(usize::MAX, 2)), (None, None));
+        // SAFETY: the byte is inside, and held for writing.
+        unsafe { held.place(7, 1).unwrap().write(9) };
+        let last = Tensor::new(held.storage().clone(), crate::DType::U8, crate::Geometry::contiguous(&[8])).unwrap();
+        drop(held);
+        assert_eq!(last.read::<u8>().unwrap()[7], 9);
+    }
+
+    #[test]
+    fn what_is_held_for_writing_is_nobody_elses_and_counts_a_version() {
+        let tensor = Tensor::from_slice(&[1_u8]);
+        let before = tensor.storage().version();
+        let held = tensor.storage().hold_for_writing().unwrap();
+        assert!(tensor.read::<u8>().is_err() && tensor.storage().hold_for_reading().is_err());
+        drop(held);
+        assert!(tensor.read::<u8>().is_ok() && tensor.storage().version() == before + 1);
     }
 }
