@@ -3,6 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
 
+use crate::pinning::room_beside;
+
 /// Copies the elements of `src`, converted and broadcast.
 #[op_def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", operator = Assign)]
 pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()>;
@@ -200,16 +202,16 @@ fn bytes(storage: &Storage) -> Result<Tensor> {
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
-/// Memory for a tensor of these sizes, whose elements lie as `like` has them unless a format is given.
-fn room(like: &Tensor, dtype: DType, device: Device, format: Option<MemoryFormat>) -> Result<Tensor> {
+/// What has these sizes, and elements that lie as `like` has them unless a format is given.
+fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
     match format {
-        None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype)?.on(device),
+        None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype),
         Some(format) => {
             let Some(geometry) = Geometry::in_format(like.sizes(), format) else {
                 let expected = format!("a format for {} dimensions", like.sizes().len());
-                return Err(BadArgument::value("memory_format", format, expected).into());
+                return Err(BadArgument::value("memory_format", format, expected));
             };
-            Spec { dtype, geometry }.on(device)
+            Ok(Spec { dtype, geometry })
         }
     }
 }
@@ -217,14 +219,14 @@ fn room(like: &Tensor, dtype: DType, device: Device, format: Option<MemoryFormat
 #[op_impl(copy, CompositeExplicitAutograd)]
 fn copy_any(this: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor> {
     check_copy(this, src)?;
-    let mut copied = room(this, this.dtype(), this.device(), None)?;
+    let mut copied = like(this, this.dtype(), None)?.on(this.device())?;
     copy_(&mut copied, src, non_blocking)?;
     Ok(copied)
 }
 
 #[op_impl(clone, CompositeExplicitAutograd)]
 fn clone_any(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-    let mut copied = room(this, this.dtype(), this.device(), memory_format)?;
+    let mut copied = like(this, this.dtype(), memory_format)?.on(this.device())?;
     copy_(&mut copied, this, false)?;
     Ok(copied)
 }
@@ -235,13 +237,19 @@ fn to_copy_any(
     dtype: Option<DType>,
     layout: Option<Layout>,
     device: Option<Device>,
-    _pin_memory: Option<bool>,
+    pin_memory: Option<bool>,
     non_blocking: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
     check_strided(layout)?;
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
-    let mut copied = room(this, dtype, device, memory_format)?;
+    let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
+    // Only what a device can write by itself need not be waited for.
+    let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
+        room_beside(spec, this.device())?
+    } else {
+        spec.on(device)?
+    };
     // Where there are no elements, those of anywhere can go.
     if device != Device::META {
         copy_(&mut copied, this, non_blocking)?;
@@ -266,7 +274,7 @@ fn zero_any(this: &Tensor) -> Result<Tensor> {
 }
 
 fn filled(this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    let mut filled = room(this, this.dtype(), this.device(), None)?;
+    let mut filled = like(this, this.dtype(), None)?.on(this.device())?;
     copy_(&mut filled, value, false)?;
     Ok(filled)
 }

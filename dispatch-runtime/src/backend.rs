@@ -79,6 +79,22 @@ pub trait Backend: Sync {
         Ok(())
     }
 
+    /// A block of the CPU's memory, whatever it holds, that the devices read and write by themselves while the CPU does something else.
+    fn pinned(&self, _size: usize) -> Result<Storage> {
+        Err("this backend has no pinned memory; leave the tensor where it is".into())
+    }
+
+    /// Whether a storage is such a block.
+    fn is_pinned(&self, _storage: &Storage) -> bool {
+        false
+    }
+
+    /// Waits for whatever a device still does to a storage of the CPU's, and says whether there was anything: the [`Held`](crate::Held)
+    /// that kept others from it is dropped then.
+    fn finish_transfers(&self, _storage: &Storage) -> bool {
+        false
+    }
+
     /// How many devices there are just now. Whatever is allocated on a device that is named by its number asks for it.
     fn devices(&self) -> usize {
         1
@@ -127,6 +143,13 @@ pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
             FOUND[usize::from(backend)].get_or_init(|| record);
         }
     }
+}
+
+/// Waits for whatever devices still do to a storage of the CPU's, and says whether there was anything.
+#[cold]
+pub(crate) fn finish_transfers(storage: &Storage) -> bool {
+    // All of them: a device may read what another one does.
+    FOUND.iter().filter_map(OnceLock::get).filter(|record| record.backend.finish_transfers(storage)).count() > 0
 }
 
 impl Device {

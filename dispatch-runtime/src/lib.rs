@@ -115,8 +115,8 @@ pub use shape::{Shape, reduced_dims, reduced_sizes};
 pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
 pub use tensor::{
-    AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Marks, Nested, Operand, Operands, OutOfMemory,
-    OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write,
+    AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
+    OutOfMemory, OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write,
 };
 pub use value::{Object, Value};
 pub use verify::{Finding, verify};

@@ -8,6 +8,7 @@ use aten::GROUP;
 use crate::copying::{packed, write};
 use crate::elementwise::DTYPES;
 use crate::fault::Site;
+use crate::graph::count_write;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -58,7 +59,7 @@ fn filled(
         filled(&mut packed, Some(&generator), rows, draw)?;
         return write(this, &packed);
     }
-    this.storage().bump_version();
+    count_write(this)?;
     let (count, group) = (this.geometry().count(), i64::try_from(GROUP).unwrap_or(1));
     let blocks = count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group;
     let (seed, first) = generator.reserve(blocks.unsigned_abs());

@@ -1,11 +1,16 @@
 //! Copies between tensors and devices, and what fills a tensor.
 
-use dispatch_runtime::{DType, Device, Geometry, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl};
+use std::ptr::NonNull;
+
+use dispatch_runtime::{
+    AccessError, DType, Device, Geometry, Held, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl,
+};
 
 use crate::elementwise::{DTYPES, Loops, Mark, check_written, is_common, transferred};
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::number::is_single;
+use crate::{graph, pinned};
 
 pub(crate) static COPY: Loops = Loops {
     kernel: Kernel::new(
@@ -44,7 +49,7 @@ fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
         return download(this, src, non_blocking);
     }
     check_written(aten::copy_::operator(), "self", this, &[src])?;
-    write(this, src)
+    transfer(this, src, non_blocking)
 }
 
 #[op_impl(aten::fill__scalar, CUDA)]
@@ -71,6 +76,10 @@ fn alias_copy(this: &Tensor) -> Result<Tensor> {
 
 /// Writes elements from any device into a tensor of a GPU's.
 pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
+    transfer(to, from, false)
+}
+
+fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     if to.geometry().count() == 0 {
         return Ok(());
     }
@@ -82,10 +91,10 @@ pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
         let same_place =
             to.dtype() == from.dtype() && to.geometry().is_contiguous() && to.geometry().same_sizes(from.geometry());
         if same_place {
-            return upload(to, &from);
+            return upload(to, &from, non_blocking);
         }
         let mut beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
-        upload(&mut beside, &from)?;
+        upload(&mut beside, &from, non_blocking)?;
         transferred(&COPY, to, &beside)
     } else {
         let from = packed(from, from.dtype())?;
@@ -113,25 +122,48 @@ pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
 }
 
 /// From the CPU; both lie side by side, and are of the same kind.
-fn upload(to: &mut Tensor, from: &Tensor) -> Result<()> {
+fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let launch = Launch::on(to)?;
-    let place = launch.place(to)?;
-    Ok(launch.copy_in(&bytes(from)?.read::<u8>()?, place)?)
+    let (gpu, place) = (launch.gpu, launch.place(to)?.address());
+    if !goes_by_itself(from, non_blocking) {
+        return Ok(gpu.copy_in(&bytes(from)?.read::<u8>()?, place, launch.queue)?);
+    }
+    let held = from.storage().hold_for_reading()?;
+    let (start, size) = whereabouts(from, &held)?;
+    gpu.machine.copy_in(start, place, size, launch.queue)?;
+    Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
 }
 
 /// To the CPU.
 fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
-    let from = if to.dtype() == from.dtype() { packed(from, from.dtype())? } else { packed(from, to.dtype())? };
+    let from = packed(from, to.dtype())?;
     let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
     let place = launch.place(&from)?;
-    if to.geometry().is_contiguous() && same_sizes {
-        launch.copy_out(place, &mut bytes(to)?.write::<u8>()?)?;
-    } else {
+    if !to.geometry().is_contiguous() || !same_sizes {
         let host = Spec::contiguous(from.dtype(), from.sizes()).on(Device::CPU)?;
         launch.copy_out(place, &mut bytes(&host)?.write::<u8>()?)?;
-        aten::copy_(to, &host, non_blocking)?;
+        return aten::copy_(to, &host, non_blocking);
     }
-    Ok(())
+    if !goes_by_itself(to, non_blocking) {
+        return Ok(launch.copy_out(place, &mut bytes(to)?.write::<u8>()?)?);
+    }
+    let (gpu, held) = (launch.gpu, to.storage().hold_for_writing()?);
+    let (start, size) = whereabouts(to, &held)?;
+    gpu.machine.copy_out(place.address(), start, size, launch.queue)?;
+    Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
+}
+
+/// Whether nobody has to wait for a copy to or from a tensor of the CPU, whose elements lie side by side.
+fn goes_by_itself(tensor: &Tensor, non_blocking: bool) -> bool {
+    non_blocking && pinned::is_pinned(tensor.storage()) && tensor.geometry().count() > 0 && !graph::is_recording()
+}
+
+/// The elements of a tensor of the CPU, which lie side by side in memory that is held: the first byte, and how many there are.
+fn whereabouts(tensor: &Tensor, held: &Held) -> Result<(NonNull<u8>, usize)> {
+    let bytes = |elements: i64| usize::try_from(elements).unwrap_or(0) * tensor.dtype().size();
+    let (offset, size) = (bytes(tensor.geometry().offset()), bytes(tensor.geometry().count()));
+    let start = held.place(offset, size).ok_or_else(|| AccessError::NotOnHost { device: tensor.device() })?;
+    Ok((start, size))
 }
 
 /// The elements of a tensor of the CPU, which lie side by side, as bytes.

@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use cudarc::cublaslt::sys;
-use dispatch_runtime::{DType, Geometry, Result, Scalar, Tensor};
+use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
 
 use crate::error::CudaError;
 use crate::gemm::{Face, Operand, Task};
 use crate::launch::{Launch, Place};
-use crate::machine::{Address, Queue};
 
 static TF32: AtomicBool = AtomicBool::new(false);
 
@@ -145,6 +144,8 @@ struct Plan {
     /// Of right, left, added and out, in the library's order.
     layouts: [usize; 4],
     algorithm: sys::cublasLtMatmulAlgo_t,
+    /// How many bytes it works with.
+    workspace: i64,
 }
 
 /// More than this the library does not get for what it works with.
@@ -153,7 +154,6 @@ const WORKSPACE: usize = 32 << 20;
 #[derive(Default)]
 struct Library {
     handles: HashMap<u8, usize>,
-    workspaces: HashMap<(u8, Queue), Address>,
     /// None for what the library has no algorithm for.
     plans: HashMap<Problem, Option<Plan>>,
 }
@@ -206,16 +206,17 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         added = out;
     }
     problem.device = launch.gpu.index;
-    // What is added as a row is not read as a matrix.
-    let read = if problem.added == Added::Row { out } else { added };
-    problem.alignments = [left, right, read, out].map(alignment);
+    // What is added as a row is not read as a matrix, but by whatever writes the result.
+    let (read, written) =
+        if problem.added == Added::Row { (out, alignment(out).min(alignment(added))) } else { (added, alignment(out)) };
+    problem.alignments = [alignment(left), alignment(right), alignment(read), written];
 
     let mut library = library.lock().unwrap_or_else(PoisonError::into_inner);
     launch.gpu.machine.make_current()?;
     let handle = library.handle(launch.gpu.index)?;
     let known = library.plans.get(&problem).copied();
     let Some(plan) = known.map_or_else(|| library.plan(handle, problem), Ok)? else { return Ok(false) };
-    let workspace = library.workspace(launch)?;
+    let workspace = Spec::contiguous(DType::U8, &[plan.workspace]).on(launch.device())?;
     if let Some((from, _)) = elsewhere {
         crate::copying::write(&mut view(&task.out)?, &view(from)?)?;
     }
@@ -232,7 +233,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
     let layout = |at: usize| plan.layouts[at] as sys::cublasLtMatrixLayout_t;
     let pointer = |place: Place| place.address() as *mut c_void;
-    library!(cublasLtMatmul(
+    let multiplied = library!(cublasLtMatmul(
         handle as sys::cublasLtHandle_t,
         product,
         alpha.place(),
@@ -246,12 +247,22 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         pointer(out),
         layout(3),
         &raw const plan.algorithm,
-        workspace as *mut c_void,
-        WORKSPACE,
+        pointer(launch.place(&workspace)?),
+        workspace.storage().size(),
         launch.queue as sys::cudaStream_t,
-    ))?;
-    Ok(true)
+    ));
+    match multiplied {
+        // What it found for a problem, it does not always take.
+        Err(CudaError::Driver { said, .. }) if REFUSALS.contains(&said.as_str()) => {
+            library.plans.insert(problem, None);
+            Ok(false)
+        }
+        other => Ok(other.map(|()| true)?),
+    }
 }
+
+/// That the library cannot do what it was asked, and did nothing.
+const REFUSALS: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
 
 /// What an address is a multiple of.
 fn alignment(place: Place) -> u32 {
@@ -302,21 +313,6 @@ impl Library {
         let made = plan(handle, &problem)?;
         self.plans.insert(problem, made);
         Ok(made)
-    }
-
-    /// Memory for the work of one stream, which is never given back.
-    fn workspace(&mut self, launch: Launch) -> Result<Address, CudaError> {
-        let key = (launch.gpu.index, launch.queue);
-        if let Some(address) = self.workspaces.get(&key) {
-            return Ok(*address);
-        }
-        // In a stream of its own: the other one's work may be being recorded, and what is allocated then is the recording's.
-        let machine = &launch.gpu.machine;
-        let queue = machine.open_queue()?;
-        let address = machine.allocate(WORKSPACE, queue)?;
-        machine.wait(queue)?;
-        self.workspaces.insert(key, address);
-        Ok(address)
     }
 }
 
@@ -376,7 +372,8 @@ fn plan(handle: usize, problem: &Problem) -> Result<Option<Plan>, CudaError> {
     }
     // SAFETY: the library wrote one.
     let found = unsafe { found.assume_init() };
-    let plan = Plan { product: product.addr(), layouts, algorithm: found.algo };
+    let workspace = i64::try_from(found.workspaceSize).unwrap_or(0);
+    let plan = Plan { product: product.addr(), layouts, algorithm: found.algo, workspace };
     Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(plan))
 }
 
@@ -400,7 +397,7 @@ fn layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dispatch_runtime::{Device, Spec};
+    use dispatch_runtime::Device;
 
     fn face(sizes: [i64; 3], steps: [i64; 3]) -> Face {
         Face { sizes, steps }

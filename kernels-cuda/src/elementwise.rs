@@ -12,6 +12,7 @@ use dispatch_runtime::{
 };
 
 use crate::division;
+use crate::graph::count_write;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -283,8 +284,7 @@ pub(crate) fn check_written(operator: &Operator, name: &'static str, out: &Tenso
             return Err(operator.name_operand(error.into()));
         }
     }
-    out.storage().bump_version();
-    Ok(())
+    count_write(out)
 }
 
 impl Loops {

@@ -3,11 +3,12 @@
 //! It is for tests where there is no GPU. Everything above the machine is the same: operators, launches, parameters, streams. What it cannot
 //! show is what depends on many threads at once, and speed.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ffi::{OsString, c_void};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +16,7 @@ use libloading::Library;
 
 use crate::cache;
 use crate::error::CudaError;
-use crate::machine::{Address, Function, Grid, Machine, Properties, Queue, Recording};
+use crate::machine::{Address, Function, Grid, Machine, Mark, Properties, Queue, Recording};
 use crate::source::{HEADERS, Unit};
 
 /// How many devices it has: enough to be on the wrong one.
@@ -59,12 +60,15 @@ pub(crate) struct Emulator {
     queues: AtomicUsize,
     recordings: Mutex<Vec<Recorded>>,
     recording: Mutex<Option<(Queue, Recorded)>>,
+    /// Copies to and from the CPU's own memory, which are put off for as long as they may be.
+    late: Mutex<Vec<Step>>,
 }
 
-/// Work, and the memory that it gave back: a replay uses it again.
+/// Work, the memory that it took, and what it gave back: a replay uses it again.
 #[derive(Default)]
 struct Recorded {
     steps: Vec<Step>,
+    taken: Vec<Address>,
     held: Vec<Address>,
 }
 
@@ -96,7 +100,13 @@ impl Emulator {
             multiprocessors: 4,
             memory: usize::MAX,
         };
-        Self { properties, queues: AtomicUsize::new(1), recordings: Mutex::default(), recording: Mutex::default() }
+        Self {
+            properties,
+            queues: AtomicUsize::new(1),
+            recordings: Mutex::default(),
+            recording: Mutex::default(),
+            late: Mutex::default(),
+        }
     }
 }
 
@@ -117,36 +127,45 @@ impl Machine for Emulator {
         Ok(self.queues.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn wait(&self, _: Queue) -> Result<(), CudaError> {
+    fn wait(&self, queue: Queue) -> Result<(), CudaError> {
+        self.check_apart_from_recording("wait", &[queue])?;
+        self.catch_up();
         Ok(())
     }
 
-    fn order(&self, _: Queue, _: Queue) -> Result<(), CudaError> {
-        Ok(())
+    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
+        self.check_apart_from_recording("order", &[first, then])
     }
 
-    fn allocate(&self, bytes: usize, _: Queue) -> Result<Address, CudaError> {
+    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
         let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
-        let block = Block::layout(bytes).and_then(Block::allocate);
-        block.ok_or_else(out_of_memory)
+        let block = Block::layout(bytes).and_then(Block::allocate).ok_or_else(out_of_memory)?;
+        if let Some((recorded, work)) = &mut *entered(&self.recording)
+            && *recorded == queue
+        {
+            work.taken.push(block);
+        }
+        Ok(block)
     }
 
     fn free(&self, address: Address, queue: Queue) {
+        self.catch_up();
         match &mut *entered(&self.recording) {
-            Some((recorded, work)) if *recorded == queue => work.held.push(address),
+            Some((recorded, work)) if *recorded == queue => {
+                assert!(work.taken.contains(&address), "a recording gives back memory that was there before");
+                work.held.push(address);
+            }
             _ => Block::free(address),
         }
     }
 
-    fn copy_in(&self, from: &[u8], to: Address, _: Queue) -> Result<(), CudaError> {
-        // SAFETY: the caller's places are inside of blocks of this machine's, which are the CPU's memory and never lent as slices.
-        unsafe { std::ptr::copy(from.as_ptr(), pointer(to), from.len()) };
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, _: Queue) -> Result<(), CudaError> {
+        entered(&self.late).push(Step::Copy { from: address(from), to, bytes });
         Ok(())
     }
 
-    fn copy_out(&self, from: Address, to: &mut [u8], _: Queue) -> Result<(), CudaError> {
-        // SAFETY: as above.
-        unsafe { std::ptr::copy(pointer(from), to.as_mut_ptr(), to.len()) };
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, _: Queue) -> Result<(), CudaError> {
+        entered(&self.late).push(Step::Copy { from, to: address(to), bytes });
         Ok(())
     }
 
@@ -159,6 +178,27 @@ impl Machine for Emulator {
         self.work(queue, Step::Fill { to, byte, bytes });
         Ok(())
     }
+
+    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
+        let block = Layout::from_size_align(bytes, LINE).ok().filter(|layout| layout.size() > 0);
+        // SAFETY: the layout has a size.
+        block.and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) })).ok_or_else(out_of_memory)
+    }
+
+    fn mark(&self, _: Queue) -> Result<Mark, CudaError> {
+        Ok(0)
+    }
+
+    fn has_passed(&self, _: Mark) -> bool {
+        entered(&self.late).is_empty()
+    }
+
+    fn wait_for(&self, _: Mark) {
+        self.catch_up();
+    }
+
+    fn unmark(&self, _: Mark) {}
 
     fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {
         let library = compiled(unit, expressions)?;
@@ -213,6 +253,7 @@ impl Machine for Emulator {
     }
 
     fn replay(&self, recording: Recording, _: Queue) -> Result<(), CudaError> {
+        self.catch_up();
         if let Some(work) = entered(&self.recordings).get(recording) {
             work.steps.iter().for_each(Step::run);
         }
@@ -234,8 +275,24 @@ impl Emulator {
         {
             work.steps.push(step);
         } else {
+            self.catch_up();
             step.run();
         }
+    }
+
+    /// A driver refuses to let what is being recorded wait for anything, or the other way round.
+    fn check_apart_from_recording(&self, call: &'static str, queues: &[Queue]) -> Result<(), CudaError> {
+        match &*entered(&self.recording) {
+            Some((recorded, _)) if queues.contains(recorded) => {
+                Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what was put off.
+    fn catch_up(&self) {
+        entered(&self.late).drain(..).for_each(|step| step.run());
     }
 }
 
@@ -255,7 +312,7 @@ impl Step {
                     entry(grid.blocks.as_ptr(), grid.threads.as_ptr(), grid.shared, places.as_mut_ptr(), backwards);
                 }
             }
-            // SAFETY: the caller's places are inside of blocks of this machine's.
+            // SAFETY: the caller's places are inside of blocks of this machine's, or in memory of the CPU's that is held for the copy.
             Self::Copy { from, to, bytes } => unsafe { std::ptr::copy(pointer(*from), pointer(*to), *bytes) },
             // SAFETY: as above.
             Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
@@ -275,6 +332,10 @@ fn words(bytes: &[u8]) -> Vec<u128> {
 #[expect(clippy::cast_possible_truncation, reason = "an address of this process")]
 fn pointer(address: Address) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+fn address(place: NonNull<u8>) -> Address {
+    place.expose_provenance().get() as Address
 }
 
 /// A block of memory between two lines that no kernel may touch. The first says how large it is.
@@ -299,7 +360,7 @@ impl Block {
             // What fresh memory holds is nobody's.
             start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
             start.cast::<[u8; 8]>().write(bytes.to_ne_bytes());
-            Some(start.add(LINE).expose_provenance() as Address)
+            Some(address(NonNull::new(start.add(LINE))?))
         }
     }
 

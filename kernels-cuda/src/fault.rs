@@ -1,5 +1,6 @@
 //! Errors that depend on values: a kernel notes the first one in its device's memory, and whoever waits for the device is told.
 
+use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::CudaError;
@@ -58,8 +59,9 @@ impl Faults {
 
     /// Gives the first one, and forgets it. The queue's earlier work is done.
     pub(crate) fn take(&self, machine: &dyn Machine, queue: Queue) -> Result<(), CudaError> {
-        let mut bytes = [0; BYTES];
-        machine.copy_out(self.address, &mut bytes, queue)?;
+        let mut bytes = [0_u8; BYTES];
+        machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue)?;
+        machine.wait(queue)?;
         let (words, _) = bytes.as_chunks::<4>();
         let [site, kind, low, high, limit_low, limit_high] = words else { return Ok(()) };
         let [site, kind] = [site, kind].map(|word| u32::from_ne_bytes(*word));

@@ -1,13 +1,15 @@
 //! The devices of this machine, found when they are first asked for.
 
 use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use dispatch_runtime::{Device, keys};
 
 use crate::error::{CudaError, Missing};
 use crate::fault::Faults;
-use crate::machine::{Machine, Properties, Queue};
+use crate::machine::{Address, Machine, Properties, Queue};
+use crate::pinned::Transfers;
 use crate::{memory, nvidia};
 
 /// More than any machine has.
@@ -21,6 +23,7 @@ pub(crate) struct Gpu {
     pub(crate) queue: Queue,
     pub(crate) faults: Faults,
     pub(crate) usage: memory::Usage,
+    pub(crate) transfers: Transfers,
 }
 
 thread_local! {
@@ -57,7 +60,31 @@ impl Gpu {
         let machine: Box<dyn Machine> = Box::new(nvidia::Nvidia::open(index)?);
         let queue = machine.open_queue()?;
         let faults = Faults::on(&*machine, queue)?;
-        Ok(Self { index, machine, queue, faults, usage: memory::Usage::default() })
+        Ok(Self { index, machine, queue, faults, usage: memory::Usage::default(), transfers: Transfers::default() })
+    }
+
+    /// Those that somebody used already.
+    pub(crate) fn opened() -> impl Iterator<Item = &'static Self> {
+        FOUND.iter().filter_map(OnceLock::get).filter_map(|found| found.as_ref().ok())
+    }
+
+    /// Copies from the CPU, and waits for it.
+    pub(crate) fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.machine.copy_in(NonNull::from(from).cast(), to, from.len(), queue)?;
+        self.machine.wait(queue)
+    }
+
+    /// Copies to the CPU, waits for it, and tells what kernels came upon before.
+    pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError> {
+        if !to.is_empty() {
+            let bytes = to.len();
+            self.machine.copy_out(from, NonNull::from(to).cast(), bytes, queue)?;
+            self.machine.wait(queue)?;
+        }
+        self.faults.take(&*self.machine, queue)
     }
 }
 

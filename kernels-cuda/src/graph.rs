@@ -1,16 +1,23 @@
 //! Recorded work: a closure's launches, replayed as one.
+//!
+//! A recording has a stream of its own. So whatever a closure uses that was there before comes from another one, which is noticed, and it
+//! is kept for as long as the recording is: a replay reads and writes the same memory.
 
-use dispatch_runtime::{Device, Result};
+use std::cell::RefCell;
+
+use dispatch_runtime::{Device, Result, Storage, Tensor};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
-use crate::machine::Recording;
+use crate::launch::Launch;
+use crate::machine::{Queue, Recording};
+use crate::memory::CudaBuffer;
 use crate::stream::Stream;
 
 /// The device's work of a closure, and what the closure returned.
 ///
-/// A replay reads the tensors that the closure read, as they are then, and writes those that it wrote: keep both. Write new inputs into
-/// the old tensors with `copy_`.
+/// A replay reads the tensors that the closure read, as they are then, and writes those that it wrote. Write new inputs into the old
+/// tensors with `copy_`.
 ///
 /// ```no_run
 /// use dispatch_runtime::prelude::*;
@@ -31,7 +38,83 @@ pub struct Graph<T> {
     gpu: &'static Gpu,
     recording: Recording,
     stream: Stream,
+    used: Vec<Used>,
     result: T,
+}
+
+/// Memory that was there before.
+#[derive(Debug)]
+struct Used {
+    storage: Storage,
+    version: u64,
+    is_written: bool,
+}
+
+/// What a thread records just now.
+struct Notes {
+    queue: Queue,
+    used: Vec<Used>,
+    /// The streams that its memory was used in before.
+    before: Vec<Queue>,
+}
+
+thread_local! {
+    static NOTES: RefCell<Option<Notes>> = const { RefCell::new(None) };
+}
+
+/// Keeps memory that work in `queue` uses, if that is being recorded, and says whether it is.
+pub(crate) fn takes_note(storage: &Storage, last: Queue, queue: Queue) -> bool {
+    NOTES.with_borrow_mut(|notes| match notes {
+        Some(notes) if notes.queue == queue => {
+            notes.used.push(Used { storage: storage.clone(), version: storage.version(), is_written: false });
+            if !notes.before.contains(&last) {
+                notes.before.push(last);
+            }
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Whether this thread records.
+pub(crate) fn is_recording() -> bool {
+    NOTES.with_borrow(Option::is_some)
+}
+
+/// Counts a write by a kernel.
+pub(crate) fn count_write(tensor: &Tensor) -> Result<()> {
+    // A recording has to see the version before.
+    if is_recording() {
+        Launch::on(tensor)?.place(tensor)?;
+    }
+    tensor.storage().bump_version();
+    Ok(())
+}
+
+/// Records, until it is ended or dropped.
+struct Recorder {
+    gpu: &'static Gpu,
+    queue: Queue,
+}
+
+impl Recorder {
+    fn begin(gpu: &'static Gpu, queue: Queue) -> Result<Self> {
+        gpu.machine.begin_recording(queue)?;
+        NOTES.set(Some(Notes { queue, used: Vec::new(), before: Vec::new() }));
+        Ok(Self { gpu, queue })
+    }
+
+    fn end(&mut self) -> Option<(Notes, Result<Recording, CudaError>)> {
+        NOTES.take().map(|notes| (notes, self.gpu.machine.end_recording(self.queue)))
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if let Some((_, Ok(recording))) = self.end() {
+            self.gpu.machine.forget(recording);
+        }
+    }
 }
 
 impl<T> Graph<T> {
@@ -42,18 +125,25 @@ impl<T> Graph<T> {
     ///
     /// Where the closure fails, or does what cannot be recorded.
     pub fn record(device: Device, mut work: impl FnMut() -> Result<T>) -> Result<Self> {
-        let stream = Stream::new(device)?;
+        if is_recording() {
+            return Err("a recording cannot be part of another; record the closures one after the other".into());
+        }
+        let (first, stream) = (Stream::new(device)?, Stream::new(device)?);
         let (gpu, queue) = stream.parts();
-        stream.wait_for(Stream::current(device)?)?;
-        let entered = stream.enter();
-        drop(work()?);
-        stream.synchronize()?;
-        gpu.machine.begin_recording(queue)?;
-        let result = work();
-        let recording = gpu.machine.end_recording(queue);
-        drop(entered);
-        let result = result?;
-        Ok(Self { gpu, recording: recording?, stream, result })
+        first.wait_for(Stream::current(device)?)?;
+        {
+            let _entered = first.enter();
+            drop(work()?);
+        }
+        first.synchronize()?;
+        let _entered = stream.enter();
+        let mut recorder = Recorder::begin(gpu, queue)?;
+        let result = work()?;
+        let (notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
+        let mut graph = Self { gpu, recording: recording?, stream, used: notes.used, result };
+        notes.before.into_iter().try_for_each(|before| gpu.machine.order(before, queue))?;
+        graph.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
+        Ok(graph)
     }
 
     /// Does the work again, in this thread's current stream.
@@ -62,10 +152,18 @@ impl<T> Graph<T> {
     ///
     /// Where the driver fails.
     pub fn replay(&self) -> Result<(), CudaError> {
-        let current = Stream::current(self.gpu.device())?;
-        // Tensors remember the stream of the recording as the last that used them.
+        let (current, queue) = (Stream::current(self.gpu.device())?, self.stream.parts().1);
+        for Used { storage, is_written, .. } in &self.used {
+            if let Some(buffer) = storage.buffer::<CudaBuffer>() {
+                buffer.enter(storage, queue)?;
+            }
+            if *is_written {
+                storage.bump_version();
+            }
+        }
+        // What the closure returned may have been used in the current stream.
         self.stream.wait_for(current)?;
-        self.gpu.machine.replay(self.recording, self.stream.parts().1)?;
+        self.gpu.machine.replay(self.recording, queue)?;
         current.wait_for(self.stream)
     }
 

@@ -69,7 +69,7 @@ impl Launch {
         match tensor.storage().buffer::<CudaBuffer>() {
             Some(buffer) if buffer.gpu.index == self.gpu.index => {
                 let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
-                Ok(Place(buffer.enter(self.queue)?).offset(offset * tensor.dtype().size() as u64))
+                Ok(Place(buffer.enter(tensor.storage(), self.queue)?).offset(offset * tensor.dtype().size() as u64))
             }
             _ => Err(CudaError::Elsewhere { found: tensor.device(), expected: self.gpu.device() }),
         }
@@ -93,16 +93,9 @@ impl Launch {
         self.gpu.machine.properties().multiprocessors
     }
 
-    pub(crate) fn copy_in(&self, from: &[u8], to: Place) -> Result<(), CudaError> {
-        if from.is_empty() { Ok(()) } else { self.gpu.machine.copy_in(from, to.0, self.queue) }
-    }
-
     /// To the CPU, with whatever kernels came upon before.
     pub(crate) fn copy_out(&self, from: Place, to: &mut [u8]) -> Result<(), CudaError> {
-        if !to.is_empty() {
-            self.gpu.machine.copy_out(from.0, to, self.queue)?;
-        }
-        self.gpu.faults.take(&*self.gpu.machine, self.queue)
+        self.gpu.copy_out(from.0, to, self.queue)
     }
 
     /// Launches an instance of a kernel's template. Without blocks there is nothing to do.

@@ -67,6 +67,7 @@ mod nvidia;
 mod order;
 mod pads;
 mod picks;
+mod pinned;
 mod pooling;
 mod prefix;
 mod product;

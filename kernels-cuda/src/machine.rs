@@ -3,6 +3,7 @@
 //! There are two: NVIDIA's driver, and the emulator. Everything else in this crate is the same for both.
 
 use std::ffi::c_void;
+use std::ptr::NonNull;
 
 use crate::CudaError;
 use crate::source::Unit;
@@ -18,6 +19,9 @@ pub(crate) type Function = usize;
 
 /// Recorded work, as the machine calls it.
 pub(crate) type Recording = usize;
+
+/// A place in a queue, as the machine calls it.
+pub(crate) type Mark = usize;
 
 /// How many blocks, of how many threads, with how much memory of their own.
 #[derive(Clone, Copy, Debug)]
@@ -101,15 +105,29 @@ pub(crate) trait Machine: Send + Sync {
     /// Gives memory back, once the earlier work of a queue is done.
     fn free(&self, address: Address, queue: Queue);
 
-    /// From the CPU; the bytes are the caller's again when it returns.
-    fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError>;
+    /// From the CPU. The bytes stay as they are until the queue comes to it.
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
-    /// To the CPU, where they are when it returns.
-    fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError>;
+    /// To the CPU, where nobody looks until the queue came to it.
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
     fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+
+    /// Memory of the CPU's that the device reaches by itself. It is never given back.
+    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError>;
+
+    /// Marks the end of a queue's work so far.
+    fn mark(&self, queue: Queue) -> Result<Mark, CudaError>;
+
+    /// Whether the work before a mark is done.
+    fn has_passed(&self, mark: Mark) -> bool;
+
+    /// Waits until the work before a mark is done.
+    fn wait_for(&self, mark: Mark);
+
+    fn unmark(&self, mark: Mark);
 
     /// Makes functions of template instances.
     fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError>;

@@ -7,7 +7,7 @@ use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 use crate::error::CudaError;
 use crate::gpu::{self, Gpu};
 use crate::machine::{Address, Queue};
-use crate::stream;
+use crate::{graph, pinned, stream};
 
 /// A block of a device's memory. It remembers the queue that used it last: work that follows in another waits for that one.
 pub(crate) struct CudaBuffer {
@@ -35,16 +35,23 @@ impl CudaBuffer {
         Ok(Self { gpu, address, size, last: AtomicUsize::new(queue) })
     }
 
-    /// Where it is, for work in `queue`.
+    /// Where it is, for work in `queue`. The storage is its own.
     #[inline]
-    pub(crate) fn enter(&self, queue: Queue) -> std::result::Result<Address, CudaError> {
+    pub(crate) fn enter(&self, storage: &Storage, queue: Queue) -> std::result::Result<Address, CudaError> {
         if self.last.load(Ordering::Relaxed) != queue {
-            let last = self.last.swap(queue, Ordering::AcqRel);
-            if last != queue {
-                self.gpu.machine.order(last, queue)?;
-            }
+            self.change_queue(storage, queue)?;
         }
         Ok(self.address)
+    }
+
+    #[cold]
+    fn change_queue(&self, storage: &Storage, queue: Queue) -> std::result::Result<(), CudaError> {
+        let last = self.last.swap(queue, Ordering::AcqRel);
+        // What is being recorded cannot wait for what is not.
+        if last == queue || graph::takes_note(storage, last, queue) {
+            return Ok(());
+        }
+        self.gpu.machine.order(last, queue)
     }
 }
 
@@ -72,45 +79,40 @@ impl Backend for Cuda {
         Ok(Storage::new(CudaBuffer::new(Gpu::of(device)?, size)?))
     }
 
-    fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
-        let to = Self::buffer(to)?;
+    fn copy_in(&self, from: &[u8], storage: &Storage) -> Result<()> {
+        let to = Self::buffer(storage)?;
         let queue = stream::current(to.gpu);
-        if !from.is_empty() {
-            to.gpu.machine.copy_in(from, to.enter(queue)?, queue)?;
-        }
-        Ok(())
+        Ok(to.gpu.copy_in(from, to.enter(storage, queue)?, queue)?)
     }
 
-    fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        let from = Self::buffer(from)?;
+    fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
+        let from = Self::buffer(storage)?;
         let queue = stream::current(from.gpu);
-        if !to.is_empty() {
-            from.gpu.machine.copy_out(from.enter(queue)?, to, queue)?;
-        }
-        Ok(from.gpu.faults.take(&*from.gpu.machine, queue)?)
+        Ok(from.gpu.copy_out(from.enter(storage, queue)?, to, queue)?)
     }
 
-    fn copy_across(&self, from: &Storage, to: &Storage) -> Result<()> {
-        let (from, to) = (Self::buffer(from)?, Self::buffer(to)?);
+    fn copy_across(&self, source: &Storage, target: &Storage) -> Result<()> {
+        let (from, to) = (Self::buffer(source)?, Self::buffer(target)?);
         let queue = stream::current(to.gpu);
         let bytes = from.size.min(to.size);
         if bytes == 0 {
             return Ok(());
         }
         if from.gpu.index == to.gpu.index {
-            return Ok(to.gpu.machine.copy(from.enter(queue)?, to.enter(queue)?, bytes, queue)?);
+            let places = (from.enter(source, queue)?, to.enter(target, queue)?);
+            return Ok(to.gpu.machine.copy(places.0, places.1, bytes, queue)?);
         }
         let mut carried = vec![0; bytes];
         let queue_there = stream::current(from.gpu);
-        from.gpu.machine.copy_out(from.enter(queue_there)?, &mut carried, queue_there)?;
-        Ok(to.gpu.machine.copy_in(&carried, to.enter(queue)?, queue)?)
+        from.gpu.copy_out(from.enter(source, queue_there)?, &mut carried, queue_there)?;
+        Ok(to.gpu.copy_in(&carried, to.enter(target, queue)?, queue)?)
     }
 
     fn fill(&self, storage: &Storage, byte: u8) -> Result<()> {
         let to = Self::buffer(storage)?;
         let queue = stream::current(to.gpu);
         if to.size > 0 {
-            to.gpu.machine.fill(to.enter(queue)?, byte, to.size, queue)?;
+            to.gpu.machine.fill(to.enter(storage, queue)?, byte, to.size, queue)?;
         }
         Ok(())
     }
@@ -118,7 +120,21 @@ impl Backend for Cuda {
     fn synchronize(&self, device: Device) -> Result<()> {
         let gpu = Gpu::of(device)?;
         stream::wait_for_all(gpu)?;
+        gpu.transfers.sweep(gpu);
         Ok(gpu.faults.take(&*gpu.machine, gpu.queue)?)
+    }
+
+    fn pinned(&self, size: usize) -> Result<Storage> {
+        // Every device reaches it.
+        Ok(pinned::allocate(Gpu::get(0)?, size)?)
+    }
+
+    fn is_pinned(&self, storage: &Storage) -> bool {
+        pinned::is_pinned(storage)
+    }
+
+    fn finish_transfers(&self, storage: &Storage) -> bool {
+        Gpu::opened().filter(|gpu| gpu.transfers.finish(gpu, storage)).count() > 0
     }
 
     fn devices(&self) -> usize {

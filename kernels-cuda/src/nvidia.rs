@@ -4,6 +4,7 @@
 
 use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::sync::LazyLock;
 
 use cudarc::driver::sys::CUdevice_attribute_enum::{
@@ -14,7 +15,7 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::compiler;
 use crate::error::{CudaError, Missing};
-use crate::machine::{Address, Function, Grid, Machine, Properties, Queue, Recording};
+use crate::machine::{Address, Function, Grid, Machine, Mark, Properties, Queue, Recording};
 use crate::source::Unit;
 
 /// A device, through the driver's primary context, which other libraries of the process share.
@@ -132,14 +133,11 @@ impl Machine for Nvidia {
     }
 
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
-        self.enter()?;
-        let mut event = std::ptr::null_mut();
-        let kind = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
-        driver!(cuEventCreate(&raw mut event, kind as u32))?;
-        let ordered = driver!(cuEventRecord(event, first as sys::CUstream))
-            .and_then(|()| driver!(cuStreamWaitEvent(then as sys::CUstream, event, 0)));
+        let mark = self.mark(first)?;
+        let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, mark as sys::CUevent, 0));
         // The driver keeps an event for as long as something waits for it.
-        driver!(cuEventDestroy_v2(event)).and(ordered)
+        self.unmark(mark);
+        ordered
     }
 
     fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
@@ -159,16 +157,14 @@ impl Machine for Nvidia {
         _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, queue as sys::CUstream)));
     }
 
-    fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError> {
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
-        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), queue as sys::CUstream))?;
-        self.wait(queue)
+        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, queue as sys::CUstream))
     }
 
-    fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError> {
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
-        driver!(cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), queue as sys::CUstream))?;
-        self.wait(queue)
+        driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, queue as sys::CUstream))
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
@@ -179,6 +175,37 @@ impl Machine for Nvidia {
     fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
         driver!(cuMemsetD8Async(to, byte, bytes, queue as sys::CUstream))
+    }
+
+    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        self.enter()?;
+        let mut start = std::ptr::null_mut();
+        driver!(cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE))?;
+        NonNull::new(start.cast()).ok_or(CudaError::OutOfMemory { asked: bytes, total: 0 })
+    }
+
+    fn mark(&self, queue: Queue) -> Result<Mark, CudaError> {
+        self.enter()?;
+        let mut event = std::ptr::null_mut();
+        let kind = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
+        driver!(cuEventCreate(&raw mut event, kind as u32))?;
+        let mark = event.addr();
+        driver!(cuEventRecord(event, queue as sys::CUstream)).inspect_err(|_| self.unmark(mark))?;
+        Ok(mark)
+    }
+
+    fn has_passed(&self, mark: Mark) -> bool {
+        // SAFETY: as in `driver!`.
+        self.enter().is_ok() && unsafe { sys::cuEventQuery(mark as sys::CUevent) } != CUresult::CUDA_ERROR_NOT_READY
+    }
+
+    fn wait_for(&self, mark: Mark) {
+        // A device that failed does nothing any more, and says so to whoever asks it for work.
+        _ = self.enter().and_then(|()| driver!(cuEventSynchronize(mark as sys::CUevent)));
+    }
+
+    fn unmark(&self, mark: Mark) {
+        _ = self.enter().and_then(|()| driver!(cuEventDestroy_v2(mark as sys::CUevent)));
     }
 
     fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use super::memory::OutOfMemory;
 use super::shared::Shared;
+use crate::backend;
 use crate::device::Device;
 
 /// A block of some backend's memory.
@@ -36,6 +37,36 @@ pub trait Buffer: Any + Send + Sync {
     fn size(&self) -> usize;
 }
 
+/// A block of memory that the CPU can address and that is not the runtime's own: page-locked for a device, say, or a mapped file.
+///
+/// ```
+/// use dispatch_runtime::{HostBuffer, Storage};
+/// use std::ptr::NonNull;
+///
+/// struct Leaked(&'static mut [u64]);
+///
+/// // SAFETY: the numbers are this buffer's alone, and stay where they are.
+/// unsafe impl HostBuffer for Leaked {
+///     fn start(&self) -> NonNull<u8> { NonNull::from(&*self.0).cast() }
+///     fn size(&self) -> usize { size_of_val(self.0) }
+/// }
+///
+/// let storage = Storage::lent(Leaked(Box::leak(Box::new([0; 4]))));
+/// assert!(storage.size() == 32 && storage.lender::<Leaked>().is_some());
+/// ```
+///
+/// # Safety
+///
+/// From [`start`](Self::start) on there are [`size`](Self::size) bytes that are initialised, that can be read and written for as long as
+/// the buffer lives, and that nobody reaches but through the storage. Both answers stay the same.
+pub unsafe trait HostBuffer: Any + Send + Sync {
+    /// The first byte, aligned for whatever the elements will be.
+    fn start(&self) -> NonNull<u8>;
+
+    /// How many bytes it has.
+    fn size(&self) -> usize;
+}
+
 /// Memory with its version and its readers and writer. Cloning a storage shares it.
 ///
 /// ```
@@ -56,6 +87,7 @@ struct Body {
 enum Memory {
     /// As many bytes, behind the body.
     Host(usize),
+    Lent(Box<dyn HostBuffer>),
     Backend(Box<dyn Buffer>),
     /// A shape's: it has a size, a version and an identity, and no bytes.
     Meta(usize),
@@ -75,6 +107,12 @@ impl Storage {
     #[must_use]
     pub fn new(buffer: impl Buffer) -> Self {
         Self::over(Memory::Backend(Box::new(buffer)))
+    }
+
+    /// Takes over memory that the CPU can address.
+    #[must_use]
+    pub fn lent(buffer: impl HostBuffer) -> Self {
+        Self::over(Memory::Lent(Box::new(buffer)))
     }
 
     /// `size` bytes of zeros on the CPU. Where there is no such block the process says how large it should have been, and aborts, as
@@ -133,7 +171,7 @@ impl Storage {
     #[must_use]
     pub fn device(&self) -> Device {
         match &self.0.memory {
-            Memory::Host(_) => Device::CPU,
+            Memory::Host(_) | Memory::Lent(_) => Device::CPU,
             Memory::Backend(buffer) => buffer.device(),
             Memory::Meta(_) => Device::META,
         }
@@ -144,6 +182,7 @@ impl Storage {
     pub fn size(&self) -> usize {
         match &self.0.memory {
             Memory::Host(size) | Memory::Meta(size) => *size,
+            Memory::Lent(buffer) => buffer.size(),
             Memory::Backend(buffer) => buffer.size(),
         }
     }
@@ -158,13 +197,17 @@ impl Storage {
     /// The backend's own type, for its kernels.
     #[must_use]
     pub fn buffer<B: Buffer>(&self) -> Option<&B> {
-        match &self.0.memory {
-            Memory::Host(_) | Memory::Meta(_) => None,
-            Memory::Backend(buffer) => {
-                let buffer: &dyn Any = &**buffer;
-                buffer.downcast_ref()
-            }
-        }
+        let Memory::Backend(buffer) = &self.0.memory else { return None };
+        let buffer: &dyn Any = &**buffer;
+        buffer.downcast_ref()
+    }
+
+    /// What lends this memory, if it is of this type.
+    #[must_use]
+    pub fn lender<B: HostBuffer>(&self) -> Option<&B> {
+        let Memory::Lent(buffer) = &self.0.memory else { return None };
+        let buffer: &dyn Any = &**buffer;
+        buffer.downcast_ref()
     }
 
     /// Whether both are the same memory.
@@ -183,6 +226,7 @@ impl Storage {
     pub(super) fn memory(&self) -> Option<NonNull<u8>> {
         match &self.0.memory {
             Memory::Host(_) => Some(self.0.tail()),
+            Memory::Lent(buffer) => Some(buffer.start()),
             Memory::Backend(_) | Memory::Meta(_) => None,
         }
     }
@@ -199,13 +243,16 @@ impl Storage {
         self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Enters as a reader, unless somebody writes.
+    /// Enters as a reader, unless somebody writes. A device that does is waited for.
     #[inline]
     pub(super) fn enter_read(&self) -> bool {
-        self.0
-            .users
-            .try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1))
-            .is_ok()
+        let enter = || {
+            self.0
+                .users
+                .try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1))
+                .is_ok()
+        };
+        enter() || (backend::finish_transfers(self) && enter())
     }
 
     #[inline]
@@ -213,10 +260,11 @@ impl Storage {
         self.0.users.fetch_sub(1, Ordering::Release);
     }
 
-    /// Enters as the writer, unless somebody reads or writes, and counts the write.
+    /// Enters as the writer, unless somebody reads or writes, and counts the write. A device that does is waited for.
     #[inline]
     pub(super) fn enter_write(&self) -> bool {
-        let entered = self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let enter = || self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let entered = enter() || (backend::finish_transfers(self) && enter());
         if entered {
             // Only the one writer gets here, so nothing is lost between the load and the store.
             self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Release);

@@ -142,6 +142,64 @@ fn what_a_recorded_closure_gives_back_on_its_way_is_there_at_every_replay() {
 }
 
 #[test]
+fn a_recording_keeps_what_its_closure_used() {
+    let Some((cuda, _alone)) = device() else { return };
+    let weight = to(&Tensor::from_slice(&[2.0_f32; 50]), cuda);
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 50]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &weight)).unwrap();
+    drop(weight);
+    let others: Vec<Tensor> = (0..20).map(|_| aten::add(&x, &x, 1.into()).unwrap()).collect();
+    aten::fill__scalar(&mut x, 4.into()).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [8.0; 50]);
+    assert_eq!(numbers(&others[3]), [2.0; 50]);
+}
+
+#[test]
+fn a_closure_may_replace_what_its_first_run_left() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 50]), cuda);
+    let mut kept = None;
+    let graph = Graph::record(cuda, || {
+        let made = aten::add(&x, &x, 1.into())?;
+        let old = kept.replace(made.clone());
+        drop(old);
+        Ok(made)
+    })
+    .unwrap();
+    drop(kept);
+    aten::fill__scalar(&mut x, 6.into()).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [12.0; 50]);
+}
+
+#[test]
+fn a_replay_counts_as_a_write_of_what_its_closure_wrote() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32; 5]), cuda);
+    let mut sum = to(&Tensor::from_slice(&[0.0_f32; 5]), cuda);
+    let (shown, read) = (sum.clone(), x.storage().version());
+    let graph = Graph::record(cuda, || aten::add_(&mut sum, &x, 1.into())).unwrap();
+    assert_eq!(numbers(&shown), [1.0; 5], "the first of two runs computes");
+    let before = shown.storage().version();
+    graph.replay().unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(&shown), [3.0; 5]);
+    assert_eq!((shown.storage().version(), x.storage().version()), (before + 2, read));
+}
+
+#[test]
+fn what_waits_for_the_device_cannot_be_recorded() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
+    let error = Graph::record(cuda, || aten::item(&x)).unwrap_err().to_string();
+    assert!(error.contains("cannot be recorded"), "{error}");
+    let error = Graph::record(cuda, || Graph::record(cuda, || aten::mul(&x, &x))).unwrap_err().to_string();
+    assert!(error.contains("part of another"), "{error}");
+    assert_eq!(numbers(&aten::mul(&x, &x).unwrap()), [1.0]);
+}
+
+#[test]
 fn a_closure_that_fails_leaves_nothing_recorded() {
     let Some((cuda, _alone)) = device() else { return };
     let mut calls = 0;

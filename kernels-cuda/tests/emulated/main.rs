@@ -3,6 +3,7 @@
 
 mod machine;
 mod many;
+mod pinned;
 mod pooling;
 mod sizes;
 mod special;

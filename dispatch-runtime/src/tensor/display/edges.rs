@@ -143,27 +143,13 @@ fn fetched(tensor: &Tensor) -> Result<Tensor> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(from.size()).map_err(Error::kernel)?;
     bytes.resize(from.size(), 0_u8);
-    let reading = Reading::enter(from)?;
+    // A backend may panic; writers are let in again then, too.
+    let held = from.hold_for_reading().map_err(|_| BadArgument::new("self", Problem::InUse))?;
     memory.copy_out(from, &mut bytes)?;
-    drop(reading);
+    drop(held);
     let storage = Storage::try_host(bytes.len())?;
     access::fill(&storage, &bytes);
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
-}
-
-/// Keeps writers out, while a backend that may panic reads.
-struct Reading<'a>(&'a Storage);
-
-impl<'a> Reading<'a> {
-    fn enter(storage: &'a Storage) -> Result<Self> {
-        if storage.enter_read() { Ok(Self(storage)) } else { Err(BadArgument::new("self", Problem::InUse).into()) }
-    }
-}
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.0.leave_read();
-    }
 }
 
 /// In a few words, on one line.

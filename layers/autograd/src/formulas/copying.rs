@@ -30,6 +30,11 @@ fn _to_copy(grad: &Tensor, this: &Outline) -> Result<Tensor> {
     grad.to(this.device())
 }
 
+#[op_grad(aten::_pin_memory)]
+fn _pin_memory(grad: &Tensor) -> Tensor {
+    grad.clone()
+}
+
 #[op_grad(aten::fill_scalar)]
 fn fill_scalar(grad: &Tensor) -> Result<Tensor> {
     grad.zeros_like()

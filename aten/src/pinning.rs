@@ -1,0 +1,66 @@
+//! Pinned memory: the CPU's, and a device reads and writes it by itself, so that a copy need not be waited for.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Backend, BadArgument, Spec};
+
+/// Whether `self` is in pinned memory of `device`, or of any.
+#[op_def("is_pinned(Tensor self, Device? device=None) -> bool")]
+pub fn is_pinned(this: &Tensor, device: Option<Device>) -> Result<bool> {
+    Ok(memories(device)?.iter().any(|memory| memory.is_pinned(this.storage())))
+}
+
+/// `self`, or a copy in pinned memory of `device`, or of the first that has any.
+#[op_def("pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)")]
+pub fn pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
+    if is_pinned(this, device)? { Ok(this.clone()) } else { _pin_memory(this, device) }
+}
+
+/// A copy in pinned memory of `device`, or of the first that has any.
+#[op_def("_pin_memory(Tensor self, Device? device=None) -> Tensor")]
+pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor>;
+
+#[op_impl(_pin_memory, CompositeExplicitAutograd)]
+fn pin_memory_any(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
+    if this.device() != Device::CPU {
+        let expected = "a tensor of the CPU: the memory of other devices cannot be pinned";
+        return Err(BadArgument::value("self", this.device(), expected).into());
+    }
+    let mut pinned = room(Spec::pointwise(&[this], this.dtype())?, &memories(device)?)?;
+    crate::copy_(&mut pinned, this, false)?;
+    Ok(pinned)
+}
+
+/// A tensor of the CPU's in memory that `device` can write by itself, or in any other where it has none.
+pub(crate) fn room_beside(spec: Spec, device: Device) -> Result<Tensor> {
+    match room(spec.clone(), &memories(Some(device))?) {
+        Err(_) => spec.on(Device::CPU),
+        pinned => pinned,
+    }
+}
+
+/// A tensor in the first memory that can be pinned.
+fn room(spec: Spec, memories: &[&'static dyn Backend]) -> Result<Tensor> {
+    let elements = spec.geometry.end().and_then(|end| usize::try_from(end).ok());
+    let size = elements.and_then(|elements| elements.checked_mul(spec.dtype.size())).unwrap_or(usize::MAX);
+    let mut refused = None;
+    for memory in memories {
+        match memory.pinned(size) {
+            Ok(storage) => return Ok(Tensor::new(storage, spec.dtype, spec.geometry)?),
+            Err(error) => refused = Some(error),
+        }
+    }
+    let none = || "no backend of this program can pin memory; link one, or leave the tensor where it is".into();
+    Err(refused.unwrap_or_else(none))
+}
+
+/// Where memory could be pinned: with this device's backend, or with any but those that compute on the CPU itself.
+fn memories(device: Option<Device>) -> Result<Vec<&'static dyn Backend>> {
+    match device {
+        Some(device) => Ok(vec![device.memory()?]),
+        None => Device::linked()
+            .into_iter()
+            .filter(|device| ![Device::CPU, Device::META].contains(device))
+            .map(Device::memory)
+            .collect(),
+    }
+}
