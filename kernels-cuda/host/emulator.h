@@ -19,6 +19,7 @@
 #define __constant__ static
 #define __shared__ static
 #define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
 #define __restrict__
 #define __launch_bounds__(...)
 #define __grid_constant__

@@ -8,10 +8,13 @@ use dispatch_runtime::DType;
 /// The headers that any kernel can include.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("block.cuh", include_str!("../kernels/block.cuh")),
+    ("chance.cuh", include_str!("../kernels/chance.cuh")),
     ("curve.cuh", include_str!("../kernels/curve.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
     ("folds.cuh", include_str!("../kernels/folds.cuh")),
+    ("follows.cuh", include_str!("../kernels/follows.cuh")),
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
+    ("gamma.cuh", include_str!("../kernels/gamma.cuh")),
     ("images.cuh", include_str!("../kernels/images.cuh")),
     ("line.cuh", include_str!("../kernels/line.cuh")),
     ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),

@@ -3,6 +3,7 @@
 
 mod machine;
 mod many;
+mod random;
 mod sizes;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
