@@ -27,7 +27,7 @@ fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Op
         aten::uniform_(&mut numbers, 0.0, 1.0, Some(&generator))?;
         let numbers = numbers.read::<f64>()?;
         let mut positions = out.write::<i64>()?;
-        for (at, (to, number)) in positions.iter_mut().zip(numbers).enumerate() {
+        for (at, (to, number)) in positions.iter_mut().zip(numbers.iter()).enumerate() {
             *to = rows[at / samples].position(*number).cast_signed() as i64;
         }
     } else {

@@ -96,7 +96,7 @@ fn dirichlet_shares_and_dropped_elements_are_those_of_the_cpu() {
     let x = cycle(&[-1.0, 2.0, -3.0], 300, DType::F32);
     agree("rrelu", cuda, &[&x], |x, generator| aten::rrelu(x[0], 0.1.into(), 0.3.into(), true, Some(generator)));
     agree("rrelu_with_noise", cuda, &[&x], |x, generator| {
-        let mut noise = x[0].clone().zeros_like()?;
+        let mut noise = aten::zeros_like(x[0], None, None, None, None, None)?;
         aten::rrelu_with_noise(x[0], &mut noise, 0.1.into(), 0.3.into(), true, Some(generator))?;
         Ok(noise)
     });
