@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, Problem, Spec};
 
 use aten::GROUP;
 
-use crate::copying::{packed, write};
+use crate::copying::{stretched, write};
 use crate::elementwise::DTYPES;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
@@ -217,7 +217,7 @@ fn bernoulli_float_(this: &mut Tensor, p: f64, generator: Option<&Generator>) ->
 
 fn coins_of(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
     aten::check_chances(this, p)?;
-    let chances = packed(&aten::expand(p, this.sizes(), false)?, DType::F64)?;
+    let chances = stretched(p, this, DType::F64)?;
     let dtype = this.dtype();
     filled(this, generator, 4, |launch, grid, to, stream| {
         let site = site!("aten::bernoulli", "p");

@@ -3,9 +3,9 @@
 use dispatch_runtime::prelude::*;
 
 use super::filled;
-use crate::copying::packed;
+use crate::copying::stretched;
 use crate::kernel::{Instances, Kernel};
-use crate::number::FLOATING;
+use crate::number::{FLOATING, is_single};
 use crate::picks::site;
 
 static SHAPED: Kernel = Kernel::new("shaped", include_str!("../../kernels/shaped.cu"), |instances: &mut Instances| {
@@ -18,7 +18,7 @@ crate::known!(SHAPED);
 #[op_impl(aten::poisson, CUDA)]
 fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let mut made = aten::shaped_spec(this)?.on(this.device())?;
-    let (rates, dtype, site) = (numbers(this, &made)?, this.dtype(), site!("aten::poisson", "self"));
+    let (rates, dtype, site) = (stretched(this, &made, DType::F64)?, this.dtype(), site!("aten::poisson", "self"));
     filled(&mut made, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, launch.place(&rates)?, site, launch.faults());
         Ok(launch.run(&SHAPED, "poissons", &[dtype], grid, arguments)?)
@@ -28,8 +28,10 @@ fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
 
 #[op_impl(aten::binomial, CUDA)]
 fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = aten::binomial_spec(count, prob)?.on(count.device())?;
-    let (counts, chances, dtype) = (numbers(count, &made)?, numbers(prob, &made)?, made.dtype());
+    let on = if is_single(count) { prob } else { count };
+    let mut made = aten::binomial_spec(count, prob)?.on(on.device())?;
+    let [counts, chances] = [count, prob].map(|tensor| stretched(tensor, &made, DType::F64));
+    let (counts, chances, dtype) = (counts?, chances?, made.dtype());
     filled(&mut made, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, launch.place(&counts)?, launch.place(&chances)?);
         Ok(launch.run(&SHAPED, "binomials", &[dtype], grid, arguments)?)
@@ -40,7 +42,7 @@ fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Res
 #[op_impl(aten::_standard_gamma, CUDA)]
 fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let mut made = aten::shaped_spec(this)?.on(this.device())?;
-    let (shapes, dtype) = (numbers(this, &made)?, this.dtype());
+    let (shapes, dtype) = (stretched(this, &made, DType::F64)?, this.dtype());
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     filled(&mut made, generator, 1, |launch, grid, to, stream| {
@@ -52,9 +54,4 @@ fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor
 elementwise! {
     _standard_gamma_grad - _standard_gamma_grad_out [F32 F64] (this, output) => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
     _dirichlet_grad - _dirichlet_grad_out [F32 F64] (x, alpha, total) => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
-}
-
-/// The numbers that shape each element.
-fn numbers(tensor: &Tensor, made: &Tensor) -> Result<Tensor> {
-    packed(&aten::expand(tensor, made.sizes(), false)?, DType::F64)
 }

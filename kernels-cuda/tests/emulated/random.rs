@@ -86,6 +86,60 @@ fn shaped_numbers_go_by_sizes_whatever_the_strides() {
 }
 
 #[test]
+fn one_number_of_the_cpu_shapes_all_and_more_are_refused() {
+    let Some((cuda, _alone)) = device() else { return };
+    let (counts, half) = (cycle(&[3.0, 50.0, 700.0], 90, DType::F32), of(&[0.5], DType::F32));
+    let number = aten::view(&half, &[]).unwrap();
+    let seeded = |device: Device| Generator::new(device, 5);
+    let list = |drawn: Tensor| to(&drawn, Device::CPU).to_vec::<f32>().unwrap();
+    let expected = list(aten::binomial(&counts, &number, Some(&seeded(Device::CPU))).unwrap());
+    assert_eq!(list(aten::binomial(&to(&counts, cuda), &number, Some(&seeded(cuda))).unwrap()), expected);
+    let one = aten::view(&of(&[50.0], DType::F32), &[]).unwrap();
+    let chances = cycle(&[0.1, 0.7], 90, DType::F32);
+    let expected = list(aten::binomial(&one, &chances, Some(&seeded(Device::CPU))).unwrap());
+    assert_eq!(list(aten::binomial(&one, &to(&chances, cuda), Some(&seeded(cuda))).unwrap()), expected);
+    let expected = list(aten::bernoulli_tensor(&counts, &number, Some(&seeded(Device::CPU))).unwrap());
+    assert_eq!(list(aten::bernoulli_tensor(&to(&counts, cuda), &number, Some(&seeded(cuda))).unwrap()), expected);
+    for refused in [
+        aten::binomial(&to(&counts, cuda), &half, None),
+        aten::binomial(&counts, &to(&half, cuda), None),
+        aten::bernoulli_tensor(&to(&counts, cuda), &half, None),
+    ] {
+        assert!(refused.unwrap_err().to_string().contains("cuda:0"));
+    }
+}
+
+#[test]
+fn numbers_follow_what_shapes_them_as_on_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let near = |what: &str, dtype: DType, arguments: &[&[f64]], f: &dyn Fn(&[Tensor]) -> Result<Tensor>| {
+        let of = |device: Device| {
+            let arguments: Vec<Tensor> = arguments.iter().map(|values| to(&of(values, dtype), device)).collect();
+            let result = to(&f(&arguments).unwrap(), Device::CPU);
+            aten::to_dtype(&result, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap()
+        };
+        let bound = if dtype == DType::F64 { 1e-9 } else { 1e-6 };
+        for (at, (a, b)) in of(Device::CPU).into_iter().zip(of(cuda)).enumerate() {
+            assert!(
+                (a - b).abs() <= bound * a.abs() || a.is_nan() && b.is_nan(),
+                "{what} of {dtype}, at {at}: {b}, expected {a}"
+            );
+        }
+    };
+    for dtype in [DType::F64, DType::F32] {
+        let shapes = &[1.0, 100.0, 0.1, 2.0, 3e6, 1000.0, 0.7, -1.0];
+        let drawn = &[1.0, 90.0, 1e-6, 9.0, 3.001e6, 1010.0, 0.7, 1.0];
+        near("_standard_gamma_grad", dtype, &[shapes, drawn], &|x| aten::_standard_gamma_grad(&x[0], &x[1]));
+        let (shares, weights, totals) = (
+            &[0.1, 0.5, 0.9, 0.3, 0.01, 0.6],
+            &[0.5, 2.0, 30.0, 0.7, 1.0, 400.0],
+            &[3.0, 4.0, 33.0, 1.7, 100.0, 700.0],
+        );
+        near("_dirichlet_grad", dtype, &[shares, weights, totals], &|x| aten::_dirichlet_grad(&x[0], &x[1], &x[2]));
+    }
+}
+
+#[test]
 fn dirichlet_shares_and_dropped_elements_are_those_of_the_cpu() {
     let Some((cuda, _alone)) = device() else { return };
     let weights = aten::view(&cycle(&[0.5, 1.0, 2.0, 4.5], 40, DType::F64), &[10, 4]).unwrap();
