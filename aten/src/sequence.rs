@@ -176,6 +176,19 @@ fn linspace_tensor_tensor_meta(
     spaced_spec(complex, steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
+#[op_impl(linspace_tensor_tensor, CompositeExplicitAutograd)]
+fn linspace_tensor_tensor_any(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    linspace(number("start", start)?, number("end", end)?, steps, dtype, layout, device, pin_memory)
+}
+
 /// [`linspace`] from a number that is a tensor.
 #[op_def(
     "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -204,6 +217,19 @@ fn linspace_tensor_scalar_meta(
     spaced_spec([one("start", start)?, is_complex_number(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
+#[op_impl(linspace_tensor_scalar, CompositeExplicitAutograd)]
+fn linspace_tensor_scalar_any(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    linspace(number("start", start)?, end, steps, dtype, layout, device, pin_memory)
+}
+
 /// [`linspace`] to a number that is a tensor.
 #[op_def(
     "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -230,6 +256,19 @@ fn linspace_scalar_tensor_meta(
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     spaced_spec([is_complex_number(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+#[op_impl(linspace_scalar_tensor, CompositeExplicitAutograd)]
+fn linspace_scalar_tensor_any(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    linspace(start, number("end", end)?, steps, dtype, layout, device, pin_memory)
 }
 
 /// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
@@ -293,6 +332,20 @@ fn logspace_tensor_tensor_meta(
     spaced_spec(complex, steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
+#[op_impl(logspace_tensor_tensor, CompositeExplicitAutograd)]
+fn logspace_tensor_tensor_any(
+    start: &Tensor,
+    end: &Tensor,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    logspace(number("start", start)?, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
+}
+
 /// [`logspace`] from a number that is a tensor.
 #[op_def(
     "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -321,6 +374,20 @@ fn logspace_tensor_scalar_meta(
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     spaced_spec([one("start", start)?, is_complex_number(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+}
+
+#[op_impl(logspace_tensor_scalar, CompositeExplicitAutograd)]
+fn logspace_tensor_scalar_any(
+    start: &Tensor,
+    end: Scalar,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    logspace(number("start", start)?, end, steps, base, dtype, layout, device, pin_memory)
 }
 
 /// [`logspace`] to a number that is a tensor.
@@ -353,6 +420,20 @@ fn logspace_scalar_tensor_meta(
     spaced_spec([is_complex_number(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
+#[op_impl(logspace_scalar_tensor, CompositeExplicitAutograd)]
+fn logspace_scalar_tensor_any(
+    start: Scalar,
+    end: &Tensor,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<Device>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor> {
+    logspace(start, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
+}
+
 /// Whether a number is complex.
 #[must_use]
 pub const fn is_complex_number(number: Scalar) -> bool {
@@ -365,6 +446,12 @@ pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument>
         0 => Ok(number.dtype().is_complex()),
         rank => Err(BadArgument::rank(argument, rank, "0: one number")),
     }
+}
+
+/// A tensor of one number, as a number.
+fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
+    one(argument, tensor)?;
+    crate::_local_scalar_dense(tensor)
 }
 
 /// What [`linspace`] and [`logspace`] make between numbers of which these are complex.

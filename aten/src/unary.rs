@@ -117,6 +117,16 @@ pub fn digamma(this: &Tensor) -> Result<Tensor>;
 #[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, out = "out")]
 pub fn polygamma(n: i64, this: &Tensor) -> Result<Tensor>;
 
+/// The order of derivatives that there are, as a number to compute with.
+///
+/// # Errors
+///
+/// Where it is below zero.
+pub fn polygamma_order(n: i64) -> Result<f64, BadArgument> {
+    #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
+    if n < 0 { Err(BadArgument::value("n", n, "zero or more")) } else { Ok(n as f64) }
+}
+
 /// [`polygamma`], in place
 #[op_def("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")]
 pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {

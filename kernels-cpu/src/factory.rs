@@ -94,7 +94,7 @@ pub(crate) fn of<T: Element>(elements: &[T], spec: Spec) -> Result<Tensor> {
     Ok(out)
 }
 
-/// A number that an index kernel or a factory was given as a tensor.
+/// A number that an index kernel was given as a tensor.
 pub(crate) fn number(tensor: &Tensor) -> Result<Scalar> {
     let element = if tensor.dtype() == DType::Bool {
         return Ok(Scalar::Bool(crate::moves::packed(tensor, DType::I64)?.read::<i64>()?.first() == Some(&1)));

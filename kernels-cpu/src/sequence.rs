@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Geometry, Layout, Spec};
 
 use crate::compute::Compute;
-use crate::factory::{fill, number, of};
+use crate::factory::{fill, of};
 
 /// Memory for the elements of a list, or the error that there is none.
 fn room<T>(spec: &Spec) -> Result<Vec<T>> {
@@ -86,48 +86,6 @@ fn linspace(
     spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?, None)
 }
 
-#[op_impl(aten::linspace_tensor_tensor, CPU)]
-fn linspace_tensor_tensor(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    _device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::one("start", start)?, aten::one("end", end)?], steps, dtype)?;
-    spaced(number(start)?, number(end)?, spec, None)
-}
-
-#[op_impl(aten::linspace_tensor_scalar, CPU)]
-fn linspace_tensor_scalar(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    _device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex_number(end)], steps, dtype)?;
-    spaced(number(start)?, end, spec, None)
-}
-
-#[op_impl(aten::linspace_scalar_tensor, CPU)]
-fn linspace_scalar_tensor(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    _device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::is_complex_number(start), aten::one("end", end)?], steps, dtype)?;
-    spaced(start, number(end)?, spec, None)
-}
-
 #[op_impl(aten::logspace, CPU)]
 fn logspace(
     start: Scalar,
@@ -140,51 +98,6 @@ fn logspace(
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?, Some(base))
-}
-
-#[op_impl(aten::logspace_tensor_tensor, CPU)]
-fn logspace_tensor_tensor(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    _device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::one("start", start)?, aten::one("end", end)?], steps, dtype)?;
-    spaced(number(start)?, number(end)?, spec, Some(base))
-}
-
-#[op_impl(aten::logspace_tensor_scalar, CPU)]
-fn logspace_tensor_scalar(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    _device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::one("start", start)?, aten::is_complex_number(end)], steps, dtype)?;
-    spaced(number(start)?, end, spec, Some(base))
-}
-
-#[op_impl(aten::logspace_scalar_tensor, CPU)]
-fn logspace_scalar_tensor(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    _device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::spaced_spec([aten::is_complex_number(start), aten::one("end", end)?], steps, dtype)?;
-    spaced(start, number(end)?, spec, Some(base))
 }
 
 #[op_impl(aten::eye_m, CPU)]

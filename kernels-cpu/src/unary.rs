@@ -1,6 +1,6 @@
 //! Elementwise functions of one operand that give numbers with a fraction.
 
-use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Element, Result, Tensor, op_impl};
+use dispatch_runtime::{Complex32, Complex64, DType, Element, Result, Tensor, op_impl};
 
 use crate::compute::{Field, Fraction, narrowed_complex, widened};
 use crate::elementwise::{Lanes, elementwise, forms, fresh, into, loops};
@@ -84,19 +84,14 @@ forms! {
 
 #[op_impl(aten::polygamma, CPU)]
 fn polygamma(n: i64, this: &Tensor) -> Result<Tensor> {
-    let order = order(n)?;
+    let order = aten::polygamma_order(n)?;
     fresh::<aten::polygamma, _>([this], &|dtype, lanes| derivatives(dtype, lanes, order))
 }
 
 #[op_impl(aten::polygamma_out, CPU)]
 fn polygamma_out(n: i64, this: &Tensor, out: &mut Tensor) -> Result<()> {
-    let order = order(n)?;
+    let order = aten::polygamma_order(n)?;
     into::<aten::polygamma, _>(out, [this], &|dtype, lanes| derivatives(dtype, lanes, order))
-}
-
-fn order(n: i64) -> Result<f64, BadArgument> {
-    #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
-    if n < 0 { Err(BadArgument::value("n", n, "zero or more")) } else { Ok(n as f64) }
 }
 
 fn derivatives(dtype: DType, lanes: &mut Lanes<'_, 1>, order: f64) -> Result<(), &'static [DType]> {

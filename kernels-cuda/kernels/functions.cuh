@@ -1,6 +1,7 @@
 // Functions of numbers that C++ does not have, or has otherwise.
 #pragma once
 #include "follows.cuh"
+#include "polynomials.cuh"
 
 #define FUNCTION template <class C> __device__ __forceinline__
 
@@ -101,19 +102,23 @@ FUNCTION C log2_sum(C a, C b) {
     return a == b && is_infinite(a) ? a : most + log1p(exp2(-fabs(a - b))) * C(1.4426950408889634);
 }
 
-// By its recurrence up to where its asymptotic series is exact enough, and by reflection below zero.
-__device__ __forceinline__ double digamma_of(double x) {
-    if (x == 0) return is_minus(x) ? Bounds<double>::most() : Bounds<double>::least();
-    double result = 0;
-    if (x < 0) {
-        double turn = x - trunc(x);
-        if (turn == 0) return Bounds<double>::nan();
-        result = -3.141592653589793 / tan(3.141592653589793 * turn);
-        x = 1 - x;
-    }
-    for (; x < 10; x += 1) result -= 1 / x;
-    double y = 1 / (x * x);
-    double series = y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
-    return result + log(x) - 0.5 / x - series;
+// The next number on the way to another, among those that `T` has: without their sign, bits count them.
+template <class T, class Bits, class C> __device__ __forceinline__ C stepped(C a, C b) {
+    if (is_nan(a) || is_nan(b)) return Bounds<C>::nan();
+    if (a == b) return b;
+    const Bits sign = Bits(Bits(1) << (8 * sizeof(T) - 1));
+    Bits bits = bit_cast<Bits>(as<T>(a));
+    bool up = a < b, zero = a == C(0), away = up == !(bits & sign);
+    bits = zero ? Bits(up ? 1 : sign | 1) : Bits(away ? bits + 1 : bits - 1);
+    return as<C>(bit_cast<T>(bits));
+}
+template <class C> struct Steps;
+template <> struct Steps<float> { typedef u32 bits; };
+template <> struct Steps<double> { typedef u64 bits; };
+// That of a dtype which is computed in `C`.
+FUNCTION C towards(C a, C b, C dtype) {
+    if (dtype == C(F16)) return stepped<f16, unsigned short>(a, b);
+    if (dtype == C(BF16)) return stepped<bf16, unsigned short>(a, b);
+    return stepped<C, typename Steps<C>::bits>(a, b);
 }
 #undef FUNCTION

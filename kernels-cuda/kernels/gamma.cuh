@@ -1,6 +1,62 @@
-// The gamma distribution, in double precision.
+// The gamma function's derivatives, the sums that they are, and its distribution, in double precision.
 #pragma once
 #include "opdispatch.cuh"
+
+// By its recurrence up to where its asymptotic series is exact enough, and by reflection below zero.
+static __device__ __noinline__ double digamma_of(double x) {
+    if (x == 0) return bit_cast<u64>(x) >> 63 ? Bounds<double>::most() : Bounds<double>::least();
+    double result = 0;
+    if (x < 0) {
+        double turn = x - trunc(x);
+        if (turn == 0) return Bounds<double>::nan();
+        result = -3.141592653589793 / tan(3.141592653589793 * turn);
+        x = 1 - x;
+    }
+    for (; x < 10; x += 1) result -= 1 / x;
+    double y = 1 / (x * x);
+    double series = y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
+    return result + log(x) - 0.5 / x - series;
+}
+
+// The sum of the powers with exponent `-s` of `x`, which is above zero, and of all that are whole numbers beyond: term by term up to
+// where the Euler-Maclaurin series holds.
+static __device__ __noinline__ double zeta_above(double s, double x) {
+    // PyTorch knows neither limit.
+    if (x == Bounds<double>::most() || (s == Bounds<double>::most() && x > 1)) return Bounds<double>::nan();
+    // Beyond 171 there are no factorials to multiply the sum with.
+    double sum = 0, start = 10 + fmin(s, 171.0);
+    for (; x < start; x += 1) sum += pow(x, -s);
+    double term = pow(x, -s);
+    if (term == 0) return sum;
+    sum += term * (x / (s - 1) + 0.5);
+    const double series[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000};
+    double rising = term * s / x, next = s + 1;
+    for (double factor : series) {
+        sum += factor * rising;
+        rising *= next * (next + 1) / (x * x);
+        next += 2;
+    }
+    return sum;
+}
+
+// Hurwitz' zeta function. What lies below zero is as much of the same sum from above.
+static __device__ __noinline__ double zeta_of(double s, double x) {
+    if (s < 1) return Bounds<double>::nan();
+    // A pole is one beside a NaN too.
+    if (s == 1 || (x <= 0 && (x == floor(x) || s == Bounds<double>::most()))) return Bounds<double>::most();
+    if (x < 0 && fmod(s, 1.0) != 0) return Bounds<double>::nan();
+    if (x > 0) return zeta_above(s, x);
+    double fraction = fmod(-x, 1.0), sign = fmod(s, 2.0) == 0 ? 1 : -1;
+    return sign * (zeta_above(s, fraction) - zeta_above(s, 1 - x)) + zeta_above(s, 1 - fraction);
+}
+
+// The derivative of this order of digamma.
+static __device__ __noinline__ double polygamma_of(double order, double x) {
+    if (order == 0) return digamma_of(x);
+    // PyTorch knows the limits of this one, and takes all others for sums like any.
+    if (order == 1 && fabs(x) == Bounds<double>::most()) return x > 0 ? 0 : Bounds<double>::nan();
+    return (fmod(order, 2.0) == 0 ? -1 : 1) * tgamma(order + 1) * zeta_of(order + 1, x);
+}
 
 // What of a distribution is below a number, and what is above.
 struct Shares {

@@ -1,12 +1,16 @@
 #include "images.cuh"
 
-enum { WINDOWS, ADAPTIVE };
+enum { WINDOWS, ADAPTIVE, RANDOM };
 
-// Which parts of images are pooled: those under a window at its places, or as many of about one size as there are places.
+// Which parts of images are pooled: those under a window at its places, as many of about one size as there are places, or as many of one
+// size about equally far apart, which begin where random numbers say.
 struct Parts {
     Window window;
     i64 divisor;
     u32 kind, counts_padding;
+    // One for each dimension of each image, and how many dimensions there are.
+    const void *samples;
+    u32 dtype, rank;
 };
 
 // A part in one dimension, and how many elements count in it.
@@ -16,8 +20,28 @@ struct Span {
     __device__ __forceinline__ bool is_empty() const { return start >= end; }
 };
 
-__device__ __forceinline__ Span span(const Parts &parts, const Images &in, const Images &out, int dim, u32 place) {
+// Where a part at random begins, rounded as PyTorch does. The last one is at the end.
+template <class C> __device__ __forceinline__ i64 random_start(C sample, i64 last, u32 count, u32 place) {
+    if (place + 1 == count) return last;
+    C apart = C(last) / C(count - 1);
+    i64 start = i64((C(place) + sample) * apart) - i64(sample * apart);
+    return at_least(0, at_most(start, last));
+}
+
+__device__ __forceinline__ Span span(const Parts &parts, const Images &in, const Images &out, int dim, const Spot &spot) {
     i64 size = in.size(dim);
+    u32 place = spot.at[dim];
+    if (parts.kind == RANDOM) {
+        u64 image = u64(spot.batch) * out.channels.by + spot.channel;
+        // Images have the number of their last dimension first, and volumes that of their first.
+        u64 at = image * parts.rank + (parts.rank == 2 ? 2 - dim : dim);
+        const u8 *sample = (const u8 *)parts.samples + at * size_of(parts.dtype);
+        i64 kernel = parts.window.kernel[dim], last = size - kernel;
+        u32 count = out.sizes[dim].by;
+        i64 start = parts.dtype == F64 ? random_start(*(const double *)sample, last, count, place)
+                                       : random_start(load<float>(sample, parts.dtype), last, count, place);
+        return {i32(start), i32(start + kernel), 1, kernel};
+    }
     if (parts.kind == ADAPTIVE) {
         u64 count = out.sizes[dim].by;
         i64 start = u64(place) * size / count, end = ((u64(place) + 1) * size + count - 1) / count;
@@ -33,8 +57,8 @@ __device__ __forceinline__ Span span(const Parts &parts, const Images &in, const
 
 struct Box {
     Span deep, down, across;
-    __device__ __forceinline__ Box(const Parts &parts, const Images &in, const Images &out, u32 plane, u32 row, u32 column)
-        : deep(span(parts, in, out, 0, plane)), down(span(parts, in, out, 1, row)), across(span(parts, in, out, 2, column)) {}
+    __device__ __forceinline__ Box(const Parts &parts, const Images &in, const Images &out, const Spot &place)
+        : deep(span(parts, in, out, 0, place)), down(span(parts, in, out, 1, place)), across(span(parts, in, out, 2, place)) {}
     __device__ __forceinline__ bool is_empty() const { return deep.is_empty() || down.is_empty() || across.is_empty(); }
     __device__ __forceinline__ i64 counts(const Parts &parts) const {
         return parts.divisor ? parts.divisor : deep.counts * down.counts * across.counts;
@@ -52,7 +76,7 @@ __global__ void __launch_bounds__(256) largest(u64 count, T *out, i64 *found, co
     u64 number = thread_number();
     if (number >= count) return;
     Spot spot = results.spot(number);
-    Box box(parts, images, results, spot.at[0], spot.at[1], spot.at[2]);
+    Box box(parts, images, results, spot);
     const T *image = in + images.image(spot);
     i64 height = images.size(1), width = images.size(2), area = images.size(0) * height * width;
     i64 best = at_most((box.deep.start * height + box.down.start) * width + box.across.start, area - 1);
@@ -78,6 +102,11 @@ struct Places3 {
             i64 at = spot.at[dim], count = out.size(dim), size = in.size(dim), from, to;
             if (parts.kind == ADAPTIVE) {
                 from = at * count / size, to = ((at + 1) * count + size - 1) / size - 1;
+            } else if (parts.kind == RANDOM) {
+                // A part begins less than an element before or behind where it would if all were equally far apart.
+                i64 kernel = parts.window.kernel[dim], last = size - kernel;
+                from = last ? (at - kernel) * (count - 1) / last - 1 : 0, to = last ? (at + 1) * (count - 1) / last + 1 : 0;
+                from = at_least(from, 0);
             } else {
                 i64 stride = parts.window.stride[dim], reach = (parts.window.kernel[dim] - 1) * parts.window.dilation[dim];
                 i64 end = at + parts.window.padding[dim], begin = end - reach;
@@ -85,6 +114,12 @@ struct Places3 {
             }
             first[dim] = i32(from), last[dim] = i32(at_most(to, count - 1));
         }
+    }
+    __device__ __forceinline__ bool have(const Spot &place) const {
+        bool all = true;
+#pragma unroll
+        for (int dim = 0; dim < 3; dim++) all = all && i32(place.at[dim]) >= first[dim] && i32(place.at[dim]) <= last[dim];
+        return all;
     }
     template <class Visit> __device__ __forceinline__ void each(Visit visit) const {
         for (i32 plane = first[0]; plane <= last[0]; plane++)
@@ -125,11 +160,7 @@ template <class Half> __device__ __forceinline__ void add(Half *at, Half x) {
     }
 }
 
-__device__ __forceinline__ bool holds(const Span &span, i64 place) {
-    return place >= span.start && place < span.end && (place - span.start) % span.step == 0;
-}
-
-// The slopes of places whose index is not under their window: none that a maximum was found at, but somebody may say so.
+// The slopes of places that the element at their index does not ask: none that a maximum was found at, but somebody may say so.
 template <class T>
 __global__ void __launch_bounds__(256) to_elsewhere(u64 count, T *out, const T *grad, const i64 *found, Images images, Images results,
                                                     Images indices, Parts parts, Fault *fault, u32 site) {
@@ -138,10 +169,9 @@ __global__ void __launch_bounds__(256) to_elsewhere(u64 count, T *out, const T *
     Spot spot = results.spot(number);
     i64 at = found[indices.place(spot)], width = images.size(2), area = i64(images.size(1)) * width, all = images.size(0) * area;
     if (at < 0 || at >= all) return report(fault, site, INDEX_OUT_OF_RANGE, at, all);
-    i64 plane = at / area, row = at % area / width, column = at % width;
-    Box box(parts, images, results, spot.at[0], spot.at[1], spot.at[2]);
-    if (holds(box.deep, plane) && holds(box.down, row) && holds(box.across, column)) return;
-    add(out + images.image(spot) + images.inside(i32(plane), i32(row), i32(column)), grad[results.place(spot)]);
+    Spot here = {spot.batch, spot.channel, {u32(at / area), u32(at % area / width), u32(at % width)}};
+    if (Places3(parts, images, results, here).have(spot)) return;
+    add(out + images.place(here), grad[results.place(spot)]);
 }
 
 template <class T>
@@ -149,7 +179,7 @@ __global__ void __launch_bounds__(256) average(u64 count, T *out, const T *in, I
     u64 number = thread_number();
     if (number >= count) return;
     Spot spot = results.spot(number);
-    Box box(parts, images, results, spot.at[0], spot.at[1], spot.at[2]);
+    Box box(parts, images, results, spot);
     const T *image = in + images.image(spot);
     added_t<T> sum = 0;
     box.each([&](i32 plane, i32 row, i32 column) { sum += as<added_t<T>>(image[images.inside(plane, row, column)]); });
@@ -164,7 +194,7 @@ __global__ void __launch_bounds__(256) to_all(u64 count, T *out, const T *grad, 
     const T *slopes = grad + results.image(spot);
     added_t<T> sum = 0;
     Places3(parts, images, results, spot).each([&](i32 plane, i32 row, i32 column) {
-        Box box(parts, images, results, plane, row, column);
+        Box box(parts, images, results, {spot.batch, spot.channel, {u32(plane), u32(row), u32(column)}});
         bool inside = i32(spot.at[0]) >= box.deep.start && i32(spot.at[0]) < box.deep.end && i32(spot.at[1]) >= box.down.start &&
                       i32(spot.at[1]) < box.down.end && i32(spot.at[2]) >= box.across.start && i32(spot.at[2]) < box.across.end;
         if (inside) sum += as<added_t<T>>(slopes[results.inside(plane, row, column)]) / added_t<T>(box.counts(parts));

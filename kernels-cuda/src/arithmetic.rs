@@ -1,6 +1,8 @@
 //! Elementwise arithmetic of several operands.
 
-use dispatch_runtime::Scalar;
+use dispatch_runtime::{Result, Scalar, Tensor, op_impl, result_dtype};
+
+use crate::elementwise::fresh;
 
 elementwise! {
     add add_ add_out [F32 F64 I32 I64] (this, other; alpha: Scalar) if aten::check_alpha => |a, b| "return a + b * alpha;";
@@ -18,4 +20,15 @@ elementwise! {
     copysign copysign_ copysign_out [F32 F64] (this, other) => |a, b| "return copysign(a, b);";
     gcd gcd_ gcd_out [I64] (this, other) => |a, b| "for (; b; ) { C rest = left_over(a, b); a = b; b = rest; } return magnitude(a);";
     lcm lcm_ lcm_out [I64] (this, other) => |a, b| "C x = a, y = b; for (; y; ) { C rest = left_over(x, y); x = y; y = rest; } return x == 0 ? x : magnitude(C(a / x * b));";
+}
+
+loops! {
+    NEXTAFTER nextafter [F32 F64] |a, b; dtype| "return towards(a, b, dtype);";
+}
+
+/// The next number is that of the dtype, not of the type that it is computed in.
+#[op_impl(aten::nextafter, CUDA)]
+fn nextafter(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let dtype = result_dtype([this, other]);
+    fresh::<aten::nextafter, _>(&NEXTAFTER, [this, other], &[i64::from(dtype as u8).into()])
 }

@@ -1,14 +1,14 @@
-//! Maxima and averages of parts of images: what is under a window, and parts that adapt.
+//! Maxima and averages of parts of images: what is under a window, parts that adapt, and windows at random places.
 //!
 //! A thread computes an element of the result. A gradient goes the same way: each element of an image asks the places whose parts it is
 //! in, so that no two threads write one element, and sums have an order.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
+use dispatch_runtime::{DType, Dims, MemoryFormat, Spec};
 
 use crate::images::{Images, Window};
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
+use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::picks::site;
@@ -27,25 +27,52 @@ crate::known!(POOLING);
 struct Parts {
     window: Window,
     divisor: i64,
-    adaptive: u32,
+    kind: u32,
     counts_padding: u32,
+    samples: Place,
+    dtype: u32,
+    rank: u32,
 }
 
 impl Parameter for Parts {}
 
+/// What parts there are, by their numbers in the kernels.
+#[derive(Clone, Copy)]
+enum Kind {
+    Windows,
+    Adaptive,
+    Random,
+}
+
 impl Parts {
+    fn new(window: &aten::Window, kind: Kind) -> Self {
+        let window = Window::of(window);
+        Self { window, divisor: 0, kind: kind as u32, counts_padding: 1, samples: Place::NULL, dtype: 0, rank: 0 }
+    }
+
     fn of_window(pooling: &aten::Pooling) -> Self {
-        Self { window: Window::of(&pooling.window), divisor: 0, adaptive: 0, counts_padding: 1 }
+        Self::new(&pooling.window, Kind::Windows)
     }
 
     fn adaptive(rank: usize) -> Self {
-        let one = aten::Window {
-            kernel: [1].repeat(rank).into(),
-            stride: [1].repeat(rank).into(),
-            padding: [0].repeat(rank).into(),
-            dilation: [1].repeat(rank).into(),
-        };
-        Self { window: Window::of(&one), divisor: 0, adaptive: 1, counts_padding: 1 }
+        Self::side_by_side(&[1; 3][..rank], Kind::Adaptive)
+    }
+
+    fn random(pooling: &aten::Fractional) -> Self {
+        Self::side_by_side(&pooling.kernel, Kind::Random)
+    }
+
+    fn side_by_side(kernel: &[i64], kind: Kind) -> Self {
+        let each = |number: i64| Dims::from_elem(number, kernel.len());
+        let window =
+            aten::Window { kernel: Dims::from_slice(kernel), stride: each(1), padding: each(0), dilation: each(1) };
+        Self::new(&window, kind)
+    }
+
+    /// Where parts begin follows from these, which lie side by side.
+    fn from_samples(self, samples: &Tensor) -> Result<Self> {
+        let (place, rank) = (Launch::on(samples)?.place(samples)?, samples.sizes().last().copied().unwrap_or(0));
+        Ok(Self { samples: place, dtype: samples.dtype() as u32, rank: u32::try_from(rank).unwrap_or(0), ..self })
     }
 
     fn counting(self, padding: bool, divisor: Option<i64>) -> Self {
@@ -164,6 +191,46 @@ pools! {
     _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward;
     3 max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
+}
+
+macro_rules! fractional_pools {
+    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$pool, CUDA)]
+        fn $pool(
+            this: &Tensor,
+            kernel_size: &[i64],
+            output_size: &[i64],
+            random_samples: &Tensor,
+        ) -> Result<(Tensor, Tensor)> {
+            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
+            pooling.check_samples(this, random_samples)?;
+            check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
+            let samples = aten::contiguous(random_samples, MemoryFormat::Contiguous)?;
+            let parts = Parts::random(&pooling).from_samples(&samples)?;
+            largest($rank, this, &Spec::contiguous(this.dtype(), &pooling.sizes), parts)
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            kernel_size: &[i64],
+            output_size: &[i64],
+            indices: &Tensor,
+        ) -> Result<Tensor> {
+            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
+            aten::check_gradient(grad_output, this, &pooling.sizes)?;
+            aten::check_indices(this, indices, &pooling.sizes)?;
+            check_dtype(aten::$backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
+            let spec = Spec::contiguous(this.dtype(), this.sizes());
+            to_largest($rank, grad_output, spec, indices, Parts::random(&pooling))
+        }
+    )*};
+}
+
+fractional_pools! {
+    2 fractional_max_pool2d fractional_max_pool2d_backward;
+    3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
 fn largest(rank: usize, this: &Tensor, spec: &Spec, parts: Parts) -> Result<(Tensor, Tensor)> {

@@ -6,6 +6,7 @@ use crate::elementwise::{fresh, in_place, into, part};
 
 elementwise! {
     neg neg_ neg_out [F32 F64 I32 I64] (this) if aten::check_negation => |x| "return -x;";
+    conj_physical conj_physical_ conj_physical_out [F32 F64 I32 I64] (this) => |x| "return x;";
     abs abs_ abs_out [F32 F64 I32 I64] (this) => |x| "return magnitude(x);";
     sign sign_ sign_out [F32 F64 I32 I64] (this) => |x| "return direction(x);";
     sgn sgn_ sgn_out [F32 F64 I64] (this) => |x| "return direction(x);";

@@ -7,6 +7,7 @@ use dispatch_runtime::DType;
 
 /// The headers that any kernel can include.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("bessel.cuh", include_str!("../kernels/bessel.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("chance.cuh", include_str!("../kernels/chance.cuh")),
     ("curve.cuh", include_str!("../kernels/curve.cuh")),
@@ -18,6 +19,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("images.cuh", include_str!("../kernels/images.cuh")),
     ("line.cuh", include_str!("../kernels/line.cuh")),
     ("opdispatch.cuh", include_str!("../kernels/opdispatch.cuh")),
+    ("polynomials.cuh", include_str!("../kernels/polynomials.cuh")),
     ("prefix.cuh", include_str!("../kernels/prefix.cuh")),
     ("rank.cuh", include_str!("../kernels/rank.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),

@@ -40,6 +40,7 @@ elementwise! {
 
 loops! {
     LOGIT logit [F32 F64] |x; low, high| "C y = x < low ? low : smaller(x, high); return log(y / (C(1) - y));";
+    POLYGAMMA polygamma [F32 F64] |x; order| "return C(polygamma_of(double(order), double(x)));";
 }
 
 /// What is beyond an end stays there, so that it becomes NaN.
@@ -61,4 +62,14 @@ fn logit_(this: &mut Tensor, eps: Option<f64>) -> Result<()> {
 #[op_impl(aten::logit_out, CUDA)]
 fn logit_out(this: &Tensor, eps: Option<f64>, out: &mut Tensor) -> Result<()> {
     into::<aten::logit, _>(&LOGIT, out, [this], &ends(eps))
+}
+
+#[op_impl(aten::polygamma, CUDA)]
+fn polygamma(n: i64, this: &Tensor) -> Result<Tensor> {
+    fresh::<aten::polygamma, _>(&POLYGAMMA, [this], &[aten::polygamma_order(n)?.into()])
+}
+
+#[op_impl(aten::polygamma_out, CUDA)]
+fn polygamma_out(n: i64, this: &Tensor, out: &mut Tensor) -> Result<()> {
+    into::<aten::polygamma, _>(&POLYGAMMA, out, [this], &[aten::polygamma_order(n)?.into()])
 }

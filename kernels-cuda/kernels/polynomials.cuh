@@ -1,0 +1,85 @@
+// Orthogonal polynomials of any degree, in double precision.
+//
+// Each follows from the two of lower degree. Where that would take too long, there are closed or asymptotic forms. A degree counts as the
+// integer that it begins with; one below zero gives 0.
+#pragma once
+#include "bessel.cuh"
+
+// Beyond these degrees, recurrences give way.
+const double FAR_DEGREE = 1000, FARTHEST_DEGREE = 1e6;
+
+// From the polynomials of degree 0, which is 1, and 1 up to that of degree `n`.
+template <class Next> __device__ __forceinline__ double climb(double n, double first, Next next) {
+    if (n == 0) return 1;
+    double before = 1, last = first;
+    for (double k = 1; k < n && last == last; k += 1) {
+        double more = next(k, last, before);
+        before = last, last = more;
+    }
+    return last;
+}
+
+// The Chebyshev polynomials, which differ in where they begin.
+enum Chebyshev { FIRST_KIND, SECOND_KIND, THIRD_KIND, FOURTH_KIND };
+
+// Of an argument that is not negative.
+static __device__ __noinline__ double chebyshev_above(Chebyshev kind, double x, double n) {
+    if (x == 1) return kind == SECOND_KIND ? n + 1 : kind == FOURTH_KIND ? 2 * n + 1 : 1;
+    bool inside = x < 1;
+    if (inside ? n <= 8 : !(n > FAR_DEGREE)) {
+        double twice = 2 * x, first = kind == FIRST_KIND ? x : kind == SECOND_KIND ? twice : kind == THIRD_KIND ? twice - 1 : twice + 1;
+        return climb(n, first, [=](double, double last, double before) { return twice * last - before; });
+    }
+    double angle = inside ? acos(x) : acosh(x);
+    auto even = [=](double turn) { return inside ? cos(turn) : cosh(turn); };
+    auto odd = [=](double turn) { return inside ? sin(turn) : sinh(turn); };
+    switch (kind) {
+    case FIRST_KIND: return even(n * angle);
+    case SECOND_KIND: return odd((n + 1) * angle) / odd(angle);
+    case THIRD_KIND: return even((n + 0.5) * angle) / even(0.5 * angle);
+    default: return odd((n + 0.5) * angle) / odd(0.5 * angle);
+    }
+}
+
+static __device__ __forceinline__ double chebyshev(Chebyshev kind, double x, double degree) {
+    double n = trunc(degree);
+    if (!(n >= 0)) return 0;
+    if (!(x < 0)) return chebyshev_above(kind, x, n);
+    // On the other side of zero it is this one, but for the sign.
+    Chebyshev mirrored = kind == THIRD_KIND ? FOURTH_KIND : kind == FOURTH_KIND ? THIRD_KIND : kind;
+    double y = chebyshev_above(mirrored, -x, n);
+    return fmod(n, 2.0) == 0 ? y : -y;
+}
+
+// Hermite's polynomials, whose leading coefficients are powers of `scale`, 1 or 2. Their highest degrees leave every type.
+static __device__ __noinline__ double hermite(double scale, double x, double degree) {
+    double n = trunc(degree);
+    if (!(n >= 0)) return 0;
+    if (n > FAR_DEGREE) return Bounds<double>::nan();
+    return climb(n, scale * x, [=](double k, double last, double before) { return scale * (x * last - k * before); });
+}
+
+// The Bessel function of `2 sqrt(square)`: the modified one below zero.
+static __device__ __forceinline__ double bessel_of_square(double square) {
+    double x = 2 * sqrt(fabs(square));
+    return square < 0 ? bessel_i0(x, SCALED) * exp(x) : j0(x);
+}
+
+static __device__ __noinline__ double laguerre(double x, double degree) {
+    double n = trunc(degree);
+    if (!(n >= 0)) return 0;
+    if (n > FARTHEST_DEGREE) return exp(0.5 * x) * bessel_of_square((n + 0.5) * x);
+    return climb(n, 1 - x, [=](double k, double last, double before) { return ((2 * k + 1 - x) * last - k * before) / (k + 1); });
+}
+
+static __device__ __noinline__ double legendre(double x, double degree) {
+    double n = trunc(degree);
+    if (!(n >= 0)) return 0;
+    if (!(n > FARTHEST_DEGREE))
+        return climb(n, x, [=](double k, double last, double before) { return ((2 * k + 1) * x * last - k * before) / (k + 1); });
+    double size = fabs(x), sign = x < 0 && fmod(n, 2.0) != 0 ? -1 : 1;
+    bool inside = size < 1;
+    double angle = inside ? acos(size) : acosh(size), stretch = inside ? sin(angle) : sinh(angle);
+    double square = inside ? angle * angle : -angle * angle, scale = angle == 0 ? 1 : sqrt(angle / stretch);
+    return sign * scale * bessel_of_square(0.25 * (n + 0.5) * (n + 0.5) * square);
+}
