@@ -3,13 +3,12 @@
 
 // Rows of weights. Those of a row are added up in pieces, and then the pieces are, so that neither takes long.
 struct Rows {
-    static const u64 PIECE = 256;
-    u64 count, width;
+    u64 count, width, piece;
     u32 site;
     Fault *fault;
-    __device__ __forceinline__ u64 pieces() const { return (width - 1) / PIECE + 1; }
+    __device__ __forceinline__ u64 pieces() const { return (width - 1) / piece + 1; }
     // Where in a row a piece ends.
-    __device__ __forceinline__ u64 end(u64 piece) const { return piece + 1 < pieces() ? (piece + 1) * PIECE : width; }
+    __device__ __forceinline__ u64 end(u64 at) const { return at + 1 < pieces() ? (at + 1) * piece : width; }
     __device__ __forceinline__ double checked(double weight) const {
         if (!(weight >= 0 && weight < Bounds<double>::most())) report_number(fault, site, weight, 0);
         return weight;
@@ -23,7 +22,7 @@ __global__ void __launch_bounds__(256) within_pieces(const double *__restrict__ 
     u64 end = row * rows.width + rows.end(piece);
     double sum = 0;
 #pragma unroll 8
-    for (u64 i = row * rows.width + piece * Rows::PIECE; i < end; i++) within[i] = sum += rows.checked(weights[i]);
+    for (u64 i = row * rows.width + piece * rows.piece; i < end; i++) within[i] = sum += rows.checked(weights[i]);
 }
 
 // What comes before each piece, and before the end: a row to a thread.
@@ -63,7 +62,7 @@ __global__ void __launch_bounds__(256) again(i64 *out, Stream stream, const doub
         // Rounding must not lead to the end.
         if (!(point < all)) point = 0;
         u64 piece = leading(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
-        u64 first = piece * Rows::PIECE;
+        u64 first = piece * rows.piece;
         return i64(first + leading(rows.end(piece) - 1 - first, [=](u64 i) { return starts[piece] + sums[first + i] <= point; }));
     });
 }

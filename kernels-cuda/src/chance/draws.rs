@@ -19,16 +19,13 @@ static DRAWS: Kernel = Kernel::new("draws", include_str!("../../kernels/draws.cu
 });
 crate::known!(DRAWS);
 
-/// `Rows::PIECE` of the kernels.
-const PIECE: i64 = 256;
-const _: () = assert!(PIECE as usize == aten::PIECE);
-
 /// `struct Rows` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Rows {
     count: i64,
     width: i64,
+    piece: i64,
     site: Site,
     fault: Place,
 }
@@ -39,11 +36,12 @@ impl Rows {
     fn of(weights: &Tensor, launch: Launch) -> Self {
         let width = weights.sizes().last().copied().unwrap_or(1).max(1);
         let count = weights.geometry().count() / width;
-        Self { count, width, site: site!("aten::multinomial", "self"), fault: launch.faults() }
+        let piece = i64::try_from(aten::PIECE).unwrap_or(1);
+        Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.faults() }
     }
 
     fn pieces(&self) -> i64 {
-        (self.width - 1) / PIECE + 1
+        (self.width - 1) / self.piece + 1
     }
 }
 
@@ -51,14 +49,18 @@ impl Rows {
 fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {
     let spec = aten::multinomial_spec(this, num_samples, replacement)?;
     let weights = packed(this, DType::F64)?;
-    let draw = if replacement { again } else { once };
-    draw(&weights, spec, num_samples, generator)
+    if replacement {
+        let mut out = spec.on(this.device())?;
+        again(&mut out, &weights, num_samples, generator)?;
+        return Ok(out);
+    }
+    let positions = once(&weights, num_samples, generator)?;
+    Ok(positions.restride(Geometry::contiguous(spec.geometry.sizes()))?)
 }
 
 /// Where numbers fall among the running sums of the weights.
-fn again(weights: &Tensor, spec: Spec, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut out = spec.on(weights.device())?;
-    filled(&mut out, generator, 2, |launch, grid, to, stream| {
+fn again(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
+    filled(out, generator, 2, |launch, grid, to, stream| {
         let rows = Rows::of(weights, launch);
         let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
         let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
@@ -67,12 +69,11 @@ fn again(weights: &Tensor, spec: Spec, samples: i64, generator: Option<&Generato
         launch.run(&DRAWS, "within_pieces", &[], pieces, (from, within, rows))?;
         launch.run(&DRAWS, "before_pieces", &[], Grid::cover(rows.count), (within, before, rows))?;
         Ok(launch.run(&DRAWS, "again", &[], grid, (to, stream, within, before, samples, rows))?)
-    })?;
-    Ok(out)
+    })
 }
 
 /// The positions whose turn comes first, if each waits for a time with its weight as the rate.
-fn once(weights: &Tensor, spec: Spec, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
+fn once(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
     filled(&mut times, generator, 2, |launch, grid, to, stream| {
         let arguments = (to, stream, launch.place(weights)?, Rows::of(weights, launch));
@@ -82,5 +83,5 @@ fn once(weights: &Tensor, spec: Spec, samples: i64, generator: Option<&Generator
     let launch = Launch::on(&first)?;
     let rows = Rows::of(weights, launch);
     launch.run(&DRAWS, "weighed", &[], Grid::cover(rows.count), (launch.place(&first)?, samples, rows))?;
-    Ok(positions.restride(Geometry::contiguous(spec.geometry.sizes()))?)
+    Ok(positions)
 }

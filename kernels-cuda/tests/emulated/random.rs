@@ -186,6 +186,10 @@ fn positions_are_those_of_the_cpu() {
             }
         }
     }
+    for replacement in [true, false] {
+        let none = to(&aten::view(&weights(0), &[0, 5]).unwrap(), cuda);
+        assert_eq!(aten::multinomial(&none, 3, replacement, None).unwrap().sizes(), [0, 3]);
+    }
     let turned = aten::transpose_int(&aten::view(&weights(3000), &[1000, 3]).unwrap(), 0, 1).unwrap();
     agree("multinomial", cuda, &[&turned], |x, generator| aten::multinomial(x[0], 70, true, Some(generator)));
 }
