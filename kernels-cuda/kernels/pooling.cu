@@ -3,14 +3,11 @@
 enum { WINDOWS, ADAPTIVE, RANDOM };
 
 // Which parts of images are pooled: those under a window at its places, as many of about one size as there are places, or as many of one
-// size about equally far apart, which begin where random numbers say.
+// size that begin where random numbers say.
 struct Parts {
     Window window;
     i64 divisor;
     u32 kind, counts_padding;
-    // One for each dimension of each image, and how many dimensions there are.
-    const void *samples;
-    u32 dtype, rank;
 };
 
 // A part in one dimension, and how many elements count in it.
@@ -20,28 +17,8 @@ struct Span {
     __device__ __forceinline__ bool is_empty() const { return start >= end; }
 };
 
-// Where a part at random begins, rounded as PyTorch does. The last one is at the end.
-template <class C> __device__ __forceinline__ i64 random_start(C sample, i64 last, u32 count, u32 place) {
-    if (place + 1 == count) return last;
-    C apart = C(last) / C(count - 1);
-    i64 start = i64((C(place) + sample) * apart) - i64(sample * apart);
-    return at_least(0, at_most(start, last));
-}
-
-__device__ __forceinline__ Span span(const Parts &parts, const Images &in, const Images &out, int dim, const Spot &spot) {
+__device__ __forceinline__ Span span(const Parts &parts, const Images &in, const Images &out, int dim, u32 place) {
     i64 size = in.size(dim);
-    u32 place = spot.at[dim];
-    if (parts.kind == RANDOM) {
-        u64 image = u64(spot.batch) * out.channels.by + spot.channel;
-        // Images have the number of their last dimension first, and volumes that of their first.
-        u64 at = image * parts.rank + (parts.rank == 2 ? 2 - dim : dim);
-        const u8 *sample = (const u8 *)parts.samples + at * size_of(parts.dtype);
-        i64 kernel = parts.window.kernel[dim], last = size - kernel;
-        u32 count = out.sizes[dim].by;
-        i64 start = parts.dtype == F64 ? random_start(*(const double *)sample, last, count, place)
-                                       : random_start(load<float>(sample, parts.dtype), last, count, place);
-        return {i32(start), i32(start + kernel), 1, kernel};
-    }
     if (parts.kind == ADAPTIVE) {
         u64 count = out.sizes[dim].by;
         i64 start = u64(place) * size / count, end = ((u64(place) + 1) * size + count - 1) / count;
@@ -55,10 +32,23 @@ __device__ __forceinline__ Span span(const Parts &parts, const Images &in, const
     return {i32(start), i32(end), i32(at_most(dilation, 0x7fffffff)), parts.counts_padding ? counts : at_least(end - start, 0)};
 }
 
+// One of those that are about equally far apart, rounded as PyTorch does. The last is at the end.
+template <class T> __device__ __forceinline__ Span random_span(i64 kernel, const T *sample, i64 size, u32 count, u32 place) {
+    typedef compute_t<T> C;
+    i64 last = size - kernel, start = last;
+    if (place + 1 < count) {
+        C apart = C(last) / C(count - 1), first = as<C>(*sample);
+        start = i64((C(place) + first) * apart) - i64(first * apart);
+        start = at_least(0, at_most(start, last));
+    }
+    return {i32(start), i32(start + kernel), 1, kernel};
+}
+
 struct Box {
     Span deep, down, across;
-    __device__ __forceinline__ Box(const Parts &parts, const Images &in, const Images &out, const Spot &place)
-        : deep(span(parts, in, out, 0, place)), down(span(parts, in, out, 1, place)), across(span(parts, in, out, 2, place)) {}
+    __device__ __forceinline__ Box(const Parts &parts, const Images &in, const Images &out, u32 plane, u32 row, u32 column)
+        : deep(span(parts, in, out, 0, plane)), down(span(parts, in, out, 1, row)), across(span(parts, in, out, 2, column)) {}
+    __device__ __forceinline__ Box(const Span &deep, const Span &down, const Span &across) : deep(deep), down(down), across(across) {}
     __device__ __forceinline__ bool is_empty() const { return deep.is_empty() || down.is_empty() || across.is_empty(); }
     __device__ __forceinline__ i64 counts(const Parts &parts) const {
         return parts.divisor ? parts.divisor : deep.counts * down.counts * across.counts;
@@ -72,12 +62,7 @@ struct Box {
 };
 
 template <class T>
-__global__ void __launch_bounds__(256) largest(u64 count, T *out, i64 *found, const T *in, Images results, Images images, Parts parts) {
-    u64 number = thread_number();
-    if (number >= count) return;
-    Spot spot = results.spot(number);
-    Box box(parts, images, results, spot);
-    const T *image = in + images.image(spot);
+__device__ __forceinline__ void largest_of(const Box &box, T *out, i64 *found, const T *image, const Images &images) {
     i64 height = images.size(1), width = images.size(2), area = images.size(0) * height * width;
     i64 best = at_most((box.deep.start * height + box.down.start) * width + box.across.start, area - 1);
     compute_t<T> most = Bounds<compute_t<T>>::least();
@@ -88,9 +73,35 @@ __global__ void __launch_bounds__(256) largest(u64 count, T *out, i64 *found, co
         if (first || x > most || x != x) most = x, best = (plane * height + row) * width + column;
         first = false;
     });
+    *out = as<T>(most);
+    *found = best;
+}
+
+template <class T>
+__global__ void __launch_bounds__(256) largest(u64 count, T *out, i64 *found, const T *in, Images results, Images images, Parts parts) {
+    u64 number = thread_number();
+    if (number >= count) return;
+    Spot spot = results.spot(number);
+    Box box(parts, images, results, spot.at[0], spot.at[1], spot.at[2]);
     i64 place = results.place(spot);
-    out[place] = as<T>(most);
-    found[place] = best;
+    largest_of(box, out + place, found + place, in + images.image(spot), images);
+}
+
+// Of parts at random places, which follow from numbers that each image has: one for each of its dimensions.
+template <class T>
+__global__ void __launch_bounds__(256) largest_at_random(u64 count, T *out, i64 *found, const T *in, Images results, Images images,
+                                                         Parts parts, const T *samples, u64 rank) {
+    u64 number = thread_number();
+    if (number >= count) return;
+    Spot spot = results.spot(number);
+    const T *own = samples + (u64(spot.batch) * images.channels.by + spot.channel) * rank;
+    auto along = [&](int dim) {
+        // Images have the number of their last dimension first, and volumes that of their first.
+        const T *sample = own + (rank == 2 ? 2 - dim : dim);
+        return random_span(parts.window.kernel[dim], sample, images.size(dim), results.sizes[dim].by, spot.at[dim]);
+    };
+    i64 place = results.place(spot);
+    largest_of({along(0), along(1), along(2)}, out + place, found + place, in + images.image(spot), images);
 }
 
 // The places of the result whose parts an element of an image may be in.
@@ -179,7 +190,7 @@ __global__ void __launch_bounds__(256) average(u64 count, T *out, const T *in, I
     u64 number = thread_number();
     if (number >= count) return;
     Spot spot = results.spot(number);
-    Box box(parts, images, results, spot);
+    Box box(parts, images, results, spot.at[0], spot.at[1], spot.at[2]);
     const T *image = in + images.image(spot);
     added_t<T> sum = 0;
     box.each([&](i32 plane, i32 row, i32 column) { sum += as<added_t<T>>(image[images.inside(plane, row, column)]); });
@@ -194,7 +205,7 @@ __global__ void __launch_bounds__(256) to_all(u64 count, T *out, const T *grad, 
     const T *slopes = grad + results.image(spot);
     added_t<T> sum = 0;
     Places3(parts, images, results, spot).each([&](i32 plane, i32 row, i32 column) {
-        Box box(parts, images, results, {spot.batch, spot.channel, {u32(plane), u32(row), u32(column)}});
+        Box box(parts, images, results, plane, row, column);
         bool inside = i32(spot.at[0]) >= box.deep.start && i32(spot.at[0]) < box.deep.end && i32(spot.at[1]) >= box.down.start &&
                       i32(spot.at[1]) < box.down.end && i32(spot.at[2]) >= box.across.start && i32(spot.at[2]) < box.across.end;
         if (inside) sum += as<added_t<T>>(slopes[results.inside(plane, row, column)]) / added_t<T>(box.counts(parts));

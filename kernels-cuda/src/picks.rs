@@ -36,7 +36,7 @@ pub(crate) fn computed_in(dtype: DType) -> DType {
 
 /// The number of an operator's argument, found once.
 macro_rules! site {
-    ($operator:literal, $argument:literal) => {{
+    ($operator:expr, $argument:literal) => {{
         static SITE: std::sync::OnceLock<$crate::Site> = std::sync::OnceLock::new();
         *SITE.get_or_init(|| $crate::Site::of($operator, $argument))
     }};

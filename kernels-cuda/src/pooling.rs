@@ -6,9 +6,10 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims, MemoryFormat, Spec};
 
+use crate::fault::Site;
 use crate::images::{Images, Window};
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
+use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::picks::site;
@@ -17,7 +18,9 @@ static POOLING: Kernel = Kernel::new("pooling", include_str!("../kernels/pooling
     for template in ["largest", "to_largest", "average", "to_all"] {
         instances.each(template, &NUMBERS);
     }
-    instances.each("to_elsewhere", &FLOATING);
+    for template in ["largest_at_random", "to_elsewhere"] {
+        instances.each(template, &FLOATING);
+    }
 });
 crate::known!(POOLING);
 
@@ -29,9 +32,6 @@ struct Parts {
     divisor: i64,
     kind: u32,
     counts_padding: u32,
-    samples: Place,
-    dtype: u32,
-    rank: u32,
 }
 
 impl Parameter for Parts {}
@@ -47,7 +47,7 @@ enum Kind {
 impl Parts {
     fn new(window: &aten::Window, kind: Kind) -> Self {
         let window = Window::of(window);
-        Self { window, divisor: 0, kind: kind as u32, counts_padding: 1, samples: Place::NULL, dtype: 0, rank: 0 }
+        Self { window, divisor: 0, kind: kind as u32, counts_padding: 1 }
     }
 
     fn of_window(pooling: &aten::Pooling) -> Self {
@@ -67,12 +67,6 @@ impl Parts {
         let window =
             aten::Window { kernel: Dims::from_slice(kernel), stride: each(1), padding: each(0), dilation: each(1) };
         Self::new(&window, kind)
-    }
-
-    /// Where parts begin follows from these, which lie side by side.
-    fn from_samples(self, samples: &Tensor) -> Result<Self> {
-        let (place, rank) = (Launch::on(samples)?.place(samples)?, samples.sizes().last().copied().unwrap_or(0));
-        Ok(Self { samples: place, dtype: samples.dtype() as u32, rank: u32::try_from(rank).unwrap_or(0), ..self })
     }
 
     fn counting(self, padding: bool, divisor: Option<i64>) -> Self {
@@ -114,7 +108,8 @@ macro_rules! pools {
             aten::check_indices(this, indices, &pooling.sizes)?;
             check_dtype(aten::$max_backward::operator(), "grad_output", this.dtype(), &NUMBERS)?;
             let spec = aten::windowed_like($rank, this, this.sizes());
-            to_largest($rank, grad_output, spec, indices, Parts::of_window(&pooling))
+            let site = site!(concat!("aten::", stringify!($max_backward)), "indices");
+            to_largest($rank, grad_output, spec, indices, Parts::of_window(&pooling), site)
         }
 
         #[op_impl(aten::$avg, CUDA)]
@@ -181,7 +176,8 @@ macro_rules! pools {
             aten::check_indices(this, indices, grad_output.sizes())?;
             check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
             let spec = aten::pooled_like($rank, this, this.sizes());
-            to_largest($rank, grad_output, spec, indices, Parts::adaptive($rank))
+            let site = site!(concat!("aten::", stringify!($adaptive_max_backward)), "indices");
+            to_largest($rank, grad_output, spec, indices, Parts::adaptive($rank), site)
         }
     )*};
 }
@@ -205,9 +201,7 @@ macro_rules! fractional_pools {
             let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
             pooling.check_samples(this, random_samples)?;
             check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
-            let samples = aten::contiguous(random_samples, MemoryFormat::Contiguous)?;
-            let parts = Parts::random(&pooling).from_samples(&samples)?;
-            largest($rank, this, &Spec::contiguous(this.dtype(), &pooling.sizes), parts)
+            largest_at_random(this, random_samples, &pooling)
         }
 
         #[op_impl(aten::$backward, CUDA)]
@@ -223,7 +217,8 @@ macro_rules! fractional_pools {
             aten::check_indices(this, indices, &pooling.sizes)?;
             check_dtype(aten::$backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
             let spec = Spec::contiguous(this.dtype(), this.sizes());
-            to_largest($rank, grad_output, spec, indices, Parts::random(&pooling))
+            let site = site!(concat!("aten::", stringify!($backward)), "indices");
+            to_largest($rank, grad_output, spec, indices, Parts::random(&pooling), site)
         }
     )*};
 }
@@ -244,7 +239,27 @@ fn largest(rank: usize, this: &Tensor, spec: &Spec, parts: Parts) -> Result<(Ten
     Ok((out, found))
 }
 
-fn to_largest(rank: usize, grad_output: &Tensor, spec: Spec, indices: &Tensor, parts: Parts) -> Result<Tensor> {
+fn largest_at_random(this: &Tensor, samples: &Tensor, pooling: &aten::Fractional) -> Result<(Tensor, Tensor)> {
+    let rank = pooling.kernel.len();
+    let out = Spec::contiguous(this.dtype(), &pooling.sizes).on(this.device())?;
+    let found = Spec::contiguous(DType::I64, &pooling.sizes).on(this.device())?;
+    let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
+    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+    let places = (launch.place(&out)?, launch.place(&found)?, launch.place(this)?, launch.place(&samples)?);
+    let (images, parts) = ((Images::of(&out, rank), Images::of(this, rank)), Parts::random(pooling));
+    let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts, places.3, rank as u64);
+    launch.run(&POOLING, "largest_at_random", &[this.dtype()], Grid::cover(count), arguments)?;
+    Ok((out, found))
+}
+
+fn to_largest(
+    rank: usize,
+    grad_output: &Tensor,
+    spec: Spec,
+    indices: &Tensor,
+    parts: Parts,
+    site: Site,
+) -> Result<Tensor> {
     let out = spec.on(grad_output.device())?;
     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
     let places = (launch.place(&out)?, launch.place(grad_output)?, launch.place(indices)?);
@@ -252,8 +267,7 @@ fn to_largest(rank: usize, grad_output: &Tensor, spec: Spec, indices: &Tensor, p
     let arguments = (count, places.0, places.1, places.2, images.0, images.1, images.2, parts);
     launch.run(&POOLING, "to_largest", &[out.dtype()], Grid::cover(count), arguments)?;
     if out.dtype().is_floating() {
-        let (count, site) =
-            (grad_output.geometry().count(), site!("aten::max_pool2d_with_indices_backward", "indices"));
+        let count = grad_output.geometry().count();
         let arguments =
             (count, places.0, places.1, places.2, images.0, images.1, images.2, parts, launch.faults(), site);
         launch.run(&POOLING, "to_elsewhere", &[out.dtype()], Grid::cover(count), arguments)?;

@@ -3,8 +3,10 @@
 
 mod machine;
 mod many;
+mod pooling;
 mod random;
 mod sizes;
+mod special;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,0 +1,141 @@
+//! Functions that C++ does not have come to what the CPU backend makes of them, at every kind of number.
+
+use dispatch_runtime::prelude::*;
+
+use crate::{device, to};
+
+/// Numbers of every size and sign, the ends of the ways that functions are computed in, and what is no number.
+fn numbers() -> Vec<f64> {
+    let sizes =
+        [0.0, 1e-300, 1e-9, 0.3, 0.5, 1.0, 1.7, 2.0, 5.0, 8.5, 12.0, 19.5, 21.0, 60.5, 180.0, 1003.0, 2e6, 1e40];
+    let both = sizes.into_iter().chain([f64::INFINITY]).flat_map(|size| [size, -size]);
+    both.chain([f64::NAN]).collect()
+}
+
+fn tensor(values: &[f64], dtype: DType) -> Tensor {
+    aten::to_dtype(&Tensor::from_slice(values), dtype, false, false, None).unwrap()
+}
+
+fn double(tensor: &Tensor) -> Vec<f64> {
+    aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap().to_vec().unwrap()
+}
+
+/// One function of some tensors on both devices: as many of its digits are right as the dtype has, but for a few.
+#[track_caller]
+fn agree<const N: usize>(what: &str, cuda: Device, inputs: [&[f64]; N], f: impl Fn([&Tensor; N]) -> Result<Tensor>) {
+    for (dtype, near) in [(DType::F64, 1e-11), (DType::F32, 2e-7), (DType::F16, 1e-3), (DType::BF16, 8e-3)] {
+        let here = inputs.map(|values| tensor(values, dtype));
+        let there = here.clone().map(|tensor| to(&tensor, cuda));
+        let (expected, found) = (double(&f(here.each_ref()).unwrap()), double(&f(there.each_ref()).unwrap()));
+        for (at, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+            let right = (found - expected).abs() <= near * expected.abs() + 1e-13
+                || found.to_bits() == expected.to_bits()
+                || found.is_nan() && expected.is_nan();
+            let of: Vec<f64> = here.iter().map(|tensor| double(tensor)[at]).collect();
+            assert!(right, "{what} of {of:?}, {dtype}: {found}, expected {expected}");
+        }
+    }
+}
+
+/// Each number with each.
+fn pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
+    let both = || firsts.iter().flat_map(|&a| seconds.iter().map(move |&b| (a, b)));
+    [both().map(|pair| pair.0).collect(), both().map(|pair| pair.1).collect()]
+}
+
+type OfOne = fn(&Tensor) -> Result<Tensor>;
+type OfTwo = fn(&Tensor, &Tensor) -> Result<Tensor>;
+
+/// Operators with their names.
+macro_rules! named {
+    ($($name:ident)+) => { [$((stringify!($name), aten::$name as _)),+] };
+}
+
+fn all_of_one<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, OfOne); N]) {
+    functions.into_iter().for_each(|(what, f)| agree(what, cuda, [x], |[x]| f(x)));
+}
+
+fn all_of_two<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [(&str, OfTwo); N]) {
+    functions.into_iter().for_each(|(what, f)| agree(what, cuda, [a, b], |[a, b]| f(a, b)));
+}
+
+#[test]
+fn functions_of_a_number() {
+    let Some((cuda, _alone)) = device() else { return };
+    all_of_one(
+        cuda,
+        &numbers(),
+        named! { digamma i0 special_i0e special_i1 special_i1e special_modified_bessel_i0 special_modified_bessel_i1
+        special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
+        special_scaled_modified_bessel_k1 special_spherical_bessel_j0 },
+    );
+    // Where it swings, its zeros have few digits.
+    let numbers: Vec<f64> = numbers().into_iter().filter(|x| !(*x < -1e4)).collect();
+    all_of_one(cuda, &numbers, named! { special_airy_ai });
+}
+
+#[test]
+fn functions_of_two_numbers() {
+    let Some((cuda, _alone)) = device() else { return };
+    let numbers = numbers();
+    all_of_two(cuda, &pairs(&numbers, &numbers), named! { special_zeta });
+    // The steps of the sums are too many for some pairs, whose rounding shows.
+    let shapes: Vec<f64> = numbers.iter().copied().filter(|x| !(1e3..1e7).contains(x)).collect();
+    all_of_two(cuda, &pairs(&shapes, &numbers), named! { igamma igammac });
+    let near: Vec<f64> = [-5.0, -1.0, 0.0, 1.0, 5.0].iter().map(|steps| 2e6 + steps * 1414.0).collect();
+    all_of_two(cuda, &pairs(&[2e6], &near), named! { igamma igammac });
+}
+
+#[test]
+fn polynomials_of_low_and_of_high_degrees() {
+    let Some((cuda, _alone)) = device() else { return };
+    let degrees = [-1.0, 0.0, 1.0, 2.9, 7.0, 8.0, 9.0, 40.0, 1000.0, 1001.0, f64::NAN];
+    all_of_two(
+        cuda,
+        &pairs(&[-2.0, -1.0, -0.7, -1e-9, 0.0, 0.25, 0.99, 1.0, 1.5, f64::NAN], &degrees),
+        named! { special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
+        special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
+        special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h
+        special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p },
+    );
+    all_of_two(
+        cuda,
+        &pairs(&[-1.0, -0.7, 0.0, 0.25, 1.0, 5.0], &[3e6, 1e7]),
+        named! { special_laguerre_polynomial_l special_legendre_polynomial_p },
+    );
+}
+
+#[test]
+fn derivatives_of_digamma_have_an_order() {
+    let Some((cuda, _alone)) = device() else { return };
+    for order in [0, 1, 2, 3, 20, 171] {
+        agree("polygamma", cuda, [&numbers()], |[x]| aten::polygamma(order, x));
+    }
+    let error = aten::polygamma(-1, &to(&Tensor::from_slice(&[1.0_f32]), cuda)).unwrap_err().to_string();
+    assert!(error.contains("`n`") && error.contains("zero or more"), "{error}");
+}
+
+#[test]
+fn the_next_number_is_that_of_the_dtype() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [a, b] = pairs(&numbers(), &numbers());
+    for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
+        let here = [&a, &b].map(|values| tensor(values, dtype));
+        let there = here.clone().map(|tensor| to(&tensor, cuda));
+        let bits = |[a, b]: &[Tensor; 2]| -> Vec<u64> {
+            let next = double(&aten::nextafter(a, b).unwrap());
+            next.into_iter().map(|next| if next.is_nan() { 0x7ff8 << 48 } else { next.to_bits() }).collect()
+        };
+        assert_eq!(bits(&there), bits(&here), "{dtype}");
+    }
+}
+
+#[test]
+fn real_numbers_are_their_own_conjugates() {
+    let Some((cuda, _alone)) = device() else { return };
+    for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {
+        let x = to(&tensor(&[0.0, 1.0, 7.0], dtype), cuda);
+        let conjugate = aten::conj_physical(&x).unwrap();
+        assert_eq!((conjugate.dtype(), double(&conjugate)), (dtype, double(&x)));
+    }
+}
