@@ -130,12 +130,12 @@ fn numbers_follow_what_shapes_them_as_on_the_cpu() {
         let shapes = &[1.0, 100.0, 0.1, 2.0, 3e6, 1000.0, 0.7, -1.0];
         let drawn = &[1.0, 90.0, 1e-6, 9.0, 3.001e6, 1010.0, 0.7, 1.0];
         near("_standard_gamma_grad", dtype, &[shapes, drawn], &|x| aten::_standard_gamma_grad(&x[0], &x[1]));
-        let (shares, weights, totals) = (
+        let (parts, weights, totals) = (
             &[0.1, 0.5, 0.9, 0.3, 0.01, 0.6],
             &[0.5, 2.0, 30.0, 0.7, 1.0, 400.0],
             &[3.0, 4.0, 33.0, 1.7, 100.0, 700.0],
         );
-        near("_dirichlet_grad", dtype, &[shares, weights, totals], &|x| aten::_dirichlet_grad(&x[0], &x[1], &x[2]));
+        near("_dirichlet_grad", dtype, &[parts, weights, totals], &|x| aten::_dirichlet_grad(&x[0], &x[1], &x[2]));
     }
 }
 
