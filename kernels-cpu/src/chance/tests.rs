@@ -206,8 +206,8 @@ fn shaped_numbers_are_within_their_bounds() {
     let drawn = aten::binomial(&counts, &chances, Some(&seeded(1))).unwrap().to_vec::<f64>().unwrap();
     assert_eq!(drawn[..5], [0.0, 3.0, 3.0, 0.0, 0.0]);
     assert!(drawn[5].is_nan());
-    let shapes = Tensor::from([0.0, 1e-5, -1.0, f64::NAN]);
-    let drawn = aten::_standard_gamma(&shapes, Some(&seeded(1))).unwrap().to_vec::<f64>().unwrap();
+    let drawn = Tensor::from([0.0, 1e-5, -1.0, f64::NAN]);
+    let drawn = aten::_standard_gamma(&drawn, Some(&seeded(1))).unwrap().to_vec::<f64>().unwrap();
     assert!(drawn[0] == 0.0 && drawn[1] > 0.0 && drawn[2].is_nan() && drawn[3].is_nan(), "{drawn:?}");
     let still = aten::poisson(&Tensor::from([0.0]), None).unwrap();
     assert_eq!(still.to_vec::<f64>().unwrap(), [0.0]);
