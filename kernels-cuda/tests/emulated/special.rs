@@ -52,11 +52,15 @@ macro_rules! named {
 }
 
 fn all_of_one<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, OfOne); N]) {
-    functions.into_iter().for_each(|(what, f)| agree(what, cuda, [x], |[x]| f(x)));
+    for (what, f) in functions {
+        agree(what, cuda, [x], |[x]| f(x));
+    }
 }
 
 fn all_of_two<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [(&str, OfTwo); N]) {
-    functions.into_iter().for_each(|(what, f)| agree(what, cuda, [a, b], |[a, b]| f(a, b)));
+    for (what, f) in functions {
+        agree(what, cuda, [a, b], |[a, b]| f(a, b));
+    }
 }
 
 #[test]
@@ -70,7 +74,7 @@ fn functions_of_a_number() {
         special_scaled_modified_bessel_k1 special_spherical_bessel_j0 },
     );
     // Where it swings, its zeros have few digits.
-    let numbers: Vec<f64> = numbers().into_iter().filter(|x| !(*x < -1e4)).collect();
+    let numbers: Vec<f64> = numbers().into_iter().filter(|x| x.is_nan() || *x >= -1e4).collect();
     all_of_one(cuda, &numbers, named! { special_airy_ai });
 }
 
