@@ -272,7 +272,7 @@ struct Fault {
     u32 site, kind;
     i64 value, limit;
 };
-enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, BAD_VALUE = 3 };
+enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, BAD_VALUE = 3, BAD_NUMBER = 4, BAD_SUM = 5 };
 
 __device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 value, i64 limit) {
     if (fault->site == 0 && atomicCAS(&fault->site, 0u, site) == 0u) {
@@ -280,4 +280,9 @@ __device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 val
         fault->value = value;
         fault->limit = limit;
     }
+}
+
+// A number with a fraction that is a bad value.
+__device__ __forceinline__ void report_number(Fault *fault, u32 site, double value, double limit) {
+    report(fault, site, BAD_NUMBER, bit_cast<i64>(value), bit_cast<i64>(limit));
 }

@@ -1,17 +1,20 @@
 //! Random numbers, which are those of the CPU: a seed gives the same ones on every device.
 
+mod draws;
+mod shaped;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, Spec};
 
 use aten::GROUP;
 
-use crate::copying::{packed, write};
+use crate::copying::{stretched, write};
 use crate::elementwise::DTYPES;
-use crate::fault::Site;
 use crate::graph::count_write;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
+use crate::picks::site;
 
 static CHANCE: Kernel = Kernel::new("chance", include_str!("../kernels/chance.cu"), |instances: &mut Instances| {
     for template in ["evenly", "normal", "waits", "ratios"] {
@@ -215,10 +218,10 @@ fn bernoulli_float_(this: &mut Tensor, p: f64, generator: Option<&Generator>) ->
 
 fn coins_of(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
     aten::check_chances(this, p)?;
-    let chances = packed(&aten::expand(p, this.sizes(), false)?, DType::F64)?;
+    let chances = stretched(p, this, DType::F64)?;
     let dtype = this.dtype();
     filled(this, generator, 4, |launch, grid, to, stream| {
-        let site = Site::of("aten::bernoulli", "p");
+        let site = site!("aten::bernoulli", "p");
         let arguments = (to, stream, launch.place(&chances)?, launch.faults(), site);
         Ok(launch.run(&CHANCE, "coins_of", &[dtype], grid, arguments)?)
     })

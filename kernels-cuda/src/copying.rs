@@ -112,6 +112,16 @@ pub(crate) fn packed(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     copied(tensor, dtype)
 }
 
+/// A tensor's elements side by side, stretched to the sizes of another, converted. One number of the CPU's goes to wherever that is.
+pub(crate) fn stretched(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<Tensor> {
+    if !is_single(tensor) {
+        return packed(&aten::expand(tensor, like.sizes(), false)?, dtype);
+    }
+    let mut all = Spec::contiguous(dtype, like.sizes()).on(like.device())?;
+    write(&mut all, tensor)?;
+    Ok(all)
+}
+
 /// A fresh tensor with the same elements side by side, converted.
 pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     let mut copy = Spec::contiguous(dtype, tensor.sizes()).on(tensor.device())?;

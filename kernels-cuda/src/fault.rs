@@ -76,6 +76,11 @@ impl Faults {
         let problem = match kind {
             1 => format!("index {value} is not within a dimension of {limit}"),
             2 => "an integer is divided by zero".to_owned(),
+            4 => {
+                let [value, limit] = [value, limit].map(|bits| f64::from_bits(bits.cast_unsigned()));
+                format!("{value} is not a value that it can take (the limit is {limit})")
+            }
+            5 => "a row does not add up to a number above zero".to_owned(),
             _ => format!("{value} is not a value that it can take (the limit is {limit})"),
         };
         Err(CudaError::Fault { site: Site::name(site), problem })

@@ -9,9 +9,11 @@ use dispatch_runtime::DType;
 pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("bessel.cuh", include_str!("../kernels/bessel.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
+    ("chance.cuh", include_str!("../kernels/chance.cuh")),
     ("curve.cuh", include_str!("../kernels/curve.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
     ("folds.cuh", include_str!("../kernels/folds.cuh")),
+    ("follows.cuh", include_str!("../kernels/follows.cuh")),
     ("functions.cuh", include_str!("../kernels/functions.cuh")),
     ("gamma.cuh", include_str!("../kernels/gamma.cuh")),
     ("images.cuh", include_str!("../kernels/images.cuh")),

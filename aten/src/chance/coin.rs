@@ -29,6 +29,7 @@ fn bernoulli_tensor_meta(this: &Tensor, p: &Tensor, _generator: Option<&Generato
 /// Refuses chances that [`bernoulli_tensor`] does not take, but for their values.
 pub fn check_chances(this: &Tensor, p: &Tensor) -> Result<(), BadArgument> {
     countable(this)?;
+    crate::check_devices([("self", this), ("p", p)])?;
     if !p.dtype().is_floating() {
         return Err(BadArgument::dtype("p", p.dtype(), "floating"));
     }

@@ -1,7 +1,14 @@
 //! Positions drawn by their weights.
+//!
+//! With replacement, a position is where an evenly distributed number, times the sum of the weights, falls among their running sums in double
+//! precision: those of pieces of [`PIECE`] weights, each on top of the sum of the pieces before. Without, positions come in the order of
+//! exponentially distributed numbers, one for each weight and divided by it.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
+
+/// Weights that are added up one after the other.
+pub const PIECE: usize = 256;
 
 /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
 #[op_def(
@@ -33,6 +40,9 @@ pub fn multinomial_spec(this: &Tensor, num_samples: i64, replacement: bool) -> R
     };
     if num_samples <= 0 {
         return Err(BadArgument::value("num_samples", num_samples, "above zero"));
+    }
+    if count == 0 && outer != [0] {
+        return Err(BadArgument::sizes("self", this.sizes(), "rows that are not empty"));
     }
     if !replacement && num_samples > count {
         let expected = format!("at most {count}, as there are so many weights and none is drawn twice");

@@ -6,6 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec};
 
 use super::check_fraction;
+use crate::check_devices;
 
 /// How often what happens at a rate of `self` happens
 #[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
@@ -60,6 +61,7 @@ pub fn shaped_spec(this: &Tensor) -> Result<Spec, BadArgument> {
 
 /// What [`binomial`] makes.
 pub fn binomial_spec(count: &Tensor, prob: &Tensor) -> Result<Spec, BadArgument> {
+    check_devices([("count", count), ("prob", prob)])?;
     for (name, tensor) in [("count", count), ("prob", prob)] {
         if !tensor.dtype().is_floating() {
             return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));

@@ -33,7 +33,13 @@ fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor
     let shapes = numbers("self", this, made.sizes())?;
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if this.dtype() == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
-    drawn(&mut made, generator, |stream, i| if shapes[i] == 0.0 { 0.0 } else { stream.gamma(shapes[i]).max(least) })?;
+    drawn(&mut made, generator, |stream, i| {
+        if shapes[i] == 0.0 {
+            return 0.0;
+        }
+        let number = stream.gamma(shapes[i]);
+        if number < least { least } else { number }
+    })?;
     Ok(made)
 }
 

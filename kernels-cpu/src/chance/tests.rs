@@ -86,6 +86,28 @@ fn weights_of_zero_are_never_drawn() {
 }
 
 #[test]
+fn positions_are_where_numbers_fall_among_the_sums_of_weights() {
+    // Whole numbers, so that sums are exact; a whole piece weighs nothing.
+    let weights: Vec<f64> =
+        (0..900_i32).map(|i| if (256..512).contains(&i) { 0.0 } else { f64::from(i % 5) }).collect();
+    let drawn = aten::multinomial(&Tensor::from_slice(&weights), 500, true, Some(&seeded(4))).unwrap();
+    let numbers = aten::uniform(&of(&[500], DType::F64), 0.0, 1.0, Some(&seeded(4))).unwrap();
+    let all = weights.iter().sum::<f64>();
+    for (position, number) in drawn.to_vec::<i64>().unwrap().into_iter().zip(numbers.to_vec::<f64>().unwrap()) {
+        let below = |i: usize| weights[..i].iter().sum::<f64>();
+        let position = usize::try_from(position).unwrap();
+        assert!((below(position)..below(position + 1)).contains(&(number * all)), "{position} {number}");
+    }
+}
+
+#[test]
+fn what_weighs_nothing_comes_after_all_that_weighs_something() {
+    let weights = Tensor::from_slice(&[0.0, 5e-324, 0.0, 1.0]);
+    let drawn = aten::multinomial(&weights, 4, false, Some(&seeded(1))).unwrap();
+    assert_eq!(drawn.to_vec::<i64>().unwrap(), [3, 1, 0, 2]);
+}
+
+#[test]
 fn what_is_kept_is_scaled_and_a_gradient_goes_the_same_way() {
     let input = aten::full(&[64], 2.0.into(), None, None, None, None).unwrap();
     let (result, mask) = aten::native_dropout(&input, 0.5, Some(true)).unwrap();
@@ -119,12 +141,15 @@ fn meta_refuses_what_the_cpu_refuses() {
         assert_eq!(refused(aten::random_to(&x, 0, None)), "to");
         assert_eq!(refused(aten::multinomial(&x, 4, false, None)), "num_samples");
         assert_eq!(refused(aten::multinomial(&bytes, 1, false, None)), "self");
+        let empty = Spec::contiguous(DType::F32, &[2, 0]).on(device).unwrap();
+        assert_eq!(refused(aten::multinomial(&empty, 1, true, None)), "self");
         assert_eq!(refused(aten::native_dropout(&x, 1.5, Some(true))), "p");
         assert_eq!(refused(aten::native_dropout(&bytes, 0.5, Some(true))), "input");
         assert_eq!(refused(aten::randperm(300, Some(DType::U8), None, Some(device), None)), "n");
     }
     let zeros = of(&[3], DType::F32);
     assert_eq!(refused(aten::multinomial(&zeros, 1, false, None)), "self");
+    assert_eq!(refused(aten::multinomial(&Tensor::from_slice(&[f64::MAX; 2]), 1, true, None)), "self");
     assert_eq!(refused(aten::bernoulli(&Tensor::from_slice(&[2.0_f32]), None)), "p");
     let other = Generator::new(Device::META, 1);
     assert_eq!(
@@ -181,6 +206,9 @@ fn shaped_numbers_are_within_their_bounds() {
     let drawn = aten::binomial(&counts, &chances, Some(&seeded(1))).unwrap().to_vec::<f64>().unwrap();
     assert_eq!(drawn[..5], [0.0, 3.0, 3.0, 0.0, 0.0]);
     assert!(drawn[5].is_nan());
+    let drawn = Tensor::from([0.0, 1e-5, -1.0, f64::NAN]);
+    let drawn = aten::_standard_gamma(&drawn, Some(&seeded(1))).unwrap().to_vec::<f64>().unwrap();
+    assert!(drawn[0] == 0.0 && drawn[1] > 0.0 && drawn[2].is_nan() && drawn[3].is_nan(), "{drawn:?}");
     let still = aten::poisson(&Tensor::from([0.0]), None).unwrap();
     assert_eq!(still.to_vec::<f64>().unwrap(), [0.0]);
     assert_eq!(refused(aten::poisson(&Tensor::from([-1.0]), None)), "self");

@@ -110,7 +110,7 @@ template <class T> __global__ void probabilities(const T *in, i64 count, Fault *
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     compute_t<T> x = in[at];
-    if (!(x >= 0 && x <= 1)) report(fault, site, BAD_VALUE, i64(x), 1);
+    if (!(x >= 0 && x <= 1)) report_number(fault, site, x, x < 0 ? 0 : 1);
 }
 ",
     |instances: &mut Instances| instances.each("probabilities", FLOATING),

@@ -5,6 +5,7 @@ mod machine;
 mod many;
 mod pinned;
 mod pooling;
+mod random;
 mod sizes;
 mod special;
 

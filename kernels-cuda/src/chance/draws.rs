@@ -1,0 +1,87 @@
+//! Positions drawn by their weights, as `aten` says.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Geometry, Spec};
+
+use super::filled;
+use crate::copying::packed;
+use crate::fault::Site;
+use crate::kernel::{Instances, Kernel};
+use crate::launch::{Launch, Parameter, Place};
+use crate::machine::Grid;
+use crate::order::Ranks;
+use crate::picks::site;
+
+static DRAWS: Kernel = Kernel::new("draws", include_str!("../../kernels/draws.cu"), |instances: &mut Instances| {
+    for template in ["within_pieces", "before_pieces", "again", "once", "weighed"] {
+        instances.one(template, &[]);
+    }
+});
+crate::known!(DRAWS);
+
+/// `struct Rows` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Rows {
+    count: i64,
+    width: i64,
+    piece: i64,
+    site: Site,
+    fault: Place,
+}
+
+impl Parameter for Rows {}
+
+impl Rows {
+    fn of(weights: &Tensor, launch: Launch) -> Self {
+        let width = weights.sizes().last().copied().unwrap_or(1).max(1);
+        let count = weights.geometry().count() / width;
+        let piece = i64::try_from(aten::PIECE).unwrap_or(1);
+        Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.faults() }
+    }
+
+    fn pieces(&self) -> i64 {
+        (self.width - 1) / self.piece + 1
+    }
+}
+
+#[op_impl(aten::multinomial, CUDA)]
+fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {
+    let spec = aten::multinomial_spec(this, num_samples, replacement)?;
+    let weights = packed(this, DType::F64)?;
+    if replacement {
+        let mut out = spec.on(this.device())?;
+        again(&mut out, &weights, num_samples, generator)?;
+        return Ok(out);
+    }
+    let positions = once(&weights, num_samples, generator)?;
+    Ok(positions.restride(Geometry::contiguous(spec.geometry.sizes()))?)
+}
+
+/// Where numbers fall among the running sums of the weights.
+fn again(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
+    filled(out, generator, 2, |launch, grid, to, stream| {
+        let rows = Rows::of(weights, launch);
+        let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
+        let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
+        let (from, within, before) = (launch.place(weights)?, launch.place(&within)?, launch.place(&before)?);
+        let pieces = Grid::cover(rows.count * rows.pieces());
+        launch.run(&DRAWS, "within_pieces", &[], pieces, (from, within, rows))?;
+        launch.run(&DRAWS, "before_pieces", &[], Grid::cover(rows.count), (within, before, rows))?;
+        Ok(launch.run(&DRAWS, "again", &[], grid, (to, stream, within, before, samples, rows))?)
+    })
+}
+
+/// The positions whose turn comes first, if each waits for a time with its weight as the rate.
+fn once(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
+    let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
+    filled(&mut times, generator, 2, |launch, grid, to, stream| {
+        let arguments = (to, stream, launch.place(weights)?, Rows::of(weights, launch));
+        Ok(launch.run(&DRAWS, "once", &[], grid, arguments)?)
+    })?;
+    let (first, positions) = Ranks::along(&times, -1, false)?.first(samples)?;
+    let launch = Launch::on(&first)?;
+    let rows = Rows::of(weights, launch);
+    launch.run(&DRAWS, "weighed", &[], Grid::cover(rows.count), (launch.place(&first)?, samples, rows))?;
+    Ok(positions)
+}

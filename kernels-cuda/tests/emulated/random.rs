@@ -1,0 +1,246 @@
+//! Random numbers are the CPU's, and leave a generator where the CPU leaves it.
+
+use dispatch_runtime::prelude::*;
+
+use crate::{Backwards, device, to};
+
+const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
+
+/// Draws on both devices, twice each, and gives the numbers of the first.
+#[track_caller]
+fn agree(
+    what: &str,
+    cuda: Device,
+    arguments: &[&Tensor],
+    f: impl Fn(&[&Tensor], &Generator) -> Result<Tensor>,
+) -> Vec<f64> {
+    let drawn = |device: Device| {
+        let arguments: Vec<Tensor> = arguments.iter().map(|tensor| to(tensor, device)).collect();
+        let arguments: Vec<&Tensor> = arguments.iter().collect();
+        let generator = Generator::new(device, 11);
+        let twice = [(); 2].map(|()| f(&arguments, &generator).unwrap());
+        let numbers = twice.map(|drawn| {
+            let there = aten::to_dtype(&to(&drawn, Device::CPU), DType::F64, false, false, None).unwrap();
+            (
+                drawn.dtype(),
+                drawn.sizes().to_vec(),
+                aten::clone(&there, Some(dispatch_runtime::MemoryFormat::Contiguous)).unwrap().to_vec::<f64>().unwrap(),
+            )
+        });
+        device.synchronize().unwrap();
+        (numbers, generator.position())
+    };
+    let (here, there) = (drawn(Device::CPU), drawn(cuda));
+    assert_eq!(here.1, there.1, "{what}: the position");
+    for ((dtype, sizes, here), (dtype_there, sizes_there, there)) in here.0.iter().zip(&there.0) {
+        assert_eq!((dtype, sizes), (dtype_there, sizes_there), "{what}");
+        for (at, (a, b)) in here.iter().zip(there).enumerate() {
+            assert!(a.to_bits() == b.to_bits(), "{what} of {dtype}, at {at}: {b}, expected {a}");
+        }
+    }
+    assert_ne!(here.0[0].2, here.0[1].2, "{what}: the same numbers twice");
+    here.0.into_iter().next().unwrap().2
+}
+
+fn of(values: &[f64], dtype: DType) -> Tensor {
+    aten::to_dtype(&Tensor::from_slice(values), dtype, false, false, None).unwrap()
+}
+
+/// So many elements, of these values in turn.
+fn cycle(values: &[f64], count: usize, dtype: DType) -> Tensor {
+    of(&values.iter().copied().cycle().take(count).collect::<Vec<f64>>(), dtype)
+}
+
+#[test]
+fn shaped_numbers_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
+    for dtype in FLOATING {
+        let rates = cycle(&[0.0, 0.3, 5.0, 11.9, 12.1, 40.0, 1e4], 700, dtype);
+        agree("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator)));
+        let counts = cycle(&[0.0, 7.0, 7.9, 100.0, 1000.0, f64::NAN, -2.0], 700, dtype);
+        let chances = cycle(&[0.3, 0.5, 0.999, 0.02, 1.0, 0.0, 1.5, f64::NAN], 700, dtype);
+        agree("binomial", cuda, &[&counts, &chances], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
+        let shapes = cycle(&[0.0, 0.01, 0.2, 1.0, 3.5, 1e3, -1.0, f64::NAN], 700, dtype);
+        let drawn =
+            agree("_standard_gamma", cuda, &[&shapes], |x, generator| aten::_standard_gamma(x[0], Some(generator)));
+        assert!(drawn[0] == 0.0 && drawn[4] > 0.0 && drawn[6].is_nan() && drawn[7].is_nan(), "{:?}", &drawn[..8]);
+    }
+    let many = cycle(&[1e9, 1e12, f64::INFINITY, 2.0], 200, DType::F64);
+    agree("poisson of many", cuda, &[&many], |x, generator| aten::poisson(x[0], Some(generator)));
+    let half = of(&[0.5], DType::F64);
+    agree("binomial of many", cuda, &[&many, &half], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
+}
+
+#[test]
+fn shaped_numbers_go_by_sizes_whatever_the_strides() {
+    let Some((cuda, _alone)) = device() else { return };
+    let turned =
+        aten::transpose_int(&aten::view(&cycle(&[0.5, 3.0, 20.0], 21, DType::F32), &[7, 3]).unwrap(), 0, 1).unwrap();
+    let straight = aten::contiguous(&turned, dispatch_runtime::MemoryFormat::Contiguous).unwrap();
+    let drawn = [turned, straight]
+        .map(|rates| agree("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator))));
+    assert_eq!(drawn[0], drawn[1]);
+    let (column, row) = (aten::view(&of(&[3.0, 50.0], DType::F32), &[2, 1]).unwrap(), of(&[0.1, 0.5, 0.9], DType::F32));
+    agree("binomial", cuda, &[&column, &row], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
+}
+
+#[test]
+fn one_number_of_the_cpu_shapes_all_and_more_are_refused() {
+    let Some((cuda, _alone)) = device() else { return };
+    let (counts, half) = (cycle(&[3.0, 50.0, 700.0], 90, DType::F32), of(&[0.5], DType::F32));
+    let number = aten::view(&half, &[]).unwrap();
+    let seeded = |device: Device| Generator::new(device, 5);
+    let list = |drawn: Tensor| to(&drawn, Device::CPU).to_vec::<f32>().unwrap();
+    let expected = list(aten::binomial(&counts, &number, Some(&seeded(Device::CPU))).unwrap());
+    assert_eq!(list(aten::binomial(&to(&counts, cuda), &number, Some(&seeded(cuda))).unwrap()), expected);
+    let one = aten::view(&of(&[50.0], DType::F32), &[]).unwrap();
+    let chances = cycle(&[0.1, 0.7], 90, DType::F32);
+    let expected = list(aten::binomial(&one, &chances, Some(&seeded(Device::CPU))).unwrap());
+    assert_eq!(list(aten::binomial(&one, &to(&chances, cuda), Some(&seeded(cuda))).unwrap()), expected);
+    let expected = list(aten::bernoulli_tensor(&counts, &number, Some(&seeded(Device::CPU))).unwrap());
+    assert_eq!(list(aten::bernoulli_tensor(&to(&counts, cuda), &number, Some(&seeded(cuda))).unwrap()), expected);
+    for refused in [
+        aten::binomial(&to(&counts, cuda), &half, None),
+        aten::binomial(&counts, &to(&half, cuda), None),
+        aten::bernoulli_tensor(&to(&counts, cuda), &half, None),
+    ] {
+        assert!(refused.unwrap_err().to_string().contains("cuda:0"));
+    }
+}
+
+#[test]
+fn numbers_follow_what_shapes_them_as_on_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let near = |what: &str, dtype: DType, arguments: &[&[f64]], f: &dyn Fn(&[Tensor]) -> Result<Tensor>| {
+        let of = |device: Device| {
+            let arguments: Vec<Tensor> = arguments.iter().map(|values| to(&of(values, dtype), device)).collect();
+            let result = to(&f(&arguments).unwrap(), Device::CPU);
+            aten::to_dtype(&result, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap()
+        };
+        let bound = if dtype == DType::F64 { 1e-9 } else { 1e-6 };
+        for (at, (a, b)) in of(Device::CPU).into_iter().zip(of(cuda)).enumerate() {
+            assert!(
+                (a - b).abs() <= bound * a.abs() || a.is_nan() && b.is_nan(),
+                "{what} of {dtype}, at {at}: {b}, expected {a}"
+            );
+        }
+    };
+    for dtype in [DType::F64, DType::F32] {
+        let shapes = &[1.0, 100.0, 0.1, 2.0, 3e6, 1000.0, 0.7, -1.0];
+        let drawn = &[1.0, 90.0, 1e-6, 9.0, 3.001e6, 1010.0, 0.7, 1.0];
+        near("_standard_gamma_grad", dtype, &[shapes, drawn], &|x| aten::_standard_gamma_grad(&x[0], &x[1]));
+        let (parts, weights, totals) = (
+            &[0.1, 0.5, 0.9, 0.3, 0.01, 0.6],
+            &[0.5, 2.0, 30.0, 0.7, 1.0, 400.0],
+            &[3.0, 4.0, 33.0, 1.7, 100.0, 700.0],
+        );
+        near("_dirichlet_grad", dtype, &[parts, weights, totals], &|x| aten::_dirichlet_grad(&x[0], &x[1], &x[2]));
+    }
+}
+
+#[test]
+fn dirichlet_shares_and_dropped_elements_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let weights = aten::view(&cycle(&[0.5, 1.0, 2.0, 4.5], 40, DType::F64), &[10, 4]).unwrap();
+    agree("_sample_dirichlet", cuda, &[&weights], |x, generator| {
+        // A sum may be rounded otherwise.
+        aten::round_decimals(&aten::_sample_dirichlet(x[0], Some(generator))?, 12)
+    });
+    let x = cycle(&[-1.0, 2.0, -3.0], 300, DType::F32);
+    agree("rrelu", cuda, &[&x], |x, generator| aten::rrelu(x[0], 0.1.into(), 0.3.into(), true, Some(generator)));
+    agree("rrelu_with_noise", cuda, &[&x], |x, generator| {
+        let mut noise = aten::zeros_like(x[0], None, None, None, None, None)?;
+        aten::rrelu_with_noise(x[0], &mut noise, 0.1.into(), 0.3.into(), true, Some(generator))?;
+        Ok(noise)
+    });
+}
+
+#[test]
+fn positions_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
+    let weights = |count| cycle(&[0.0, 1.0, 0.25, 0.0, 3.0, 1e-20, 0.125], count, DType::F64);
+    for (sizes, samples) in
+        [(&[5_i64][..], 3), (&[256], 40), (&[257], 300), (&[3, 5], 4), (&[3, 1000], 200), (&[2, 5000], 1300)]
+    {
+        let count = usize::try_from(sizes.iter().product::<i64>()).unwrap();
+        let weights = aten::view(&weights(count), sizes).unwrap();
+        for dtype in FLOATING {
+            let weights = aten::to_dtype(&weights, dtype, false, false, None).unwrap();
+            let width = usize::try_from(*sizes.last().unwrap()).unwrap();
+            let flat = aten::to_dtype(&weights, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap();
+            for replacement in [true, false] {
+                let samples = if replacement { samples } else { samples.min(i64::try_from(width).unwrap()) };
+                let drawn = agree("multinomial", cuda, &[&weights], |x, generator| {
+                    aten::multinomial(x[0], samples, replacement, Some(generator))
+                });
+                let weight = |(at, position): (usize, &f64)| {
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position")]
+                    let position = *position as usize;
+                    flat[at / usize::try_from(samples).unwrap() * width + position]
+                };
+                if replacement {
+                    assert!(drawn.iter().enumerate().map(weight).all(|weight| weight > 0.0), "{sizes:?}");
+                }
+            }
+        }
+    }
+    for replacement in [true, false] {
+        let none = to(&aten::view(&weights(0), &[0, 5]).unwrap(), cuda);
+        assert_eq!(aten::multinomial(&none, 3, replacement, None).unwrap().sizes(), [0, 3]);
+    }
+    let turned = aten::transpose_int(&aten::view(&weights(3000), &[1000, 3]).unwrap(), 0, 1).unwrap();
+    agree("multinomial", cuda, &[&turned], |x, generator| aten::multinomial(x[0], 70, true, Some(generator)));
+}
+
+#[test]
+fn what_weighs_nothing_comes_after_all_that_weighs_something() {
+    let Some((cuda, _alone)) = device() else { return };
+    let weights = of(&[0.0, 5e-324, 0.0, 1.0], DType::F64);
+    for device in [Device::CPU, cuda] {
+        for seed in 0..20 {
+            let drawn =
+                aten::multinomial(&to(&weights, device), 4, false, Some(&Generator::new(device, seed))).unwrap();
+            assert_eq!(to(&drawn, Device::CPU).to_vec::<i64>().unwrap(), [3, 1, 0, 2], "{device}");
+        }
+        let drawn = aten::multinomial(&to(&of(&[0.0, 5e-324], DType::F64), device), 9, true, None).unwrap();
+        assert_eq!(to(&drawn, Device::CPU).to_vec::<i64>().unwrap(), [1; 9], "{device}");
+    }
+    cuda.synchronize().unwrap();
+}
+
+#[test]
+fn what_nothing_can_be_drawn_by_is_known_when_the_device_is_waited_for() {
+    let Some((cuda, _alone)) = device() else { return };
+    let on = |values: &[f64]| to(&Tensor::from_slice(values), cuda);
+    let fault = |result: Result<Tensor>| {
+        result.unwrap();
+        cuda.synchronize().unwrap_err().to_string()
+    };
+    for bad in [-0.5, f64::NAN] {
+        let said = fault(aten::poisson(&on(&[1.0, bad]), None));
+        assert!(said.contains("aten::poisson, argument `self`") && said.contains(&bad.to_string()), "{said}");
+    }
+    for replacement in [true, false] {
+        for (weights, problem) in [
+            ([1.0, -2.5], "-2.5"),
+            ([f64::NAN, 1.0], "NaN"),
+            ([1.0, f64::INFINITY], "inf"),
+            ([0.0, 0.0], "a row does not add up"),
+        ] {
+            let said = fault(aten::multinomial(&on(&weights), 2, replacement, None));
+            assert!(said.contains("aten::multinomial, argument `self`") && said.contains(problem), "{said}");
+            aten::multinomial(&Tensor::from_slice(&weights), 2, replacement, None).unwrap_err();
+        }
+    }
+    let said = fault(aten::multinomial(&on(&[f64::MAX, f64::MAX]), 2, true, None));
+    assert!(said.contains("a row does not add up"), "{said}");
+    aten::multinomial(&Tensor::from_slice(&[f64::MAX, f64::MAX]), 2, true, None).unwrap_err();
+    let said = fault(aten::bernoulli(&on(&[1.5]), None));
+    assert!(said.contains("1.5 is not a value"), "{said}");
+    cuda.synchronize().unwrap();
+    let other = Generator::new(Device::CPU, 1);
+    aten::poisson(&on(&[1.0]), Some(&other)).unwrap_err();
+    aten::multinomial(&on(&[1.0]), 1, true, Some(&other)).unwrap_err();
+}
