@@ -84,6 +84,12 @@ impl Generator {
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
 
+    /// Whether both share one state.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The device whose operators it feeds.
     #[must_use]
     pub fn device(&self) -> Device {

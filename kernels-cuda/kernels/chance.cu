@@ -1,6 +1,12 @@
 // Random numbers of one distribution.
 #include "chance.cuh"
 
+// Where the next replay counts from.
+template <class T> __global__ void begin(T *origin, u64 seed, u64 first) {
+    origin[0] = T(seed);
+    origin[1] = T(first);
+}
+
 template <class F, class O> __global__ void evenly(O *out, Stream stream, double from, double to, i32 bits) {
     F low = F(from), high = F(to);
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {

@@ -24,9 +24,14 @@ __device__ __forceinline__ Words philox(u64 key, u64 counter, u32 c = 0) {
     return {{a, b, c, d}};
 }
 
-// Which part of the stream, and where to.
+// Which part of the stream, and how many numbers. What is replayed counts from a seed and a block that are written before.
 struct Stream {
     u64 seed, first, count;
+    const u64 *origin;
+
+    __device__ __forceinline__ Words words(u64 block) const {
+        return origin ? philox(origin[0], origin[1] + first + block) : philox(seed, first + block);
+    }
 };
 
 // How many numbers of this type a block gives, and how its words become one.
@@ -56,7 +61,7 @@ template <int ROWS, class O, class Make> __device__ __forceinline__ void filled(
     u64 block = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     u64 at = block / 64 * (64 * ROWS) + block % 64;
     if (at >= stream.count) return;
-    Words words = philox(stream.seed, stream.first + block);
+    Words words = stream.words(block);
 #pragma unroll
     for (int row = 0; row < ROWS; row++)
         if (at + 64 * row < stream.count) out[at + 64 * row] = make(words, row, at + 64 * row);

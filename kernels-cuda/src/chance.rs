@@ -10,7 +10,7 @@ use aten::GROUP;
 
 use crate::copying::{stretched, write};
 use crate::elementwise::DTYPES;
-use crate::graph::count_write;
+use crate::graph::{self, count_write};
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -22,6 +22,7 @@ static CHANCE: Kernel = Kernel::new("chance", include_str!("../kernels/chance.cu
             instances.one(template, &[precision(dtype), dtype]);
         }
     }
+    instances.one("begin", &[DType::I64]);
     for template in ["tries", "coins", "coins_of", "narrow_integers", "wide_integers"] {
         instances.each(template, &DTYPES);
     }
@@ -35,6 +36,7 @@ struct Stream {
     seed: u64,
     first: u64,
     count: i64,
+    origin: Place,
 }
 
 impl Parameter for Stream {}
@@ -65,12 +67,24 @@ fn filled(
     count_write(this)?;
     let (count, group) = (this.geometry().count(), i64::try_from(GROUP).unwrap_or(1));
     let blocks = count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group;
-    let (seed, first) = generator.reserve(blocks.unsigned_abs());
+    let launch = Launch::on(this)?;
+    let stream = if let Some((first, origin)) = graph::draws(&generator, blocks.unsigned_abs())? {
+        Stream { seed: 0, first, count, origin: launch.place(&origin)? }
+    } else {
+        let (seed, first) = generator.reserve(blocks.unsigned_abs());
+        Stream { seed, first, count, origin: Place::NULL }
+    };
     if count == 0 {
         return Ok(());
     }
-    let launch = Launch::on(this)?;
-    draw(launch, Grid::cover(blocks), launch.place(this)?, Stream { seed, first, count })
+    draw(launch, Grid::cover(blocks), launch.place(this)?, stream)
+}
+
+/// Lets what was recorded to draw so many blocks draw the generator's next ones.
+pub(crate) fn begin(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
+    let (seed, first) = generator.reserve(blocks);
+    let arguments = (launch.place(origin)?, seed, first);
+    Ok(launch.run(&CHANCE, "begin", &[DType::I64], Grid::new(1, 1), arguments)?)
 }
 
 /// The generator that was given, or the default one of the device.

@@ -5,8 +5,9 @@
 
 use std::cell::RefCell;
 
-use dispatch_runtime::{Device, Result, Storage, Tensor};
+use dispatch_runtime::{DType, Device, Generator, Result, Spec, Storage, Tensor};
 
+use crate::chance;
 use crate::error::CudaError;
 use crate::gpu::Gpu;
 use crate::launch::Launch;
@@ -39,6 +40,7 @@ pub struct Graph<T> {
     recording: Recording,
     stream: Stream,
     used: Vec<Used>,
+    draws: Vec<Draws>,
     result: T,
 }
 
@@ -50,10 +52,22 @@ struct Used {
     is_written: bool,
 }
 
+/// Random numbers that a recording draws, new ones at every replay.
+#[derive(Debug)]
+struct Draws {
+    generator: Generator,
+    blocks: u64,
+    /// Where they begin: a seed, and a block of its stream.
+    origin: Tensor,
+}
+
 /// What a thread records just now.
 struct Notes {
     queue: Queue,
     used: Vec<Used>,
+    draws: Vec<Draws>,
+    /// What is not a generator's yet.
+    origins: Vec<Tensor>,
     /// The streams that its memory was used in before.
     before: Vec<Queue>,
 }
@@ -81,6 +95,27 @@ pub(crate) fn is_recording() -> bool {
     NOTES.with_borrow(Option::is_some)
 }
 
+/// For what is recorded: the place of so many blocks among those that the generator gives a replay, and where it will say which those are.
+pub(crate) fn draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, Tensor)>> {
+    NOTES.with_borrow_mut(|notes| {
+        let Some(notes) = notes else { return Ok(None) };
+        let known = notes.draws.iter().position(|draws| draws.generator.same(generator));
+        if known.is_none() {
+            let many = || format!("a recording draws from at most {GENERATORS} generators; share some");
+            let origin = notes.origins.pop().ok_or_else(many)?;
+            notes.draws.push(Draws { generator: generator.clone(), blocks: 0, origin });
+        }
+        let at = known.unwrap_or(notes.draws.len() - 1);
+        let draws = &mut notes.draws[at];
+        let first = draws.blocks;
+        draws.blocks += blocks;
+        Ok(Some((first, draws.origin.clone())))
+    })
+}
+
+/// From how many generators a recording can draw: nothing can be allocated while it is made.
+const GENERATORS: usize = 8;
+
 /// Counts a write by a kernel.
 pub(crate) fn count_write(tensor: &Tensor) -> Result<()> {
     // A recording has to see the version before.
@@ -99,8 +134,10 @@ struct Recorder {
 
 impl Recorder {
     fn begin(gpu: &'static Gpu, queue: Queue) -> Result<Self> {
+        let origins = (0..GENERATORS).map(|_| Spec::contiguous(DType::I64, &[2]).on(gpu.device()));
+        let origins = origins.collect::<Result<_>>()?;
         gpu.machine.begin_recording(queue)?;
-        NOTES.set(Some(Notes { queue, used: Vec::new(), before: Vec::new() }));
+        NOTES.set(Some(Notes { queue, used: Vec::new(), draws: Vec::new(), origins, before: Vec::new() }));
         Ok(Self { gpu, queue })
     }
 
@@ -140,7 +177,7 @@ impl<T> Graph<T> {
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;
         let (notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
-        let mut graph = Self { gpu, recording: recording?, stream, used: notes.used, result };
+        let mut graph = Self { gpu, recording: recording?, stream, used: notes.used, draws: notes.draws, result };
         notes.before.into_iter().try_for_each(|before| gpu.machine.order(before, queue))?;
         graph.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
         Ok(graph)
@@ -151,7 +188,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// Where the driver fails.
-    pub fn replay(&self) -> Result<(), CudaError> {
+    pub fn replay(&self) -> Result<()> {
         let (current, queue) = (Stream::current(self.gpu.device())?, self.stream.parts().1);
         for Used { storage, is_written, .. } in &self.used {
             if let Some(buffer) = storage.buffer::<CudaBuffer>() {
@@ -161,10 +198,14 @@ impl<T> Graph<T> {
                 storage.bump_version();
             }
         }
+        let launch = Launch { gpu: self.gpu, queue };
+        for Draws { generator, blocks, origin } in &self.draws {
+            chance::begin(launch, generator, *blocks, origin)?;
+        }
         // What the closure returned may have been used in the current stream.
         self.stream.wait_for(current)?;
         self.gpu.machine.replay(self.recording, queue)?;
-        current.wait_for(self.stream)
+        Ok(current.wait_for(self.stream)?)
     }
 
     /// What the closure returned: tensors that every replay writes anew.

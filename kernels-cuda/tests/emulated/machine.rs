@@ -189,6 +189,34 @@ fn a_replay_counts_as_a_write_of_what_its_closure_wrote() {
 }
 
 #[test]
+fn a_replay_draws_the_numbers_that_come_next() {
+    let Some((cuda, _alone)) = device() else { return };
+    let generator = |device: Device| Generator::new(device, 5);
+    let (recorded, eager) = (generator(cuda), generator(cuda));
+    let draw = |generator: &Generator| {
+        let like = Spec::contiguous(DType::F32, &[700]).on(cuda)?;
+        Ok([
+            aten::uniform(&like, 0.0, 1.0, Some(generator))?,
+            aten::normal_functional(&like, 0.0, 1.0, Some(generator))?,
+        ])
+    };
+    let graph = Graph::record(cuda, || draw(&recorded)).unwrap();
+    draw(&eager).unwrap();
+    for round in 0..3 {
+        graph.replay().unwrap();
+        let expected = draw(&eager).unwrap();
+        for (got, expected) in graph.result().iter().zip(&expected) {
+            assert_eq!(numbers(got), numbers(expected), "replay {round}");
+        }
+        assert_eq!(recorded.position(), eager.position());
+    }
+    recorded.set_seed(9);
+    eager.set_seed(9);
+    graph.replay().unwrap();
+    assert_eq!(numbers(&graph.result()[1]), numbers(&draw(&eager).unwrap()[1]));
+}
+
+#[test]
 fn what_waits_for_the_device_cannot_be_recorded() {
     let Some((cuda, _alone)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
