@@ -161,7 +161,8 @@ impl Task {
         let (lanes, vector) = (tile / 4, 16 / bytes);
         let pitch = self.width.next_multiple_of(lanes) + vector;
         let shared = tile * bytes * (sides * pitch + products * (tile + vector));
-        Grid::new(count.div_ceil(tile) * heads * self.items, lanes * lanes).sharing(shared)
+        let lines = u64::from(heads).saturating_mul(self.items.into());
+        Grid::of(lines.saturating_mul(count.div_ceil(tile).into()), lanes * lanes).sharing(shared)
     }
 }
 
@@ -212,8 +213,8 @@ fn attention_backward(
     (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
     task.gradients = [own(&grad_query)?, own(&grad_key)?, own(&grad_value)?];
     let small = width.columns == WIDTHS[2].columns;
-    let queries = task.items * task.heads * task.rows;
-    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::new(queries.div_ceil(8), 256), (task,))?;
+    let queries = logsumexp.geometry().count().unsigned_abs();
+    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
     let grid = task.grid(dtype, small, [task.rows, task.heads], 3, 1);
     launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
     let grid = task.grid(dtype, small, [task.keys, task.groups], 3, 2);

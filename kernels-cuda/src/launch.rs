@@ -109,7 +109,7 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Where the kernel does not compile, or the driver refuses the launch.
+    /// Where the kernel does not compile, the device takes no such grid, or the driver refuses the launch.
     #[inline]
     pub fn run<A: Arguments>(
         &self,
@@ -121,6 +121,9 @@ impl Launch {
     ) -> Result<(), CudaError> {
         if grid.blocks.contains(&0) {
             return Ok(());
+        }
+        if let Some((what, asked, most)) = grid.excess(self.gpu.machine.properties().shared) {
+            return Err(CudaError::Launch { kernel: kernel.name(), template, what, asked, most });
         }
         let function = kernel.function(self.gpu, template, dtypes)?;
         if grid.shared > 48 << 10 {

@@ -3,7 +3,9 @@
 
 mod machine;
 mod many;
+mod offsets;
 mod sizes;
+mod strict;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
