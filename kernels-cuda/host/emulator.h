@@ -49,7 +49,8 @@ struct Spot {
 };
 
 [[noreturn]] inline void end(const Spot *spot, const char *problem, size_t number) {
-    fprintf(stderr, "emulated kernel `%s`, %s:%u: %s %s (%zu)\n", kernel, spot->file, spot->line, problem, spot->type->name, number);
+    const char *folder = strrchr(spot->file, '/'), *file = folder ? folder + 1 : spot->file;
+    fprintf(stderr, "emulated kernel `%s`, %s:%u: %s %s (%zu)\n", kernel, file, spot->line, problem, spot->type->name, number);
     abort();
 }
 

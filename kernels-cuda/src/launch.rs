@@ -93,6 +93,11 @@ impl Launch {
         self.gpu.machine.properties().multiprocessors
     }
 
+    /// How many bytes a block can share.
+    pub(crate) fn shared(&self) -> u32 {
+        self.gpu.machine.properties().shared
+    }
+
     pub(crate) fn copy_in(&self, from: &[u8], to: Place) -> Result<(), CudaError> {
         if from.is_empty() { Ok(()) } else { self.gpu.machine.copy_in(from, to.0, self.queue) }
     }
@@ -122,7 +127,7 @@ impl Launch {
         if grid.blocks.contains(&0) {
             return Ok(());
         }
-        if let Some((what, asked, most)) = grid.excess(self.gpu.machine.properties().shared) {
+        if let Some((what, asked, most)) = grid.excess(self.shared()) {
             return Err(CudaError::Launch { kernel: kernel.name(), template, what, asked, most });
         }
         let function = kernel.function(self.gpu, template, dtypes)?;

@@ -20,8 +20,8 @@ fn begun(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
     memory.restride(Geometry::contiguous(sizes).at(start)).unwrap()
 }
 
-/// Where three operands begin. The words of the first are aligned, then those of the others, then those of none.
-const STARTS: [[i64; 3]; 6] = [[0, 1, 1], [1, 0, 2], [1, 1, 1], [2, 2, 6], [3, 7, 5], [4, 8, 4]];
+/// Where three operands begin: of some, each is the only one whose words are not aligned, then those of none are, or only shorter ones.
+const STARTS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6, 2], [4, 8, 4]];
 
 type Operands = [Tensor; 3];
 
