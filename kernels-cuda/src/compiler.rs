@@ -81,7 +81,7 @@ pub(crate) fn compile(
     let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
     let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
     let expressions: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
-    let level = if effort == Effort::Quick { "mid" } else { "0" };
+    let level = if effort == Effort::Quick { "max" } else { "0" };
     let options =
         [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
             .map(|option| text(&option));

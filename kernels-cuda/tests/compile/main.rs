@@ -90,7 +90,8 @@ fn jobs_are_done() {
 
 /// How many instances there are, each of which keeps within what every device has.
 fn entry_points(kernel: &Kernel, sm: u32) -> Result<usize, String> {
-    let code = if sm == ARCHITECTURES[0] { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
+    let optimised = sm == ARCHITECTURES[0];
+    let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
     let wanted = kernel.expressions().len();
     if code.names.len() != wanted || wanted == 0 {
@@ -100,6 +101,9 @@ fn entry_points(kernel: &Kernel, sm: u32) -> Result<usize, String> {
     for name in &code.names {
         let needs = found.get(name).ok_or_else(|| format!("no entry point {name}"))?;
         check(needs).map_err(|problem| format!("{name}: {problem}: {needs:?}"))?;
+        if optimised && needs.local > LOCAL {
+            return Err(format!("{name}: much more than registers hold: {needs:?}"));
+        }
     }
     Ok(wanted)
 }
@@ -113,7 +117,6 @@ fn check(needs: &Needs) -> Result<(), &'static str> {
         _ if registers > 1 << 16 => Err("more registers than a device has for as many threads"),
         Needs { shared, .. } if *shared > 48 << 10 => Err("more shared memory than a block has"),
         Needs { parameters, .. } if *parameters > 4 << 10 => Err("more parameters than a launch takes"),
-        Needs { local, .. } if *local > LOCAL => Err("more than registers hold"),
         _ => Ok(()),
     }
 }
