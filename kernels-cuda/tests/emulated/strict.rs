@@ -26,7 +26,7 @@ static WRONG: Kernel = Kernel::new(
     }
     template <class T> __global__ void apart(T *out, u32 one) {
         if (threadIdx.x < one) __syncthreads();
-        else while (*out == 0) __syncwarp();
+        else __syncwarp();
     }
     "#,
     |instances| {
