@@ -122,6 +122,21 @@ fn check(needs: &Needs) -> Result<(), &'static str> {
 }
 
 #[test]
+fn what_is_over_a_limit_is_found() {
+    let within = || Needs { threads: Some(512), registers: 128, shared: 48 << 10, local: 0, parameters: 4 << 10 };
+    assert_eq!(check(&within()), Ok(()));
+    for over in [
+        Needs { threads: None, ..within() },
+        Needs { registers: 0, ..within() },
+        Needs { registers: 129, ..within() },
+        Needs { shared: (48 << 10) + 1, ..within() },
+        Needs { parameters: (4 << 10) + 1, ..within() },
+    ] {
+        assert!(check(&over).is_err(), "{over:?}");
+    }
+}
+
+#[test]
 fn names_of_kernels_are_their_own() {
     let mut names: Vec<&str> = kernels().map(Kernel::name).collect();
     names.sort_unstable();
