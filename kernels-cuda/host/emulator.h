@@ -1,7 +1,10 @@
 // CUDA as the CPU has it: what a kernel says beyond C++, for the system's compiler.
 //
 // The threads of a block run one after the other, on stacks of their own: one that reaches a barrier waits there while the others run.
-// Blocks follow each other, so `__shared__` is `static`. A barrier that some threads never reach ends the program with a message.
+// Blocks follow each other, so `__shared__` is `static`.
+//
+// What a device would not survive, or would silently do otherwise, ends the program with a message: a barrier that some threads never
+// reach, an access that is not aligned, a place outside of an array, a shift by too many bits, and parameters that the kernel does not have.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -32,6 +35,32 @@ struct uint4 {
 };
 
 namespace emulator {
+
+// The instance that runs.
+static const char *kernel;
+
+// Where the compiler put a check, and what of.
+struct Spot {
+    const char *file;
+    unsigned line, column;
+    const struct {
+        unsigned short kind, info;
+        char name[1];
+    } *type;
+};
+
+[[noreturn]] inline void end(const Spot *spot, const char *problem, size_t number) {
+    const char *folder = strrchr(spot->file, '/'), *file = folder ? folder + 1 : spot->file;
+    fprintf(stderr, "emulated kernel `%s`, %s:%u: %s %s (%zu)\n", kernel, file, spot->line, problem, spot->type->name, number);
+    abort();
+}
+
+// These are what the compiler's checks call.
+#define CHECK(name) extern "C" __attribute__((visibility("hidden"), noreturn, used)) void __ubsan_handle_##name##_abort
+CHECK(type_mismatch_v1)(void *spot, void *place) { end((const Spot *)spot, "an address that is not aligned for", (size_t)place % 256); }
+CHECK(out_of_bounds)(void *spot, void *index) { end((const Spot *)spot, "an index that is outside of", (size_t)index); }
+CHECK(shift_out_of_bounds)(void *spot, void *, void *by) { end((const Spot *)spot, "a shift by too many bits of", (size_t)by); }
+#undef CHECK
 
 enum State { NEW, READY, AT_BLOCK, AT_WARP, DONE };
 
@@ -70,7 +99,8 @@ struct Fiber {
 };
 
 constexpr unsigned MAX_THREADS = 1024;
-constexpr size_t STACK = 256 << 10, SHARED = 228 << 10;
+constexpr size_t STACK = 256 << 10, SHARED = 163 << 10, LINE = 256;
+constexpr unsigned char UNTOUCHED = 0xa5;
 
 static State state[MAX_THREADS];
 static unsigned fiber_of[MAX_THREADS];
@@ -78,7 +108,7 @@ static Fiber fibers[MAX_THREADS];
 static Context scheduler;
 static unsigned current, threads;
 alignas(16) static unsigned char exchange[MAX_THREADS][16];
-alignas(256) static unsigned char shared[SHARED];
+alignas(256) static unsigned char shared[SHARED + LINE];
 
 } // namespace emulator
 
@@ -170,7 +200,7 @@ inline void run_block(bool backwards) {
             }
         }
         if (left && !open_barriers() && !moved) {
-            fprintf(stderr, "emulated kernel: a barrier that not all threads of block %u,%u,%u reach\n", blockIdx.x, blockIdx.y, blockIdx.z);
+            fprintf(stderr, "emulated kernel `%s`: a barrier that not all threads of block %u,%u,%u reach\n", kernel, blockIdx.x, blockIdx.y, blockIdx.z);
             abort();
         }
     }
@@ -188,22 +218,51 @@ template <class... A> struct Call {
 
 template <auto kernel> struct Entry;
 template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
-    static void run(void **given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<sizeof...(A)>::type{}); }
+    static const size_t COUNT = sizeof...(A);
+    static constexpr size_t SIZES[COUNT] = {sizeof(A)...};
+    static void run(void **given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<COUNT>::type{}); }
 };
 
-inline void launch(void (*kernel)(void **), const unsigned *grid, const unsigned *block, unsigned bytes, void **given, bool backwards) {
+// What a launch is given, as emulator.rs has it.
+struct Launched {
+    const unsigned *grid, *block;
+    unsigned shared;
+    bool backwards;
+    void **parameters;
+    const size_t *sizes;
+    size_t count;
+};
+
+template <class Entry> void launch(const char *name, const Launched &launched) {
+    kernel = name;
+    bool fits = launched.count == Entry::COUNT;
+    for (size_t i = 0; fits && i < Entry::COUNT; i++) fits = launched.sizes[i] == Entry::SIZES[i];
+    if (!fits) {
+        fprintf(stderr, "emulated kernel `%s` takes", kernel);
+        for (size_t size : Entry::SIZES) fprintf(stderr, " %zu", size);
+        fprintf(stderr, " bytes, and was given");
+        for (size_t i = 0; i < launched.count; i++) fprintf(stderr, " %zu", launched.sizes[i]);
+        fprintf(stderr, "\n");
+        abort();
+    }
+    const unsigned *grid = launched.grid, *block = launched.block;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
     threads = blockDim.x * blockDim.y * blockDim.z;
-    body = kernel;
-    arguments = given;
+    body = Entry::run;
+    arguments = launched.parameters;
     unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
     for (unsigned long long n = 0; n < blocks; n++) {
-        unsigned long long at = backwards ? blocks - 1 - n : n;
+        unsigned long long at = launched.backwards ? blocks - 1 - n : n;
         blockIdx = {unsigned(at % grid[0]), unsigned(at / grid[0] % grid[1]), unsigned(at / grid[0] / grid[1])};
         // What a block finds in its shared memory is nobody's.
-        memset(shared, 0xa5, bytes);
-        run_block(backwards);
+        memset(shared, UNTOUCHED, launched.shared + LINE);
+        run_block(launched.backwards);
+        for (size_t i = 0; i < LINE; i++)
+            if (shared[launched.shared + i] != UNTOUCHED) {
+                fprintf(stderr, "emulated kernel `%s` wrote behind the %u bytes that a block shares\n", kernel, launched.shared);
+                abort();
+            }
     }
 }
 

@@ -7,7 +7,7 @@ template <class T> __global__ void begin(T *origin, u64 seed, u64 first) {
     origin[1] = T(first);
 }
 
-template <class F, class O> __global__ void evenly(O *out, Stream stream, double from, double to, i32 bits) {
+template <class F, class O> __global__ void __launch_bounds__(256) evenly(O *out, Stream stream, double from, double to, i32 bits) {
     F low = F(from), high = F(to);
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F x = Drawn<F>::unit(words, row, bits) * (high - low) + low;
@@ -16,7 +16,7 @@ template <class F, class O> __global__ void evenly(O *out, Stream stream, double
 }
 
 // By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
-template <class F, class O> __global__ void normal(O *out, Stream stream, double mean, double std, bool exponentiated) {
+template <class F, class O> __global__ void __launch_bounds__(256) normal(O *out, Stream stream, double mean, double std, bool exponentiated) {
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F radius = sqrt(F(-2) * log(Drawn<F>::open(words, row & ~1)));
         F angle = F(6.283185307179586) * Drawn<F>::unit(words, row | 1, 24);
@@ -25,20 +25,20 @@ template <class F, class O> __global__ void normal(O *out, Stream stream, double
     });
 }
 
-template <class F, class O> __global__ void waits(O *out, Stream stream, double scale) {
+template <class F, class O> __global__ void __launch_bounds__(256) waits(O *out, Stream stream, double scale) {
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         return as<O>(F(scale) * log(Drawn<F>::open(words, row)));
     });
 }
 
-template <class F, class O> __global__ void ratios(O *out, Stream stream, double median, double sigma) {
+template <class F, class O> __global__ void __launch_bounds__(256) ratios(O *out, Stream stream, double median, double sigma) {
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F angle = F(3.141592653589793) * (Drawn<F>::open(words, row) - F(0.5));
         return as<O>(F(median) + F(sigma) * tan(angle));
     });
 }
 
-template <class O> __global__ void tries(O *out, Stream stream, double scale) {
+template <class O> __global__ void __launch_bounds__(256) tries(O *out, Stream stream, double scale) {
     filled<2>(out, stream, [=](const Words &words, int row, u64) {
         double x = ceil(log(Drawn<double>::open(words, row)) * scale);
         return as<O>(x < 1.0 ? 1.0 : x);
@@ -46,11 +46,11 @@ template <class O> __global__ void tries(O *out, Stream stream, double scale) {
 }
 
 // A word is below `limit` with the chance that it stands for.
-template <class O> __global__ void coins(O *out, Stream stream, u64 limit) {
+template <class O> __global__ void __launch_bounds__(256) coins(O *out, Stream stream, u64 limit) {
     filled<4>(out, stream, [=](const Words &words, int row, u64) { return as<O>(i32(words.of[row] < limit)); });
 }
 
-template <class O> __global__ void coins_of(O *out, Stream stream, const double *chances, Fault *fault, u32 site) {
+template <class O> __global__ void __launch_bounds__(256) coins_of(O *out, Stream stream, const double *chances, Fault *fault, u32 site) {
     filled<4>(out, stream, [=](const Words &words, int row, u64 at) {
         double chance = chances[at];
         if (!(chance >= 0 && chance <= 1)) report_number(fault, site, chance, chance < 0 ? 0 : 1);
@@ -58,7 +58,7 @@ template <class O> __global__ void coins_of(O *out, Stream stream, const double 
     });
 }
 
-template <class O> __global__ void narrow_integers(O *out, Stream stream, i64 first, u64 different) {
+template <class O> __global__ void __launch_bounds__(256) narrow_integers(O *out, Stream stream, i64 first, u64 different) {
     filled<4>(out, stream, [=](const Words &words, int row, u64) {
         return as<O>(i64(u64(first) + (u64(words.of[row]) * different >> 32)));
     });
@@ -71,7 +71,7 @@ __device__ __forceinline__ u64 upper_half(u64 a, u64 b) {
 }
 
 // `different` is zero where all numbers of 64 bits are.
-template <class O> __global__ void wide_integers(O *out, Stream stream, i64 first, u64 different) {
+template <class O> __global__ void __launch_bounds__(256) wide_integers(O *out, Stream stream, i64 first, u64 different) {
     filled<2>(out, stream, [=](const Words &words, int row, u64) {
         u64 word = u64(words.of[2 * row + 1]) << 32 | words.of[2 * row];
         return as<O>(i64(u64(first) + (different ? upper_half(word, different) : word)));

@@ -1,18 +1,18 @@
 // Tensors that count.
 #include "opdispatch.cuh"
 
-template <class O> __global__ void counted(O *out, i64 count, i64 start, i64 step) {
+template <class O> __global__ void __launch_bounds__(256) counted(O *out, i64 count, i64 start, i64 step) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count) out[at] = as<O>(i64(u64(start) + u64(step) * u64(at)));
 }
 
-template <class O> __global__ void measured(O *out, i64 count, double start, double step) {
+template <class O> __global__ void __launch_bounds__(256) measured(O *out, i64 count, double start, double step) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count) out[at] = as<O>(start + step * double(at));
 }
 
 // Each is counted from the nearer end, and is then an exponent of `base` unless that is zero.
-template <class O> __global__ void spaced(O *out, i64 count, double start, double end, double base) {
+template <class O> __global__ void __launch_bounds__(256) spaced(O *out, i64 count, double start, double end, double base) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     double step = (end - start) / double(count > 1 ? count - 1 : 1);

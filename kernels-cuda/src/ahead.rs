@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use dispatch_runtime::Device;
 
-use crate::compiler::{self, Code};
+use crate::compiler::{self, Code, Effort};
 use crate::error::CudaError;
 use crate::gpu::Gpu;
 use crate::kernel::{Kernel, kernels};
@@ -24,7 +24,21 @@ impl Kernel {
     ///
     /// Where there is no compiler, or the kernel does not compile.
     pub fn compile(&self, architecture: u32) -> Result<Code, CudaError> {
-        compiler::compile(self.unit(), &self.expressions(), architecture)
+        compiler::compile(self.unit(), &self.expressions(), architecture, Effort::Full)
+    }
+
+    /// The same in a fraction of the time, for those who want to know whether it compiles: the code is slow.
+    ///
+    /// ```
+    /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
+    /// assert_eq!(kernel.compile_quickly(80).is_ok(), kernels_cuda::compiler_version().is_ok());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`](Self::compile).
+    pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
+        compiler::compile(self.unit(), &self.expressions(), architecture, Effort::Quick)
     }
 }
 

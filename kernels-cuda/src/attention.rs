@@ -46,6 +46,43 @@ impl Width {
         let width = WIDTHS.into_iter().find(|width| columns <= width.columns && width.columns <= most);
         width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
     }
+
+    /// Whether its gradients have small tiles.
+    fn is_small(self) -> bool {
+        self.columns == WIDTHS[2].columns
+    }
+}
+
+/// What a block holds: tiles of this many rows, of so many `sides` and so many `products`.
+#[derive(Clone, Copy)]
+struct Tiles {
+    rows: u32,
+    bytes: u32,
+    sides: u32,
+    products: u32,
+}
+
+impl Tiles {
+    fn new(dtype: DType, small: bool, sides: u32, products: u32) -> Self {
+        let (rows, bytes) = match dtype {
+            DType::F64 => (32, 8),
+            _ if small => (32, 4),
+            _ => (64, 4),
+        };
+        Self { rows, bytes, sides, products }
+    }
+
+    /// How many threads are in a row of a block, which has as many rows.
+    fn lanes(self) -> u32 {
+        self.rows / 4
+    }
+
+    /// How many bytes a block shares, for rows of so many columns.
+    fn shared(self, columns: u32) -> u32 {
+        let vector = 16 / self.bytes;
+        let pitch = columns.next_multiple_of(self.lanes()) + vector;
+        self.rows * self.bytes * (self.sides * pitch + self.products * (self.rows + vector))
+    }
 }
 
 /// What products of elements are computed in.
@@ -65,7 +102,14 @@ fn choice(
     _: Option<f64>,
     enable_gqa: bool,
 ) -> i64 {
-    let fits = aten::attention_fits(query, key, value, attn_mask, dropout_p, enable_gqa) && Width::of(query).is_ok();
+    let fits = aten::attention_fits(query, key, value, attn_mask, dropout_p, enable_gqa)
+        && Width::of(query).is_ok_and(|width| {
+            let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
+            // The gradients share the most, and come later, where there is no choice any more.
+            let tiles = [Tiles::new(query.dtype(), false, 2, 1), Tiles::new(query.dtype(), width.is_small(), 3, 2)];
+            let most = Launch::on(query).map_or(0, |launch| launch.shared());
+            tiles.iter().all(|tiles| tiles.shared(columns) <= most)
+        });
     if fits { aten::BLOCKED } else { aten::COMPOSED }
 }
 
@@ -151,17 +195,11 @@ impl Task {
         })
     }
 
-    /// A block for every tile of these rows of every head, which shares `sides` tiles of rows and `products` tiles of products.
-    fn grid(&self, dtype: DType, small: bool, [count, heads]: [u32; 2], sides: u32, products: u32) -> Grid {
-        let (tile, bytes) = match dtype {
-            DType::F64 => (32, 8),
-            _ if small => (32, 4),
-            _ => (64, 4),
-        };
-        let (lanes, vector) = (tile / 4, 16 / bytes);
-        let pitch = self.width.next_multiple_of(lanes) + vector;
-        let shared = tile * bytes * (sides * pitch + products * (tile + vector));
-        Grid::new(count.div_ceil(tile) * heads * self.items, lanes * lanes).sharing(shared)
+    /// A block for every tile of so many rows of every head.
+    fn grid(&self, tiles: Tiles, [count, heads]: [u32; 2]) -> Grid {
+        let lines = u64::from(heads).saturating_mul(self.items.into());
+        let blocks = lines.saturating_mul(count.div_ceil(tiles.rows).into());
+        Grid::of(blocks, tiles.lanes() * tiles.lanes()).sharing(tiles.shared(self.width))
     }
 }
 
@@ -182,7 +220,7 @@ fn attention(
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
     task.out = side(launch, &output, output.sizes())?;
     task.logs = side(launch, &sums, sums.sizes())?;
-    let grid = task.grid(query.dtype(), false, [task.rows, task.heads], 2, 1);
+    let grid = task.grid(Tiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?;
     Ok((output, sums))
 }
@@ -211,12 +249,30 @@ fn attention_backward(
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
     (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
     task.gradients = [own(&grad_query)?, own(&grad_key)?, own(&grad_value)?];
-    let small = width.columns == WIDTHS[2].columns;
-    let queries = task.items * task.heads * task.rows;
-    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::new(queries.div_ceil(8), 256), (task,))?;
-    let grid = task.grid(dtype, small, [task.rows, task.heads], 3, 1);
+    let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);
+    let queries = logsumexp.geometry().count().unsigned_abs();
+    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
+    let grid = task.grid(tiles(1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
-    let grid = task.grid(dtype, small, [task.keys, task.groups], 3, 2);
+    let grid = task.grid(tiles(2), [task.keys, task.groups]);
     launch.run(&ATTENTION, width.to_keys, &[computed(dtype)], grid, (task,))?;
     Ok((grad_query, grad_key, grad_value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_block_shares_is_what_the_devices_that_kernels_are_compiled_for_have() {
+        for dtype in [DType::F32, DType::F64] {
+            for width in WIDTHS.iter().filter(|width| dtype == DType::F32 || width.columns <= WIDEST_DOUBLE) {
+                let columns = u32::try_from(width.columns).unwrap();
+                for tiles in [Tiles::new(dtype, false, 2, 1), Tiles::new(dtype, width.is_small(), 3, 2)] {
+                    assert!(tiles.shared(columns) <= 163 << 10, "{dtype}, {columns} columns");
+                }
+            }
+        }
+        assert_eq!(Tiles::new(DType::F32, false, 2, 1).shared(64), 64 * 4 * (2 * 68 + 68));
+    }
 }

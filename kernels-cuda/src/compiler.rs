@@ -56,21 +56,35 @@ pub(crate) fn cubin(unit: &Unit, expressions: &[String], architecture: u32) -> R
     if let Some(code) = cache::read(&key) {
         return Ok(code);
     }
-    let code = compile(unit, expressions, architecture)?;
+    let code = compile(unit, expressions, architecture, Effort::Full)?;
     cache::write(&key, &code);
     Ok(code)
 }
 
+/// How well code is optimised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    Full,
+    Quick,
+}
+
 /// Machine code for an architecture, made anew.
-pub(crate) fn compile(unit: &Unit, expressions: &[String], architecture: u32) -> Result<Code, CudaError> {
+pub(crate) fn compile(
+    unit: &Unit,
+    expressions: &[String],
+    architecture: u32,
+    effort: Effort,
+) -> Result<Code, CudaError> {
     compiler_version()?;
     let text = |text: &str| CString::new(text).unwrap_or_default();
     let failed = |log: String| CudaError::Compile { kernel: unit.name, target: format!("sm_{architecture}"), log };
     let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
     let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
     let expressions: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
+    let level = if effort == Effort::Quick { "max" } else { "0" };
     let options =
-        [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned()].map(|option| text(&option));
+        [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
+            .map(|option| text(&option));
 
     let program = Program::new(unit, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
     for expression in &expressions {

@@ -348,7 +348,7 @@ fn face(images: &Tensor) -> Option<Face> {
 }
 
 fn blocks(count: i64) -> Grid {
-    Grid::new(u32::try_from(count).unwrap_or(u32::MAX >> 1), 256)
+    Grid::of(count.unsigned_abs(), 256)
 }
 
 /// How a sum is divided among blocks: into tiles, large ones or small ones, and how many of them; or without tiles.

@@ -70,7 +70,7 @@ impl Sequences {
     }
 
     fn grid(&self) -> Grid {
-        Grid::new(u32::try_from(self.given.batch).unwrap_or(u32::MAX >> 1), 256)
+        Grid::of(self.given.batch.unsigned_abs(), 256)
     }
 
     fn room(&self, sizes: &[i64]) -> Result<Tensor> {

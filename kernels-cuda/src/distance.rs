@@ -70,7 +70,7 @@ fn stretched(x: &Tensor, result: &[i64]) -> Result<Tensor> {
 
 /// A warp for each.
 fn warps(count: i64) -> Grid {
-    Grid::new(u32::try_from(count.max(0).unsigned_abs().div_ceil(8)).unwrap_or(u32::MAX >> 1), 256)
+    Grid::of(count.max(0).unsigned_abs().div_ceil(8), 256)
 }
 
 #[op_impl(aten::_cdist_forward, CUDA)]

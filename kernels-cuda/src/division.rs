@@ -82,7 +82,7 @@ static NO_ZERO: Kernel = Kernel::new(
     "no_zero",
     r#"
 #include "opdispatch.cuh"
-template <class T> __global__ void no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
+template <class T> __global__ void __launch_bounds__(256) no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count && elements[at] == T(0)) report(fault, site, DIVISION_BY_ZERO, at, count);
 }

@@ -53,7 +53,19 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Acquire)
 }
 
-type Entry = unsafe extern "C" fn(*const u32, *const u32, u32, *mut *mut c_void, bool);
+type Entry = unsafe extern "C" fn(*const Launched);
+
+/// `struct Launched` of the shim.
+#[repr(C)]
+struct Launched {
+    blocks: *const u32,
+    threads: *const u32,
+    shared: u32,
+    backwards: bool,
+    parameters: *mut *mut c_void,
+    sizes: *const usize,
+    count: usize,
+}
 
 pub(crate) struct Emulator {
     properties: Properties,
@@ -99,6 +111,8 @@ impl Emulator {
             architecture: 0,
             multiprocessors: 4,
             memory: usize::MAX,
+            // What sm_80 has, the least of those that kernels are compiled for.
+            shared: 163 << 10,
         };
         Self {
             properties,
@@ -303,13 +317,21 @@ impl Step {
                 // Each at an address that any of its types can have.
                 let mut aligned: Vec<Vec<u128>> = parameters.iter().map(|bytes| words(bytes)).collect();
                 let mut places: Vec<*mut c_void> = aligned.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
+                let sizes: Vec<usize> = parameters.iter().map(Vec::len).collect();
+                let launched = Launched {
+                    blocks: grid.blocks.as_ptr(),
+                    threads: grid.threads.as_ptr(),
+                    shared: grid.shared,
+                    backwards: BACKWARDS.load(Ordering::Acquire),
+                    parameters: places.as_mut_ptr(),
+                    sizes: sizes.as_ptr(),
+                    count: sizes.len(),
+                };
                 let _running = entered(&RUNNING);
-                // SAFETY: `build` gave the function, which has this type; a kernel reads as many parameters as it declares, and a launch
-                // has these. What it does to memory is for those who write kernels.
+                // SAFETY: `build` gave the function, which has this type, and looks whether these are the parameters that the kernel
+                // declares. What it does to memory is for those who write kernels.
                 unsafe {
-                    let entry = std::mem::transmute::<usize, Entry>(*function);
-                    let backwards = BACKWARDS.load(Ordering::Acquire);
-                    entry(grid.blocks.as_ptr(), grid.threads.as_ptr(), grid.shared, places.as_mut_ptr(), backwards);
+                    std::mem::transmute::<usize, Entry>(*function)(&raw const launched);
                 }
             }
             // SAFETY: the caller's places are inside of blocks of this machine's, or in memory of the CPU's that is held for the copy.
@@ -402,8 +424,9 @@ fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
     made.map(|_| library)
 }
 
-/// How emulated kernels are compiled. What a template's blocks share is a library's own: another one's of the same name may be larger.
-const OPTIONS: [&str; 10] = [
+/// How emulated kernels are compiled. What a template's blocks share is a library's own: another one's of the same name may be larger. The
+/// checks are for what a device does not survive, or does otherwise than the CPU; what they call is in the shim.
+const OPTIONS: [&str; 11] = [
     "-std=c++17",
     "-O1",
     "-w",
@@ -411,9 +434,10 @@ const OPTIONS: [&str; 10] = [
     "-fno-strict-aliasing",
     "-fno-gnu-unique",
     "-ffp-contract=off",
-    "-shared",
     "-fPIC",
-    "-o",
+    "-fsanitize=alignment,bounds,shift-exponent",
+    "-fno-sanitize-recover=all",
+    "-c",
 ];
 
 fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<PathBuf, CudaError> {
@@ -421,12 +445,16 @@ fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<
     for (name, content) in HEADERS.iter().chain([&("emulator.h", shim)]) {
         std::fs::write(work.join(name), content).map_err(failed)?;
     }
-    let (source, library) = (work.join("program.cpp"), work.join("program.so"));
+    let [source, object, library] = ["program.cpp", "program.o", "program.so"].map(|name| work.join(name));
     std::fs::write(&source, program(unit, expressions)).map_err(failed)?;
-    let output = Command::new(cpp()).args(OPTIONS).arg(&library).arg(source).output().map_err(failed)?;
-    if !output.status.success() {
-        return Err(refused(unit, String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
+    let run = |options: &[&str], from: &Path, to: &Path| {
+        let output = Command::new(cpp()).args(options).arg(from).arg("-o").arg(to).output().map_err(failed)?;
+        let log = || String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(()) } else { Err(refused(unit, log())) }
+    };
+    run(&OPTIONS, &source, &object)?;
+    // By itself, so that the compiler's own library for its checks is not asked for.
+    run(&["-shared"], &object, &library)?;
     Ok(library)
 }
 
@@ -435,8 +463,9 @@ fn program(unit: &Unit, expressions: &[String]) -> String {
     for (at, expression) in expressions.iter().enumerate() {
         _ = writeln!(
             text,
-            "extern \"C\" void entry_{at}(const unsigned *grid, const unsigned *block, unsigned shared, void **given, bool backwards) {{ \
-             emulator::launch(&emulator::Entry<&{expression}>::run, grid, block, shared, given, backwards); }}"
+            "extern \"C\" void entry_{at}(const emulator::Launched *launched) {{ \
+             emulator::launch<emulator::Entry<&{expression}>>(\"{}: {expression}\", *launched); }}",
+            unit.name
         );
     }
     text

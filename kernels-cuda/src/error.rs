@@ -39,6 +39,19 @@ pub enum CudaError {
         /// What the compiler said, with lines of the kernel's source.
         log: String,
     },
+    /// A launch is larger than the device takes.
+    Launch {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// Which of its templates.
+        template: &'static str,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much.
+        asked: u64,
+        /// How much the device takes.
+        most: u64,
+    },
     /// A kernel came upon a value that it cannot compute with, and computed something else.
     Fault {
         /// The operator and its argument.
@@ -105,6 +118,12 @@ impl fmt::Display for CudaError {
             }
             Self::Compile { kernel, target, log } => {
                 write!(f, "the kernel `{kernel}` does not compile for {target}:\n{log}")
+            }
+            Self::Launch { kernel, template, what, asked, most } => {
+                write!(
+                    f,
+                    "a launch of `{kernel}: {template}` asks for {asked} {what}, and the device takes {most}; use smaller tensors"
+                )
             }
             Self::Fault { site, problem } => write!(f, "{site}: {problem}; found when the device was next waited for"),
             Self::Elsewhere { found, expected } => {

@@ -207,7 +207,7 @@ fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
         portions,
     };
     let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };
-    let blocks = u32::try_from(division.blocks).unwrap_or(u32::MAX >> 1);
+    let [blocks, ..] = Grid::of(division.blocks.unsigned_abs(), 256).blocks;
     let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared: 0 };
     launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
     if parts.is_some() {

@@ -93,6 +93,11 @@ impl Launch {
         self.gpu.machine.properties().multiprocessors
     }
 
+    /// How many bytes a block can share.
+    pub(crate) fn shared(&self) -> u32 {
+        self.gpu.machine.properties().shared
+    }
+
     /// To the CPU, with whatever kernels came upon before.
     pub(crate) fn copy_out(&self, from: Place, to: &mut [u8]) -> Result<(), CudaError> {
         self.gpu.copy_out(from.0, to, self.queue)
@@ -102,7 +107,7 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Where the kernel does not compile, or the driver refuses the launch.
+    /// Where the kernel does not compile, the device takes no such grid, or the driver refuses the launch.
     #[inline]
     pub fn run<A: Arguments>(
         &self,
@@ -114,6 +119,9 @@ impl Launch {
     ) -> Result<(), CudaError> {
         if grid.blocks.contains(&0) {
             return Ok(());
+        }
+        if let Some((what, asked, most)) = grid.excess(self.shared()) {
+            return Err(CudaError::Launch { kernel: kernel.name(), template, what, asked, most });
         }
         let function = kernel.function(self.gpu, template, dtypes)?;
         if grid.shared > 48 << 10 {

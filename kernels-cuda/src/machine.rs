@@ -42,10 +42,12 @@ impl Grid {
     /// ```
     #[must_use]
     pub fn cover(count: i64) -> Self {
-        const THREADS: i64 = 256;
-        let blocks =
-            u32::try_from(count.max(0).unsigned_abs().div_ceil(THREADS.unsigned_abs())).unwrap_or(u32::MAX >> 1);
-        Self::new(blocks, 256)
+        Self::of(count.max(0).unsigned_abs().div_ceil(256), 256)
+    }
+
+    /// So many blocks in a row, of so many threads. Where 32 bits do not hold their number, no device takes it.
+    pub(crate) fn of(blocks: u64, threads: u32) -> Self {
+        Self::new(u32::try_from(blocks).unwrap_or(u32::MAX), threads)
     }
 
     /// So many blocks in a row, of so many threads.
@@ -67,6 +69,21 @@ impl Grid {
     pub const fn sharing(self, bytes: u32) -> Self {
         Self { shared: bytes, ..self }
     }
+
+    /// What there is more of than a device takes, whose blocks share at most so many bytes: how much, and how much it takes.
+    #[inline]
+    pub(crate) fn excess(&self, shared: u32) -> Option<(&'static str, u64, u64)> {
+        let ([x, y, z], [across, down, deep]) = (self.blocks.map(u64::from), self.threads.map(u64::from));
+        let limits = [
+            ("blocks", x, (1 << 31) - 1),
+            ("blocks in their second dimension", y, (1 << 16) - 1),
+            ("blocks in their third dimension", z, (1 << 16) - 1),
+            ("threads", across.saturating_mul(down).saturating_mul(deep), 1024),
+            ("threads in their third dimension", deep, 64),
+            ("bytes that a block shares", self.shared.into(), shared.into()),
+        ];
+        limits.into_iter().find(|(_, asked, most)| asked > most)
+    }
 }
 
 /// What a device says about itself.
@@ -81,6 +98,8 @@ pub struct Properties {
     pub multiprocessors: u32,
     /// Bytes of memory.
     pub memory: usize,
+    /// Bytes that the threads of a block can share.
+    pub shared: u32,
 }
 
 pub(crate) trait Machine: Send + Sync {
@@ -155,4 +174,27 @@ pub(crate) trait Machine: Send + Sync {
     fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError>;
 
     fn forget(&self, recording: Recording);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_is_refused_from_the_first_block_thread_or_byte_on_that_no_device_takes() {
+        let most = Grid { blocks: [(1 << 31) - 1, 65_535, 65_535], threads: [16, 1, 64], shared: 1000 };
+        assert_eq!(most.excess(1000), None);
+        let larger = [
+            Grid { blocks: [1 << 31, 1, 1], ..most },
+            Grid { blocks: [1, 65_536, 1], ..most },
+            Grid { blocks: [1, 1, 65_536], ..most },
+            Grid { threads: [17, 1, 64], ..most },
+            Grid { threads: [1, 1, 65], ..most },
+            Grid { shared: 1001, ..most },
+        ];
+        for grid in larger {
+            let (what, asked, limit) = grid.excess(1000).unwrap();
+            assert!(asked > limit && asked - limit <= 64, "{what}: {grid:?}");
+        }
+    }
 }

@@ -108,7 +108,7 @@ impl Picked {
 }
 
 fn grid(count: i64) -> Grid {
-    Grid::new(u32::try_from(count.cast_unsigned().div_ceil(TILE)).unwrap_or(u32::MAX), 256)
+    Grid::of(count.cast_unsigned().div_ceil(TILE), 256)
 }
 
 /// The positions of elements that are not zero, a row for each; columns lie side by side.

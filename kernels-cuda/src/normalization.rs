@@ -202,7 +202,7 @@ impl Taken {
             by_column: by_column.into(),
         };
         let (mean, rstd) = self.statistics(launch)?;
-        let blocks = Grid::new(u32::try_from(blocks * parts).unwrap_or(u32::MAX >> 1), 256);
+        let blocks = Grid::of(blocks * parts, 256);
         launch.run(
             &NORMALIZATION,
             "columns",

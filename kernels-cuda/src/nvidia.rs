@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use cudarc::driver::sys::CUdevice_attribute_enum::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as SHARED,
     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as MULTIPROCESSORS,
 };
 use cudarc::driver::sys::{self, CUresult};
@@ -78,7 +79,8 @@ impl Nvidia {
             Ok::<u32, CudaError>(u32::try_from(value).unwrap_or(0))
         };
         let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
-        let properties = Properties { name, architecture, multiprocessors: attribute(MULTIPROCESSORS)?, memory };
+        let (multiprocessors, shared) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
+        let properties = Properties { name, architecture, multiprocessors, memory, shared };
         keep_memory(device)?;
         Ok(Self { properties, context: context.addr() })
     }

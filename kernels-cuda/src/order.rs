@@ -150,7 +150,7 @@ impl Ranks {
         let (given, width) = (self.given(launch)?, power_of_two(self.size));
         let threads = (width / 2).max(128);
         let blocks = self.count.cast_unsigned().div_ceil((2 * threads / width).into());
-        let grid = Grid::new(u32::try_from(blocks).unwrap_or(u32::MAX), threads);
+        let grid = Grid::of(blocks, threads);
         let (values, indices) = (launch.place(values)?, launch.place(indices)?);
         let most = u32::try_from(most).unwrap_or(0);
         let grid = grid.sharing(2 * threads * (self.key_size() + 4));

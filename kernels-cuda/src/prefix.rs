@@ -28,7 +28,7 @@ pub(crate) fn prefixed(launch: Launch, counts: &Tensor) -> Result<Tensor> {
 fn prefix(launch: Launch, counts: &Tensor, total: Place) -> Result<()> {
     let (count, dtype) = (counts.geometry().count(), [counts.dtype()]);
     let tiles = (count.cast_unsigned()).div_ceil(TILE.unsigned_abs());
-    let grid = Grid::new(u32::try_from(tiles).unwrap_or(u32::MAX), 256);
+    let grid = Grid::of(tiles, 256);
     let place = launch.place(counts)?;
     let mut starts = Place::NULL;
     let sums;

@@ -95,7 +95,7 @@ impl Course {
 
     fn grid(&self) -> Grid {
         let runs = self.lines.unsigned_abs() * u64::from(self.chunks);
-        Grid::new(u32::try_from(runs.div_ceil(u64::from(THREADS / self.lanes))).unwrap_or(u32::MAX >> 1), THREADS)
+        Grid::of(runs.div_ceil(u64::from(THREADS / self.lanes)), THREADS)
     }
 }
 

@@ -111,7 +111,7 @@ impl Across {
 
     fn grid(&self) -> Grid {
         let together = 256 / u64::from(self.ways);
-        Grid::new(u32::try_from(self.columns.unsigned_abs().div_ceil(together)).unwrap_or(u32::MAX >> 1), 256)
+        Grid::of(self.columns.unsigned_abs().div_ceil(together), 256)
     }
 }
 

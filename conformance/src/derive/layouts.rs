@@ -42,6 +42,7 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
         ("with contiguous arguments", Array::contiguous as fn(&Array) -> Array),
         ("with arguments in column order", in_columns),
         ("with arguments spread out in memory", spread),
+        ("with arguments that begin one element later", later),
     ] {
         let arguments: Vec<Datum> = case.arguments.iter().map(|argument| argument.map(change)).collect();
         if is_same(&arguments, &case.arguments) {
@@ -79,6 +80,14 @@ fn spread(array: &Array) -> Array {
         return array.clone();
     }
     Array { strides: array.contiguous().strides.iter().map(|stride| stride * 3).collect(), offset: 2, ..array.clone() }
+}
+
+/// Where no word of several elements is aligned.
+fn later(array: &Array) -> Array {
+    if array.elements.is_empty() {
+        return array.clone();
+    }
+    Array { offset: 1, ..array.contiguous() }
 }
 
 /// Arguments that repeat one slice along a dimension, against the same elements written out. The backend is its own reference.

@@ -64,7 +64,7 @@ impl Taken {
     }
 
     fn grid(&self) -> Grid {
-        Grid::new(u32::try_from(self.given.lines).unwrap_or(u32::MAX >> 1), 256)
+        Grid::of(self.given.lines.unsigned_abs(), 256)
     }
 
     /// What becomes of the losses of lines. `is_target` is written where it is given.

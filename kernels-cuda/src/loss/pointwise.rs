@@ -106,7 +106,7 @@ fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
 static PROBABILITIES: Kernel = Kernel::new(
     "probabilities",
     "#include \"opdispatch.cuh\"
-template <class T> __global__ void probabilities(const T *in, i64 count, Fault *fault, u32 site) {
+template <class T> __global__ void __launch_bounds__(256) probabilities(const T *in, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     compute_t<T> x = in[at];

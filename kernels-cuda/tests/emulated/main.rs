@@ -3,11 +3,13 @@
 
 mod machine;
 mod many;
+mod offsets;
 mod pinned;
 mod pooling;
 mod random;
 mod sizes;
 mod special;
+mod strict;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

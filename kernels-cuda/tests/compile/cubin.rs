@@ -1,0 +1,127 @@
+//! What a cubin says that its kernels need. It is an ELF file; NVIDIA's own sections hold lists of attributes.
+
+use std::collections::BTreeMap;
+
+/// What a kernel needs of a device.
+#[derive(Default, Debug)]
+pub(crate) struct Needs {
+    /// The most threads that its blocks have, where it says so.
+    pub(crate) threads: Option<u32>,
+    /// Registers of a thread.
+    pub(crate) registers: u32,
+    /// Bytes that a block's threads share, beside what a launch asks for.
+    pub(crate) shared: u64,
+    /// Bytes of memory that a thread has for what registers do not hold.
+    pub(crate) local: u32,
+    /// Bytes of parameters.
+    pub(crate) parameters: u32,
+}
+
+/// Attributes, as the compiler numbers them.
+const MAX_THREADS: u8 = 0x05;
+const STACK: u8 = 0x12;
+const PARAMETERS: u8 = 0x19;
+const REGISTERS: u8 = 0x2f;
+
+/// The attribute's value is of a size that it says; others are of two bytes.
+const SIZED: u8 = 0x04;
+
+/// The kernels of a cubin by their names; none where it is no such file.
+pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, Needs>> {
+    let sections = sections(cubin)?;
+    let mut all = BTreeMap::new();
+    for section in &sections {
+        if let Some(name) = section.name.strip_prefix(".text.") {
+            all.entry(name.to_owned()).or_insert_with(Needs::default);
+        }
+    }
+    let functions = functions(cubin, &sections)?;
+    for section in &sections {
+        if let Some(kernel) = section.name.strip_prefix(".nv.shared.").and_then(|name| all.get_mut(name)) {
+            kernel.shared = section.size;
+        }
+        if let Some(kernel) = section.name.strip_prefix(".nv.info.").and_then(|name| all.get_mut(name)) {
+            for (attribute, value) in attributes(section.content(cubin)?) {
+                match attribute {
+                    MAX_THREADS => kernel.threads = Some(number(value, 0)? * number(value, 4)? * number(value, 8)?),
+                    PARAMETERS => kernel.parameters = u16::from_le_bytes(*value.first_chunk()?).into(),
+                    _ => {}
+                }
+            }
+        }
+        if section.name == ".nv.info" {
+            for (attribute, value) in attributes(section.content(cubin)?) {
+                if let STACK | REGISTERS = attribute
+                    && let Some(kernel) = all.get_mut(functions.get(number(value, 0)? as usize)?)
+                {
+                    *(if attribute == STACK { &mut kernel.local } else { &mut kernel.registers }) = number(value, 4)?;
+                }
+            }
+        }
+    }
+    Some(all)
+}
+
+struct Section {
+    name: String,
+    start: u64,
+    size: u64,
+}
+
+impl Section {
+    fn content<'a>(&self, file: &'a [u8]) -> Option<&'a [u8]> {
+        file.get(usize::try_from(self.start).ok()?..)?.get(..usize::try_from(self.size).ok()?)
+    }
+}
+
+fn sections(file: &[u8]) -> Option<Vec<Section>> {
+    if !file.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let table = usize::try_from(long(file, 0x28)?).ok()?;
+    let [count, of_names] =
+        [0x3c, 0x3e].map(|at| file.get(at..at + 2).map(|two| usize::from(two[0]) | usize::from(two[1]) << 8));
+    let header = |at: usize| file.get(table + 64 * at..table + 64 * (at + 1));
+    let names = usize::try_from(long(header(of_names?)?, 24)?).ok()?;
+    let section = |at: usize| {
+        let header = header(at)?;
+        let name = text(file, names + number(header, 0)? as usize)?;
+        Some(Section { name, start: long(header, 24)?, size: long(header, 32)? })
+    };
+    (0..count?).map(section).collect()
+}
+
+/// The names of all symbols, by which attributes number functions.
+fn functions(file: &[u8], sections: &[Section]) -> Option<Vec<String>> {
+    let of = |name: &str| sections.iter().find(|section| section.name == name);
+    let names = usize::try_from(of(".strtab")?.start).ok()?;
+    of(".symtab")?
+        .content(file)?
+        .chunks_exact(24)
+        .map(|symbol| text(file, names + number(symbol, 0)? as usize))
+        .collect()
+}
+
+fn attributes(mut list: &[u8]) -> Vec<(u8, &[u8])> {
+    let mut all = Vec::new();
+    while let [format, attribute, low, high, rest @ ..] = list {
+        let size = if *format == SIZED { usize::from(*low) | usize::from(*high) << 8 } else { 0 };
+        let Some((value, next)) = rest.split_at_checked(size) else { break };
+        all.push((*attribute, if *format == SIZED { value } else { &list[2..4] }));
+        list = next;
+    }
+    all
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|four| u32::from_le_bytes(*four))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+}
+
+fn text(file: &[u8], at: usize) -> Option<String> {
+    let bytes = file.get(at..)?.split(|byte| *byte == 0).next()?;
+    String::from_utf8(bytes.to_vec()).ok()
+}

@@ -1,0 +1,163 @@
+//! Every kernel compiles to machine code for the architectures that there are, with no GPU at hand.
+
+mod cubin;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use kernels_cuda::{CudaError, Kernel, Missing, compiler_version, kernels};
+
+use crate::cubin::Needs;
+
+/// The first is optimised as programs have it. Of the others it matters that kernels compile: what they share, take and hold at most is the
+/// same however well they are optimised.
+const ARCHITECTURES: [u32; 3] = [90, 100, 80];
+
+/// How many bytes a thread may have beside its registers. Attention's gradients with wide rows have the most.
+const LOCAL: u32 = 640;
+
+/// Whether the compiler is there; if not, says so.
+fn there_is_a_compiler() -> bool {
+    match compiler_version() {
+        Ok((major, minor)) => {
+            println!("NVRTC {major}.{minor}");
+            true
+        }
+        Err(error) => {
+            println!("skipped: {error}");
+            false
+        }
+    }
+}
+
+/// The compiler does one thing at a time in a process, so there are as many of these as processors. What takes longest comes first.
+#[test]
+fn every_kernel_compiles_for_every_architecture_within_the_limits_of_devices() {
+    if !there_is_a_compiler() {
+        return;
+    }
+    let jobs = Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernels().map(move |kernel| (kernel.name(), sm))));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let counts = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| work(&jobs))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    let failures: Vec<&String> = counts.iter().flatten().filter_map(|count| count.as_ref().err()).collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+    let counts: Vec<usize> = counts.into_iter().flatten().flatten().collect();
+    println!("{} compilations, {} entry points", counts.len(), counts.iter().sum::<usize>());
+    assert!(kernels().count() > 150);
+}
+
+/// Gives jobs to a process, one after another, and collects how many entry points each has.
+fn work<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<usize, String>> {
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "jobs_are_done", "--ignored", "--nocapture"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut ask, said) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+    let mut replies = said.lines().map_while(Result::ok).filter_map(|line| line.strip_prefix(REPLY).map(str::to_owned));
+    let next = || jobs.lock().unwrap().next();
+    let mut counts = Vec::new();
+    for (name, sm) in std::iter::from_fn(next) {
+        writeln!(ask, "{sm} {name}").unwrap();
+        let reply = replies.next().unwrap_or_else(|| "the process ended".to_owned());
+        counts.push(reply.parse().map_err(|_| format!("{name} for sm_{sm}: {reply}")));
+    }
+    drop(ask);
+    assert!(process.wait().unwrap().success());
+    counts
+}
+
+const REPLY: &str = "reply: ";
+
+#[test]
+#[ignore = "it is run by the test above"]
+fn jobs_are_done() {
+    for job in std::io::stdin().lines() {
+        let job = job.unwrap();
+        let (sm, name) = job.split_once(' ').unwrap();
+        let kernel = kernels().find(|kernel| kernel.name() == name).unwrap();
+        match entry_points(kernel, sm.parse().unwrap()) {
+            Ok(count) => println!("\n{REPLY}{count}"),
+            Err(problem) => println!("\n{REPLY}{}", problem.escape_debug()),
+        }
+    }
+}
+
+/// How many instances there are, each of which keeps within what every device has.
+fn entry_points(kernel: &Kernel, sm: u32) -> Result<usize, String> {
+    let optimised = sm == ARCHITECTURES[0];
+    let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
+    let code = code.map_err(|error| error.to_string())?;
+    let wanted = kernel.expressions().len();
+    if code.names.len() != wanted || wanted == 0 {
+        return Err(format!("{} of {wanted} instances", code.names.len()));
+    }
+    let found = cubin::kernels(&code.bytes).ok_or("no cubin")?;
+    for name in &code.names {
+        let needs = found.get(name).ok_or_else(|| format!("no entry point {name}"))?;
+        check(needs).map_err(|problem| format!("{name}: {problem}: {needs:?}"))?;
+        if optimised && needs.local > LOCAL {
+            return Err(format!("{name}: much more than registers hold: {needs:?}"));
+        }
+    }
+    Ok(wanted)
+}
+
+fn check(needs: &Needs) -> Result<(), &'static str> {
+    let Some(threads) = needs.threads else { return Err("no __launch_bounds__") };
+    // Registers are given to warps, eight for each thread at a time.
+    let registers = needs.registers.next_multiple_of(8) * threads;
+    match needs {
+        Needs { registers: 0, .. } => Err("no registers at all"),
+        _ if registers > 1 << 16 => Err("more registers than a device has for as many threads"),
+        Needs { shared, .. } if *shared > 48 << 10 => Err("more shared memory than a block has"),
+        Needs { parameters, .. } if *parameters > 4 << 10 => Err("more parameters than a launch takes"),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn what_is_over_a_limit_is_found() {
+    let within = || Needs { threads: Some(512), registers: 128, shared: 48 << 10, local: 0, parameters: 4 << 10 };
+    assert_eq!(check(&within()), Ok(()));
+    for over in [
+        Needs { threads: None, ..within() },
+        Needs { registers: 0, ..within() },
+        Needs { registers: 129, ..within() },
+        Needs { shared: (48 << 10) + 1, ..within() },
+        Needs { parameters: (4 << 10) + 1, ..within() },
+    ] {
+        assert!(check(&over).is_err(), "{over:?}");
+    }
+}
+
+#[test]
+fn names_of_kernels_are_their_own() {
+    let mut names: Vec<&str> = kernels().map(Kernel::name).collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(twice, None);
+}
+
+static WRONG: Kernel = Kernel::new(
+    "wrong",
+    "template <class T> __global__ void wrong(T *out) {\n    out[0] = nowhere;\n}\n",
+    |instances| instances.each("wrong", &[dispatch_runtime::DType::F32]),
+);
+
+#[test]
+fn a_mistake_in_a_kernel_is_an_error_with_its_line() {
+    match WRONG.compile(90) {
+        Err(CudaError::Compile { kernel: "wrong", target, log }) => {
+            assert_eq!(target, "sm_90");
+            assert!(log.contains("wrong(2)") && log.contains("nowhere"), "{log}");
+        }
+        Err(CudaError::Unavailable(Missing::Compiler)) => println!("skipped: there is no compiler"),
+        other => panic!("{other:?}"),
+    }
+}

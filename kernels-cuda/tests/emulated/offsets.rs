@@ -1,0 +1,204 @@
+//! Tensors that begin where no word of several elements is aligned: each engine that loads such words must see that it cannot.
+//!
+//! The emulator ends the program at a load that a device would not survive. Sizes are those for which the words would else be taken.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Geometry, MemoryFormat};
+
+use crate::{device, to};
+
+/// Small whole numbers, none of them zero, so that sums are exact in any order.
+fn numbers(count: i64, dtype: DType) -> Tensor {
+    let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 5 + 1).collect();
+    aten::to_dtype(&Tensor::from(line), dtype, false, true, None).unwrap()
+}
+
+/// Some of these on a device, beginning so many elements behind the start of their memory.
+fn begun(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
+    let count = sizes.iter().product::<i64>();
+    let memory = to(&numbers(start + count, dtype), device);
+    memory.restride(Geometry::contiguous(sizes).at(start)).unwrap()
+}
+
+/// Where three operands begin: of some, each is the only one whose words are not aligned, then those of none are, or only shorter ones.
+const STARTS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6, 2], [4, 8, 4]];
+
+type Operands = [Tensor; 3];
+
+/// Calls with operands of these sizes come to the same as on the CPU, wherever operands begin.
+#[track_caller]
+fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>) {
+    let Some((cuda, _alone)) = device() else { return };
+    for &dtype in dtypes {
+        for starts in STARTS {
+            let results = [cuda, Device::CPU].map(|device| {
+                let mut operands = [0, 1, 2].map(|k| begun(device, dtype, sizes[k], starts[k]));
+                let mut results = f(&mut operands).unwrap();
+                // An operand that was written counts as a result.
+                results.extend(operands);
+                results.iter().map(elements).collect::<Vec<_>>()
+            });
+            let [found, expected] = results;
+            for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert_eq!(found.len(), expected.len(), "{what} of {dtype}, result {k}");
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-2 * b.abs().max(1.0) || a.is_nan() && b.is_nan();
+                let wrong = found.iter().zip(expected).position(|(a, b)| !near(*a, *b));
+                assert_eq!(wrong, None, "{what} of {dtype} from {starts:?}, result {k}");
+            }
+        }
+    }
+}
+
+fn elements(tensor: &Tensor) -> Vec<f64> {
+    let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
+    aten::contiguous(&wide, MemoryFormat::Contiguous).unwrap().to_vec::<f64>().unwrap()
+}
+
+const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::BF16];
+const ANY: &[DType] = &[DType::F32, DType::F16, DType::I64, DType::U8, DType::Bool];
+const ROWS: [&[i64]; 3] = [&[8, 64], &[8, 64], &[8, 64]];
+
+#[test]
+fn elementwise_operators() {
+    agree("add", &[DType::F32, DType::BF16, DType::U8, DType::I64], ROWS, |[x, y, to]| {
+        aten::add_out(x, y, 1.into(), to)?;
+        aten::mul_(x, y)?;
+        Ok(vec![aten::add(x, y, 2.into())?, aten::gt(x, y)?])
+    });
+    agree("activations", FLOATING, ROWS, |[x, y, to]| {
+        aten::relu_(to)?;
+        Ok(vec![aten::gelu(x, "none")?, aten::silu_backward(x, y)?, aten::where_self(&aten::gt(x, y)?, x, to)?])
+    });
+}
+
+#[test]
+fn copies_and_conversions() {
+    agree("copy", ANY, ROWS, |[x, y, to]| {
+        aten::copy_(to, x, false)?;
+        let converted = aten::to_dtype(y, DType::F32, false, true, None)?;
+        let halved = aten::to_dtype(&converted, DType::BF16, false, true, None)?;
+        aten::copy_(y, &aten::t(&aten::contiguous(&aten::t(x)?, MemoryFormat::Contiguous)?)?, false)?;
+        Ok(vec![converted, halved, aten::flip(x, &[1])?, aten::repeat(x, &[2, 2])?, aten::roll(x, &[16], &[1])?])
+    });
+    agree("cat", ANY, [&[8, 64], &[8, 16], &[8, 4]], |[x, y, z]| {
+        let rows = [x.clone(), y.clone(), z.clone()];
+        let narrowed = rows.clone().map(|row| aten::narrow(&row, 1, 0, 4).unwrap());
+        Ok(vec![aten::cat(&rows, 1)?, aten::cat(&narrowed, 0)?, aten::tril(x, 1)?])
+    });
+}
+
+#[test]
+fn reductions_by_rows_and_columns() {
+    agree("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |operands| {
+        let mut results = Vec::new();
+        for x in operands.iter() {
+            for dim in [0, 1] {
+                results.push(aten::sum_dim_intlist(x, Some(&[dim]), false, None)?);
+                results.push(aten::amax(x, &[dim], false)?);
+                results.push(aten::var_correction(x, Some(&[dim]), None, false)?);
+                results.push(aten::cumsum(x, dim, None)?);
+            }
+            results.push(aten::mean(x, None)?);
+        }
+        Ok(results)
+    });
+}
+
+#[test]
+fn lines() {
+    agree("softmax", FLOATING, ROWS, |[x, y, _]| {
+        Ok(vec![
+            aten::_softmax(x, 1, false)?,
+            aten::_log_softmax(x, 0, false)?,
+            aten::_softmax_backward_data(x, y, 1, x.dtype())?,
+        ])
+    });
+    agree("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |[x, weight, slope]| {
+        let (w, b) = (Some(&*weight), Some(&*weight));
+        let (y, mean, rstd) = aten::native_layer_norm(x, &[64], w, b, 1e-5)?;
+        let (of_x, of_w, of_b) = aten::native_layer_norm_backward(slope, x, &[64], &mean, &rstd, w, b, &[true; 3])?;
+        Ok(vec![y, of_x, of_w, of_b])
+    });
+}
+
+#[test]
+fn normalisation_by_channels() {
+    agree("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |[x, weight, slope]| {
+        let mut results = Vec::new();
+        for format in [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast] {
+            let laid = |tensor: &Tensor| match format {
+                MemoryFormat::Contiguous => Ok(tensor.clone()),
+                _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8])?, &[0, 3, 1, 2]),
+            };
+            let (x, slope, w) = (laid(x)?, laid(slope)?, Some(&*weight));
+            let (y, mean, rstd) = aten::native_batch_norm(&x, w, w, None, None, true, 0.1, 1e-5)?;
+            let (mean, rstd) = (Some(&mean), Some(&rstd));
+            let (of_x, of_w, of_b) =
+                aten::native_batch_norm_backward(&slope, &x, w, None, None, mean, rstd, true, 1e-5, &[true; 3])?;
+            results.extend([y, of_x, of_w, of_b]);
+        }
+        let (y, mean, rstd) = aten::native_group_norm(x, Some(weight), Some(weight), 3, 8, 64, 2, 1e-5)?;
+        let (of_x, ..) =
+            aten::native_group_norm_backward(slope, x, &mean, &rstd, Some(weight), 3, 8, 64, 2, &[true; 3])?;
+        results.extend([y, of_x]);
+        Ok(results)
+    });
+}
+
+#[test]
+fn products() {
+    agree("mm", &[DType::F32, DType::F64, DType::BF16, DType::U8], [&[70, 64], &[64, 72], &[64]], |[x, y, row]| {
+        let column = aten::mv(x, row)?;
+        Ok(vec![aten::mm(x, y)?, aten::mv(&aten::t(y)?, row)?, aten::dot(row, row)?, column])
+    });
+    agree("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |[x, weight, bias]| {
+        let (one, none) = ([1, 1], [0, 0]);
+        let y = aten::convolution(x, weight, Some(bias), &one, &one, &one, false, &none, 1)?;
+        let (of_x, of_w, of_b) =
+            aten::convolution_backward(&y, x, weight, Some(&[32]), &one, &one, &one, false, &none, 1, &[true; 3])?;
+        Ok(vec![y, of_x, of_w, of_b])
+    });
+}
+
+#[test]
+fn attention() {
+    agree("attention", FLOATING, [&[1, 2, 40, 64], &[1, 2, 40, 64], &[1, 2, 40, 64]], |[q, k, v]| {
+        let forward = aten::_scaled_dot_product_flash_attention_for_cpu;
+        let backward = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
+        let (y, sums) = forward(q, k, v, 0.0, true, None, Some(0.01))?;
+        let (of_q, of_k, of_v) = backward(v, q, k, v, &y, &sums, 0.0, true, None, Some(0.01))?;
+        Ok(vec![y, sums, of_q, of_k, of_v])
+    });
+}
+
+#[test]
+fn picks_and_masks() {
+    agree("index", &[DType::F32, DType::F16, DType::U8], ROWS, |[x, y, to]| {
+        let device = x.device();
+        let list = begun(device, DType::I64, &[5], 1);
+        let mask = aten::gt(x, y)?;
+        let turned = aten::nonzero(&mask)?;
+        let places = aten::remainder_scalar(&aten::to_dtype(y, DType::I64, false, false, None)?, 8.into())?;
+        aten::index_fill__int_scalar(to, 0, &list, 3.into())?;
+        Ok(vec![
+            turned,
+            aten::masked_select(x, &mask)?,
+            aten::index_select(x, 0, &list)?,
+            aten::gather(x, 0, &places, false)?,
+            aten::scatter_add(x, 0, &places, y)?,
+            aten::sort(x, 1, false)?.0,
+            aten::constant_pad_nd(x, &[4, 4], 0.into())?,
+        ])
+    });
+    agree("a mask", &[DType::Bool], [&[5000], &[64], &[64]], |[mask, ..]| Ok(vec![aten::nonzero(mask)?]));
+}
+
+#[test]
+fn random_numbers() {
+    agree("uniform", FLOATING, ROWS, |[x, y, _]| {
+        let generator = Generator::new(x.device(), 5);
+        aten::uniform_(x, 0.0, 1.0, Some(&generator))?;
+        aten::random_(y, Some(&generator))?;
+        Ok(Vec::new())
+    });
+}
