@@ -265,6 +265,22 @@ struct Walk {
             at = next;
         }
     }
+    // Of several elements, whose numbers are used up.
+    template <int M, int N> __device__ __forceinline__ void places(u32 (&at)[M], i32 (&offsets)[M][N]) const {
+#pragma unroll
+        for (int i = 0; i < M; i++)
+#pragma unroll
+            for (int k = 0; k < N; k++) offsets[i][k] = 0;
+#pragma unroll 1
+        for (u32 dim = 0; dim < rank; dim++)
+#pragma unroll
+            for (int i = 0; i < M; i++) {
+                u32 next = sizes[dim].divide(at[i]), here = at[i] - next * sizes[dim].by;
+#pragma unroll
+                for (int k = 0; k < N; k++) offsets[i][k] += i32(here) * steps[dim][k];
+                at[i] = next;
+            }
+    }
 };
 
 // What a kernel found that no kernel should: the first one stays until somebody synchronises.
