@@ -61,10 +61,26 @@ template <int ROWS, class O, class Make> __device__ __forceinline__ void filled(
         if (at + 64 * row < stream.count) out[at + 64 * row] = make(words, row, at + 64 * row);
 }
 
+// A product that is rounded before anything is added to it, as it is on every device.
+__device__ __forceinline__ float product(float a, float b) {
+#ifdef EMULATED
+    return a * b;
+#else
+    return __fmul_rn(a, b);
+#endif
+}
+__device__ __forceinline__ double product(double a, double b) {
+#ifdef EMULATED
+    return a * b;
+#else
+    return __dmul_rn(a, b);
+#endif
+}
+
 template <class F, class O> __global__ void evenly(O *out, Stream stream, double from, double to, i32 bits) {
     F low = F(from), high = F(to);
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
-        F x = Drawn<F>::unit(words, row, bits) * (high - low) + low;
+        F x = product(Drawn<F>::unit(words, row, bits), high - low) + low;
         return as<O>(x < high ? x : low);
     });
 }
@@ -74,7 +90,7 @@ template <class F, class O> __global__ void normal(O *out, Stream stream, double
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F radius = sqrt(F(-2) * log(Drawn<F>::open(words, row & ~1)));
         F angle = F(6.283185307179586) * Drawn<F>::unit(words, row | 1, 24);
-        F x = F(mean) + F(std) * radius * (row & 1 ? sin(angle) : cos(angle));
+        F x = F(mean) + product(F(std) * radius, row & 1 ? sin(angle) : cos(angle));
         return as<O>(exponentiated ? exp(x) : x);
     });
 }
@@ -88,7 +104,7 @@ template <class F, class O> __global__ void waits(O *out, Stream stream, double 
 template <class F, class O> __global__ void ratios(O *out, Stream stream, double median, double sigma) {
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F angle = F(3.141592653589793) * (Drawn<F>::open(words, row) - F(0.5));
-        return as<O>(F(median) + F(sigma) * tan(angle));
+        return as<O>(F(median) + product(F(sigma), tan(angle)));
     });
 }
 
