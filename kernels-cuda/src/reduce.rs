@@ -26,7 +26,7 @@ pub(crate) struct Fold {
 const THREADS: u32 = 256;
 /// How many columns a thread has.
 const WIDTH: u64 = 4;
-/// How many numbers of the type that is computed in a partial total takes at most.
+/// How many numbers, of the type that elements are gathered in, a partial total takes at most.
 const TOTAL: usize = 4;
 
 /// `struct Cut` of the kernels.
@@ -263,12 +263,11 @@ impl Plan {
             |count: u32| if by_line { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
         let shares = |count: u32| if by_line { count * pieces(count).1 } else { pieces(count).1 };
         let all: u32 = self.reduced.iter().map(|(_, count, _)| shares(*count)).sum();
-        let partials = match all {
-            1 => None,
-            _ => {
-                let bytes = i64::try_from(TOTAL * dtypes[0].size()).unwrap_or(i64::MAX);
-                Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * bytes]).on(self.launch.device())?)
-            }
+        let partials = if all == 1 {
+            None
+        } else {
+            let bytes = i64::try_from(TOTAL * dtypes[0].size()).unwrap_or(i64::MAX);
+            Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * bytes]).on(self.launch.device())?)
         };
         let mut target = target;
         if let Some(partials) = &partials {

@@ -120,7 +120,9 @@ impl Steps {
         let packed = *size % pack == 0 && operands.enumerate().all(fits);
         if packed {
             *size /= pack;
-            inner.iter_mut().for_each(|step| *step *= pack.cast_signed());
+            for step in inner.iter_mut() {
+                *step *= pack.cast_signed();
+            }
         }
         packed
     }
