@@ -2,7 +2,7 @@
 #include "chance.cuh"
 
 // Where the next replay counts from.
-template <class T> __global__ void begin(T *origin, u64 seed, u64 first) {
+template <class T> __global__ void __launch_bounds__(1) begin(T *origin, u64 seed, u64 first) {
     origin[0] = T(seed);
     origin[1] = T(first);
 }
@@ -10,7 +10,7 @@ template <class T> __global__ void begin(T *origin, u64 seed, u64 first) {
 template <class F, class O> __global__ void __launch_bounds__(256) evenly(O *out, Stream stream, double from, double to, i32 bits) {
     F low = F(from), high = F(to);
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
-        F x = Drawn<F>::unit(words, row, bits) * (high - low) + low;
+        F x = product(Drawn<F>::unit(words, row, bits), high - low) + low;
         return as<O>(x < high ? x : low);
     });
 }
@@ -20,7 +20,7 @@ template <class F, class O> __global__ void __launch_bounds__(256) normal(O *out
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F radius = sqrt(F(-2) * log(Drawn<F>::open(words, row & ~1)));
         F angle = F(6.283185307179586) * Drawn<F>::unit(words, row | 1, 24);
-        F x = F(mean) + F(std) * radius * (row & 1 ? sin(angle) : cos(angle));
+        F x = F(mean) + product(F(std) * radius, row & 1 ? sin(angle) : cos(angle));
         return as<O>(exponentiated ? exp(x) : x);
     });
 }
@@ -34,7 +34,7 @@ template <class F, class O> __global__ void __launch_bounds__(256) waits(O *out,
 template <class F, class O> __global__ void __launch_bounds__(256) ratios(O *out, Stream stream, double median, double sigma) {
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F angle = F(3.141592653589793) * (Drawn<F>::open(words, row) - F(0.5));
-        return as<O>(F(median) + F(sigma) * tan(angle));
+        return as<O>(F(median) + product(F(sigma), tan(angle)));
     });
 }
 

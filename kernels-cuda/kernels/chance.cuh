@@ -66,3 +66,19 @@ template <int ROWS, class O, class Make> __device__ __forceinline__ void filled(
     for (int row = 0; row < ROWS; row++)
         if (at + 64 * row < stream.count) out[at + 64 * row] = make(words, row, at + 64 * row);
 }
+
+// A product that is rounded before anything is added to it, as it is on every device.
+__device__ __forceinline__ float product(float a, float b) {
+#ifdef EMULATED
+    return a * b;
+#else
+    return __fmul_rn(a, b);
+#endif
+}
+__device__ __forceinline__ double product(double a, double b) {
+#ifdef EMULATED
+    return a * b;
+#else
+    return __dmul_rn(a, b);
+#endif
+}

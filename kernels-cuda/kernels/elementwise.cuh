@@ -1,5 +1,5 @@
 // The loops of elementwise operators. What comes before brings `struct Operator`: how many OPERANDS and NUMBERS it takes, and a function
-// `of` of as many elements.
+// `of` of as many elements, which knows the dtype of the result, `O`, where that is known.
 #pragma once
 #include "opdispatch.cuh"
 
@@ -23,12 +23,12 @@ template <> __device__ __forceinline__ double number<double>(u64 bits) { return 
 template <> __device__ __forceinline__ i32 number<i32>(u64 bits) { return i32(bits); }
 template <> __device__ __forceinline__ i64 number<i64>(u64 bits) { return i64(bits); }
 
-template <class C, int... K, class... X>
+template <class O, class C, int... K, class... X>
 __device__ __forceinline__ auto with_numbers(const Numbers &numbers, Places<K...>, X... elements) {
-    return Operator::of(elements..., number<C>(numbers.bits[K])...);
+    return Operator::template of<O>(elements..., number<C>(numbers.bits[K])...);
 }
-template <class C, class... X> __device__ __forceinline__ auto apply(const Numbers &numbers, X... elements) {
-    return with_numbers<C>(numbers, typename Counted<Operator::NUMBERS>::type(), elements...);
+template <class O, class C, class... X> __device__ __forceinline__ auto apply(const Numbers &numbers, X... elements) {
+    return with_numbers<O, C>(numbers, typename Counted<Operator::NUMBERS>::type(), elements...);
 }
 
 template <class... T> struct Types {
@@ -43,31 +43,41 @@ template <class C, int V> struct Run {
     C of[V];
 };
 
-template <class C, class T, int V, int N> __device__ __forceinline__ Run<C, V> taken(const Operands<N> &in, int k, u64 at) {
-    Run<C, V> run;
-    if (in.singles >> k & 1) {
-        C x = in.at[k] ? as<C>(*(const T *)in.at[k]) : number<C>(in.single[k]);
+// What a thread takes of an operand: neighbours, or one element that stands for as many.
+template <class T, int V> __device__ __forceinline__ Pack<T, V> fetched(const u8 *at, bool one) {
+    Pack<T, V> pack;
+    if (one) {
+        T x{};
+        if (at) x = *(const T *)at;
 #pragma unroll
-        for (int i = 0; i < V; i++) run.of[i] = x;
+        for (int i = 0; i < V; i++) pack.of[i] = x;
     } else {
-        Pack<T, V> pack = *(const Pack<T, V> *)((const T *)in.at[k] + at);
-#pragma unroll
-        for (int i = 0; i < V; i++) run.of[i] = as<C>(pack.of[i]);
+        pack = *(const Pack<T, V> *)at;
     }
+    return pack;
+}
+template <class C, class T, int V, int N> __device__ __forceinline__ Run<C, V> run_of(const Operands<N> &in, int k, const Pack<T, V> &pack) {
+    Run<C, V> run;
+#pragma unroll
+    for (int i = 0; i < V; i++) run.of[i] = in.at[k] ? as<C>(pack.of[i]) : number<C>(in.single[k]);
     return run;
 }
-
-template <class C, class O, int V, class... R>
-__device__ __forceinline__ void computed(O *out, const Numbers &numbers, const R &...runs) {
+template <class P, class O, int V, class... R> __device__ __forceinline__ Pack<O, V> applied(const Numbers &numbers, const R &...runs) {
     Pack<O, V> results;
 #pragma unroll
-    for (int i = 0; i < V; i++) results.of[i] = as<O>(apply<C>(numbers, runs.of[i]...));
-    *(Pack<O, V> *)out = results;
+    for (int i = 0; i < V; i++) results.of[i] = as<O>(apply<O, compute_t<P>>(numbers, runs.of[i]...));
+    return results;
+}
+template <class P, class O, int V, class... I, int... K>
+__device__ __forceinline__ Pack<O, V> computed(const Operands<sizeof...(I)> &in, const Numbers &numbers, Places<K...>, const Pack<I, V> &...packs) {
+    return applied<P, O, V>(numbers, run_of<compute_t<P>, I, V>(in, K, packs)...);
 }
 
-template <class C, class O, int V, class... I, int... K>
-__device__ __forceinline__ void piece(O *out, u64 at, const Operands<sizeof...(I)> &in, const Numbers &numbers, Types<I...>, Places<K...>) {
-    computed<C, O, V>(out + at, numbers, taken<C, I, V>(in, K, at)...);
+// With no `SINGLES` all operands are asked for before any is waited for: there is nothing to decide in between.
+template <class P, class O, int V, bool SINGLES, class... I, int... K>
+__device__ __forceinline__ void piece(O *out, u64 at, const Operands<sizeof...(I)> &in, const Numbers &numbers, Types<I...>, Places<K...> places) {
+    *(Pack<O, V> *)(out + at) = computed<P, O, V, I...>(
+        in, numbers, places, fetched<I, V>(in.at[K] + (SINGLES && in.singles >> K & 1 ? 0 : at * sizeof(I)), SINGLES && in.singles >> K & 1)...);
 }
 
 // Elements side by side, sixteen bytes of the widest operand at a time; every place is aligned for that.
@@ -76,39 +86,68 @@ __global__ void __launch_bounds__(256) packed(u64 count, O *out, Operands<sizeof
     const int V = 16 / Types<O, I...>::WIDEST;
     typename Counted<sizeof...(I)>::type places;
     u64 at = (u64(blockIdx.x) * blockDim.x + threadIdx.x) * V;
-    if (at + V <= count) {
-        piece<compute_t<P>, O, V>(out, at, in, numbers, Types<I...>(), places);
+    if (at + V <= count && in.singles == 0) {
+        piece<P, O, V, false>(out, at, in, numbers, Types<I...>(), places);
+    } else if (at + V <= count) {
+        piece<P, O, V, true>(out, at, in, numbers, Types<I...>(), places);
     } else {
 #pragma unroll 1
-        for (; at < count; at++) piece<compute_t<P>, O, 1>(out, at, in, numbers, Types<I...>(), places);
+        for (; at < count; at++) piece<P, O, 1, true>(out, at, in, numbers, Types<I...>(), places);
     }
 }
 
-template <class C, class T, int N> __device__ __forceinline__ C element(const Operands<N> &in, int k, const i32 *offsets) {
-    return in.at[k] ? as<C>(*(const T *)(in.at[k] + offsets[k + 1])) : number<C>(in.single[k]);
-}
-template <class C, class O, class... I, int... K>
-__device__ __forceinline__ void step(u8 *out, const Operands<sizeof...(I)> &in, const Numbers &numbers, const i32 *offsets, Types<I...>, Places<K...>) {
-    *(O *)(out + offsets[0]) = as<O>(apply<C>(numbers, element<C, I>(in, K, offsets)...));
+// The same where operands may stay where they are along the innermost dimension, which is walked in packs.
+template <class P, class O, class... I, int... K>
+__device__ __forceinline__ void stretched(u32 count, u8 *out, const Operands<sizeof...(I)> &in, const Numbers &numbers, const Walk &walk, Types<I...>, Places<K...> places) {
+    const int V = 16 / Types<O, I...>::WIDEST;
+    u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i32 offsets[sizeof...(I) + 1];
+    walk.places(at, offsets);
+    *(Pack<O, V> *)(out + offsets[0]) =
+        computed<P, O, V, I...>(in, numbers, places, fetched<I, V>(in.at[K] + offsets[K + 1], walk.steps[0][K + 1] == 0)...);
 }
 
-// Elements at any places.
+// Elements at any places, several to a thread.
+const int SCATTERED = 4;
+template <class T, int N> __device__ __forceinline__ Pack<T, SCATTERED> gathered(const u8 *at, const i32 (&offsets)[SCATTERED][N], int k) {
+    Pack<T, SCATTERED> pack;
+#pragma unroll
+    for (int i = 0; i < SCATTERED; i++) pack.of[i] = at ? *(const T *)(at + offsets[i][k]) : T{};
+    return pack;
+}
+template <class P, class O, class... I, int... K>
+__device__ __forceinline__ void scattered(u32 count, u8 *out, const Operands<sizeof...(I)> &in, const Numbers &numbers, const Walk &walk, Types<I...>, Places<K...> places) {
+    u32 first = blockIdx.x * blockDim.x * SCATTERED + threadIdx.x, at[SCATTERED];
+#pragma unroll
+    for (int i = 0; i < SCATTERED; i++) {
+        u32 own = first + i * blockDim.x;
+        at[i] = own < count ? own : count - 1;
+    }
+    i32 offsets[SCATTERED][sizeof...(I) + 1];
+    walk.places(at, offsets);
+    Pack<O, SCATTERED> results = computed<P, O, SCATTERED, I...>(in, numbers, places, gathered<I>(in.at[K], offsets, K + 1)...);
+#pragma unroll
+    for (int i = 0; i < SCATTERED; i++)
+        if (first + i * blockDim.x < count) *(O *)(out + offsets[i][0]) = results.of[i];
+}
+
 template <class P, class O, class... I>
-__global__ void __launch_bounds__(256)
-    strided(u32 count, u8 *out, Operands<sizeof...(I)> in, Numbers numbers, Walk walk) {
-    for (u32 at = blockIdx.x * blockDim.x + threadIdx.x; at < count; at += gridDim.x * blockDim.x) {
-        i32 offsets[sizeof...(I) + 1];
-        walk.places(at, offsets);
-        step<compute_t<P>, O>(out, in, numbers, offsets, Types<I...>(), typename Counted<sizeof...(I)>::type());
+__global__ void __launch_bounds__(256) strided(u32 count, u8 *out, Operands<sizeof...(I)> in, Numbers numbers, Walk walk, bool in_packs) {
+    typename Counted<sizeof...(I)>::type places;
+    if (in_packs) {
+        stretched<P, O>(count, out, in, numbers, walk, Types<I...>(), places);
+    } else {
+        scattered<P, O>(count, out, in, numbers, walk, Types<I...>(), places);
     }
 }
 
 template <class C, int N> __device__ __forceinline__ C any_element(const Operands<N> &in, int k, const i32 *offsets) {
     return in.at[k] ? load<C>(in.at[k] + offsets[k + 1], in.dtypes[k]) : number<C>(in.single[k]);
 }
-template <class C, int N, int... K>
+template <class P, int N, int... K>
 __device__ __forceinline__ void any_step(u8 *out, i32 dtype, const Operands<N> &in, const Numbers &numbers, const i32 *offsets, Places<K...>) {
-    store(out + offsets[0], dtype, apply<C>(numbers, any_element<C>(in, K, offsets)...));
+    store(out + offsets[0], dtype, apply<P, compute_t<P>>(numbers, any_element<compute_t<P>>(in, K, offsets)...));
 }
 
 // Elements at any places, of any dtypes.
@@ -118,6 +157,6 @@ __global__ void __launch_bounds__(256)
     for (u32 at = blockIdx.x * blockDim.x + threadIdx.x; at < count; at += gridDim.x * blockDim.x) {
         i32 offsets[Operator::OPERANDS + 1];
         walk.places(at, offsets);
-        any_step<compute_t<P>>(out, dtype, in, numbers, offsets, typename Counted<Operator::OPERANDS>::type());
+        any_step<P>(out, dtype, in, numbers, offsets, typename Counted<Operator::OPERANDS>::type());
     }
 }

@@ -84,5 +84,12 @@ template <class C> struct Exponentials {
         if (is_infinite(highest)) return {highest, C(0)};
         return {highest, sum * exp(most - highest) + other.sum * exp(other.most - highest)};
     }
+    // One of the two exponentials is one.
+    __device__ __forceinline__ Exponentials with(C x) const {
+        C highest = larger(most, x);
+        if (is_infinite(highest)) return {highest, C(0)};
+        C less = exp(-fabs(x - most));
+        return {highest, x > most ? sum * less + C(1) : sum + less};
+    }
     __device__ __forceinline__ C logarithm() const { return is_infinite(most) ? most : most + log(sum); }
 };

@@ -25,6 +25,12 @@ struct Share {
         return tile * lanes * HELD + (packed ? (i / PACK * lanes + lane) * PACK + i % PACK : i * lanes + lane);
     }
     __device__ __forceinline__ u64 start() const { return line * length; }
+    // What is in the place of elements that there are none of.
+    template <class C> __device__ __forceinline__ void fill(C (&x)[HELD], u32 tile, C otherwise) const {
+        if ((tile + 1) * lanes * HELD <= length) return;
+#pragma unroll
+        for (u32 i = 0; i < HELD; i++) x[i] = place(tile, i) < length ? x[i] : otherwise;
+    }
     // The elements of a tile, as far as there are some.
     template <class C, class T> __device__ __forceinline__ void load(C (&x)[HELD], const T *in, u32 tile, C otherwise) const {
 #pragma unroll

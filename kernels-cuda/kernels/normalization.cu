@@ -34,42 +34,52 @@ struct Slots {
     }
 };
 
+// Two sums.
+template <class C> struct Twice {
+    C first, second;
+};
+struct Both {
+    template <class C> __device__ __forceinline__ Twice<C> operator()(Twice<C> a, Twice<C> b) const { return {a.first + b.first, a.second + b.second}; }
+};
+
+// Sums from the mean of a line's first tile, of which there is one, as a rule: they stay small, and need no division where they are joined.
 template <class T, class P>
 __global__ void __launch_bounds__(512) lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots) {
     typedef compute_t<T> C;
-    __shared__ Moments<C> scratch[32];
+    __shared__ Twice<C> scratch[32];
     Share share(lines);
     in += share.start();
     out += share.start();
-    C x[HELD], mean, rstd;
-    Moments<C> all = {C(0), C(0), C(0), C(0)};
+    C x[HELD], origin = C(0), mean, rstd;
+    Twice<C> all = {C(0), C(0)};
     u32 tiles = share.tiles();
 #pragma unroll 1
     for (u32 step = 0; step < 2 * tiles; step++) {
         u32 tile = step < tiles ? step : step - tiles;
         if (step == tiles) {
-            all = joined_among(share.lanes, all, [](Moments<C> a, Moments<C> b) { return a.and_of(b); }, scratch);
-            mean = all.mean(), rstd = C(1) / sqrt(all.variance(C(0)) + C(eps));
+            all = joined_among(share.lanes, all, Both(), scratch);
+            C apart = all.first / C(share.length), variance = all.second / C(share.length) - apart * apart;
+            mean = origin + apart, rstd = C(1) / sqrt((variance < C(0) ? C(0) : variance) + C(eps));
             if (share.live && share.lane == 0) {
                 means.set(share.line, mean);
                 rstds.set(share.line, rstd);
             }
         }
-        if (step == 0 || tiles > 1) share.load(x, in, tile, C(0));
+        if (step == 0 || tiles > 1) share.load(x, in, tile, origin);
         if (step < tiles) {
-            C count = C(0), sum = C(0), squares = C(0);
+            if (step == 0) {
+                C sum = C(0);
+#pragma unroll
+                for (u32 i = 0; i < HELD; i++) sum += x[i];
+                u32 held = share.lanes * HELD;
+                origin = joined_among(share.lanes, sum, Plus(), (C *)scratch) / C(share.length < held ? share.length : held);
+                share.fill(x, 0, origin);
+            }
 #pragma unroll
             for (u32 i = 0; i < HELD; i++) {
-                count += share.place(tile, i) < share.length ? C(1) : C(0);
-                sum += x[i];
+                C apart = x[i] - origin;
+                all = Both()(all, Twice<C>{apart, apart * apart});
             }
-            C near = sum / (count > C(0) ? count : C(1));
-#pragma unroll
-            for (u32 i = 0; i < HELD; i++) {
-                C apart = share.place(tile, i) < share.length ? x[i] - near : C(0);
-                squares += apart * apart;
-            }
-            all = all.and_of({count, near, C(0), squares});
         } else {
             C by[HELD];
             slots.load(by, weight, share, tile, C(1));

@@ -153,14 +153,22 @@ template <> struct Convert<boolean, f16> {
 template <> struct Convert<boolean, bf16> {
     static __device__ __forceinline__ boolean of(bf16 x) { return boolean(float(x) != 0); }
 };
+// As a processor's: the nearest there is, and zero for what is not a number.
+template <class F> __device__ __forceinline__ i64 to_whole(F x) {
+#ifdef EMULATED
+    if (x >= F(9223372036854775808.0)) return 0x7fffffffffffffffll;
+    if (x < F(-9223372036854775808.0)) return -0x7fffffffffffffffll - 1;
+#endif
+    return x == x ? i64(x) : 0;
+}
 #define WRAPS(To)                                                                                                                \
     template <> struct Convert<To, float> {                                                                                      \
-        static __device__ __forceinline__ To of(float x) { return To(i64(x)); }                                                 \
+        static __device__ __forceinline__ To of(float x) { return To(to_whole(x)); }                                                 \
     };                                                                                                                           \
     template <> struct Convert<To, double> {                                                                                     \
-        static __device__ __forceinline__ To of(double x) { return To(i64(x)); }                                                \
+        static __device__ __forceinline__ To of(double x) { return To(to_whole(x)); }                                                \
     };
-WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32)
+WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32) WRAPS(i64)
 #undef WRAPS
 
 template <class To, class From> __device__ __forceinline__ To as(From x) { return Convert<To, From>::of(x); }
@@ -265,20 +273,40 @@ struct Walk {
             at = next;
         }
     }
+    // Of several elements, whose numbers are used up.
+    template <int M, int N> __device__ __forceinline__ void places(u32 (&at)[M], i32 (&offsets)[M][N]) const {
+#pragma unroll
+        for (int i = 0; i < M; i++)
+#pragma unroll
+            for (int k = 0; k < N; k++) offsets[i][k] = 0;
+#pragma unroll 1
+        for (u32 dim = 0; dim < rank; dim++)
+#pragma unroll
+            for (int i = 0; i < M; i++) {
+                u32 next = sizes[dim].divide(at[i]), here = at[i] - next * sizes[dim].by;
+#pragma unroll
+                for (int k = 0; k < N; k++) offsets[i][k] += i32(here) * steps[dim][k];
+                at[i] = next;
+            }
+    }
 };
 
 // What a kernel found that no kernel should: the first one stays until somebody synchronises.
 struct Fault {
     u32 site, kind;
     i64 value, limit;
+    // Whose it is to write, which a site is noted last of.
+    u32 claimed, unused;
 };
 enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, BAD_VALUE = 3, BAD_NUMBER = 4, BAD_SUM = 5 };
 
 __device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 value, i64 limit) {
-    if (fault->site == 0 && atomicCAS(&fault->site, 0u, site) == 0u) {
+    if (fault->claimed == 0 && atomicCAS(&fault->claimed, 0u, 1u) == 0u) {
         fault->kind = kind;
         fault->value = value;
         fault->limit = limit;
+        __threadfence();
+        *(volatile u32 *)&fault->site = site;
     }
 }
 

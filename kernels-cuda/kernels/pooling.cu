@@ -158,14 +158,12 @@ __global__ void __launch_bounds__(256)
 
 __device__ __forceinline__ void add(float *at, float x) { atomicAdd(at, x); }
 __device__ __forceinline__ void add(double *at, double x) { atomicAdd(at, x); }
-// A half is changed with its neighbour, as the device knows no smaller words.
 template <class Half> __device__ __forceinline__ void add(Half *at, Half x) {
-    u32 *word = (u32 *)(u64(at) & ~3ull), shift = u32(u64(at) & 3) * 8, seen = *word;
+    unsigned short *bits = (unsigned short *)at, seen = *bits;
     for (;;) {
         Half old;
-        old.bits = (unsigned short)(seen >> shift);
-        u32 wanted = (seen & ~(0xffffu << shift)) | u32(Half(float(old) + float(x)).bits) << shift;
-        u32 found = atomicCAS(word, seen, wanted);
+        old.bits = seen;
+        unsigned short found = atomicCAS(bits, seen, Half(float(old) + float(x)).bits);
         if (found == seen) return;
         seen = found;
     }

@@ -22,7 +22,7 @@ const u32 THREADS = 256, WIDTH = 4;
 
 template <class C> __device__ __forceinline__ void give(const Fold<C> &fold, const typename Fold<C>::Total &total, u64 result, u32 part, const Target &to, const Cut &cut) {
     typedef typename Fold<C>::Total Total;
-    static_assert(sizeof(Total) <= 32, "the room that partial totals have");
+    static_assert(sizeof(Total) <= 4 * sizeof(C), "the room that partial totals have");
     if (cut.parts > 1) {
         ((Total *)to.partials)[result * cut.parts + cut.first_part + part] = total;
         return;
@@ -85,6 +85,30 @@ __global__ void __launch_bounds__(THREADS) rows(const u8 *in, Target to, Walk ke
     if (turn.live && turn.lane == 0) give(fold, total, cut.first + places[1], turn.part, to, cut);
 }
 
+// Visits elements at places that are so many apart. Several are asked for before the first is waited for.
+template <class E, class Visit> __device__ __forceinline__ void each(const u8 *in, const Walk &gone, u32 at, u32 end, u32 apart, Visit visit) {
+    const u32 FLIGHT = sizeof(E) < 16 ? 8 : 4;
+#pragma unroll 1
+    for (; u64(at) + (FLIGHT - 1) * apart < end; at += FLIGHT * apart) {
+        u32 numbers[FLIGHT];
+        i32 places[FLIGHT][1];
+        E elements[FLIGHT];
+#pragma unroll
+        for (u32 i = 0; i < FLIGHT; i++) numbers[i] = at + i * apart;
+        gone.places(numbers, places);
+#pragma unroll
+        for (u32 i = 0; i < FLIGHT; i++) elements[i] = *(const E *)(in + places[i][0]);
+#pragma unroll
+        for (u32 i = 0; i < FLIGHT; i++) visit(elements[i], at + i * apart);
+    }
+#pragma unroll 1
+    for (; at < end; at += apart) {
+        i32 place[1];
+        gone.places(at, place);
+        visit(*(const E *)(in + place[0]), at);
+    }
+}
+
 // Results whose elements are neighbours: a warp has four of them to a thread, and the warps of a block share what is reduced.
 template <class C, class T>
 __global__ void __launch_bounds__(THREADS) columns(const u8 *in, Target to, Walk kept, Walk gone, Cut cut) {
@@ -102,14 +126,10 @@ __global__ void __launch_bounds__(THREADS) columns(const u8 *in, Target to, Walk
 #pragma unroll
     for (u32 v = 0; v < WIDTH; v++) totals[v] = fold.begin();
     if (live) {
-#pragma unroll 2
-        for (u32 j = begin + warp; j < end; j += WARPS) {
-            i32 skipped[1];
-            gone.places(j, skipped);
-            Pack<T, WIDTH> elements = *(const Pack<T, WIDTH> *)(in + places[0] + skipped[0]);
+        each<Pack<T, WIDTH>>(in + places[0], gone, begin + warp, end, WARPS, [&](const Pack<T, WIDTH> &elements, u32 j) {
 #pragma unroll
             for (u32 v = 0; v < WIDTH; v++) totals[v] = fold.add(totals[v], as<C>(elements.of[v]), j);
-        }
+        });
     }
 #pragma unroll
     for (u32 v = 0; v < WIDTH; v++) shared[warp][v][lane] = totals[v];
@@ -132,14 +152,8 @@ __global__ void __launch_bounds__(THREADS) strided(const u8 *in, Target to, Walk
     i32 places[2];
     kept.places(turn.result, places);
     Total total = fold.begin();
-    if (turn.live) {
-#pragma unroll 2
-        for (u32 j = begin + turn.lane; j < end; j += cut.lanes) {
-            i32 skipped[1];
-            gone.places(j, skipped);
-            total = fold.add(total, as<C>(*(const T *)(in + places[0] + skipped[0])), j);
-        }
-    }
+    if (turn.live)
+        each<T>(in + places[0], gone, begin + turn.lane, end, cut.lanes, [&](T element, u32 j) { total = fold.add(total, as<C>(element), j); });
     total = joined_among(cut.lanes, total, joiner(fold), scratch);
     if (turn.live && turn.lane == 0) give(fold, total, cut.first + places[1], turn.part, to, cut);
 }

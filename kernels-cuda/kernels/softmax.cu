@@ -12,49 +12,63 @@ struct Across {
 
 enum { SOFTMAX, LOGARITHM, SAFE };
 
+struct Larger {
+    template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return larger(a, b); }
+};
+
 template <class C> __device__ __forceinline__ C exponential(C x, const Exponentials<C> &total, i32 kind) {
     if (kind == LOGARITHM) return x - total.most - log(total.sum);
     if (kind == SAFE && total.most == Bounds<C>::least()) return C(0);
     return exp(x - total.most) / total.sum;
 }
 
-// Twice through the tiles of a line: to gather, and to write. The only tile of a short one is loaded once.
+// Twice through the tiles of a line: to gather, and to write. The only tile of a short one is loaded once, and its exponentials are taken
+// once, when all know the largest element; threads that share a long line sum them up beside the largest of their own.
 template <class T, class O> __global__ void __launch_bounds__(512) lines(const T *in, O *out, Lines lines, i32 kind) {
     typedef compute_t<T> C;
-    __shared__ Exponentials<C> scratch[32];
+    __shared__ C scratch[32];
     Share share(lines);
     in += share.start();
     out += share.start();
-    C x[HELD], shift;
-    Exponentials<C> total = {Bounds<C>::least(), C(0)};
+    C x[HELD], most = Bounds<C>::least(), sum = C(0), shift;
     bool nothing;
     u32 tiles = share.tiles();
 #pragma unroll 1
     for (u32 step = 0; step < 2 * tiles; step++) {
         u32 tile = step < tiles ? step : step - tiles;
-        if (step == tiles) {
-            total = joined_among(share.lanes, total, [](Exponentials<C> a, Exponentials<C> b) { return a.and_of(b); }, scratch);
-            shift = kind == LOGARITHM ? log(total.sum) : C(1) / total.sum;
-            nothing = kind == SAFE && total.most == Bounds<C>::least();
-        }
         if (step == 0 || tiles > 1) share.load(x, in, tile, Bounds<C>::least());
         if (step < tiles) {
-            C most = total.most, sum = C(0);
+            C before = most;
 #pragma unroll
             for (u32 i = 0; i < HELD; i++) most = larger(x[i], most);
-            if (most != Bounds<C>::least()) {
+            if (tiles > 1 && most != Bounds<C>::least()) {
+                sum *= exp(before - most);
 #pragma unroll
                 for (u32 i = 0; i < HELD; i++) sum += exp(x[i] - most);
-                total = {most, sum + total.sum * exp(total.most - most)};
             }
-        } else {
+            continue;
+        }
+        if (step == tiles) {
+            C own = most;
+            most = joined_among(share.lanes, most, Larger(), scratch);
+            sum = own == Bounds<C>::least() ? C(0) : sum * exp(own - most);
+        }
+        if (kind != LOGARITHM || tiles == 1) {
 #pragma unroll
             for (u32 i = 0; i < HELD; i++) {
-                C y = x[i] - total.most;
-                x[i] = nothing ? C(0) : kind == LOGARITHM ? y - shift : exp(y) * shift;
+                C power = exp(x[i] - most);
+                if (tiles == 1) sum += power;
+                x[i] = kind == LOGARITHM ? x[i] : power;
             }
-            share.store(out, x, tile);
         }
+        if (step == tiles) {
+            sum = joined_among(share.lanes, sum, Plus(), scratch);
+            shift = kind == LOGARITHM ? log(sum) : C(1) / sum;
+            nothing = kind == SAFE && most == Bounds<C>::least();
+        }
+#pragma unroll
+        for (u32 i = 0; i < HELD; i++) x[i] = nothing ? C(0) : kind == LOGARITHM ? x[i] - most - shift : x[i] * shift;
+        share.store(out, x, tile);
     }
 }
 
@@ -124,7 +138,7 @@ template <class T, class O> __global__ void __launch_bounds__(256) columns(const
     if (column.live)
 #pragma unroll 4
         for (i64 j = column.way; j < across.length; j += across.ways)
-            total = join(total, Exponentials<C>{as<C>(in[column.first + j * across.inner]), C(1)});
+            total = total.with(as<C>(in[column.first + j * across.inner]));
     total = column.joined(total, join, shared);
     if (column.live)
 #pragma unroll 4

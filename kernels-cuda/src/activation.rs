@@ -22,7 +22,7 @@ elementwise! {
 }
 
 loops! {
-    GELU gelu [F32 F64] |x| "return x * normal_share(x);";
+    GELU gelu [F32 F64] |x| "return x * normal_share<O>(x);";
     GELU_BY_TANH gelu_by_tanh [F32 F64] |x| "return C(0.5) * x * (C(1) + tanh(gelu_inner(x)));";
     LOG_SIGMOID log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";

@@ -18,7 +18,7 @@ pub(crate) static COPY: Loops = Loops {
         "#include \"functions.cuh\"
 struct Operator {
     enum { OPERANDS = 1, NUMBERS = 0 };
-    template <class C> static __device__ __forceinline__ C of(C x) { return x; }
+    template <class O, class C> static __device__ __forceinline__ C of(C x) { return x; }
 };
 #include \"elementwise.cuh\"
 ",

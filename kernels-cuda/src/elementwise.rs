@@ -17,7 +17,7 @@ use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::number::{encoded, is_single, single};
-use crate::walk::walks;
+use crate::walk::Steps;
 
 /// An elementwise operator's loops.
 pub(crate) struct Loops {
@@ -40,6 +40,8 @@ pub(crate) enum Mark {
 
 /// The most operands, and the most numbers.
 const NUMBERS: usize = 4;
+/// How many elements at any places a thread takes.
+const SCATTERED: u32 = 4;
 
 /// `struct Operands` of the kernels.
 #[derive(Clone, Copy)]
@@ -188,21 +190,25 @@ impl Rule {
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance(class, computed, out.dtype());
         let instance = &instance[..N + 2];
+        let pack = 16 / instance[1..].iter().map(|dtype| dtype.size()).max().unwrap_or(1);
         if (uniform || converts) && to.is_aligned_to(16) && operands.are_packed(out, &inputs) {
-            let widest =
-                inputs.iter().map(|input| input.dtype()).chain([out.dtype()]).map(DType::size).max().unwrap_or(1);
             let count = out.geometry().count();
-            let pack = i64::try_from(16 / widest).unwrap_or(1);
-            let grid = Grid::cover((count - 1) / pack + 1);
+            let grid = Grid::cover(count.unsigned_abs().div_ceil(pack as u64).cast_signed());
             return Ok(launch.run(kernel, "packed", instance, grid, (count, to, operands, given))?);
         }
-        for (walk, count, offsets) in walks(out, &inputs) {
-            let (to, operands, grid) =
-                (to.offset(offsets[0]), operands.offset(&offsets[1..]), Grid::cover(count.into()));
-            if uniform && is_common(computed) {
-                launch.run(kernel, "strided", instance, grid, (count, to, operands, given, walk))?;
+        let (mut steps, alike) = (Steps::of(out, &inputs), uniform && is_common(computed));
+        let in_packs = alike
+            && steps.pack(
+                pack,
+                std::iter::once((to, instance[1])).chain(operands.at.into_iter().zip(instance[2..].iter().copied())),
+            );
+        for (walk, count, offsets) in steps.parts() {
+            let (to, operands) = (to.offset(offsets[0]), operands.offset(&offsets[1..]));
+            if alike {
+                let grid = Grid::cover(if in_packs { count } else { count.div_ceil(SCATTERED) }.into());
+                launch.run(kernel, "strided", instance, grid, (count, to, operands, given, walk, in_packs))?;
             } else {
-                let dtype = out.dtype() as i32;
+                let (grid, dtype) = (Grid::cover(count.into()), out.dtype() as i32);
                 launch.run(kernel, "mixed", &[class], grid, (count, to, operands, given, walk, dtype))?;
             }
         }

@@ -7,7 +7,7 @@ use crate::error::CudaError;
 use crate::machine::{Address, Machine, Queue};
 
 /// `struct Fault` of the kernels.
-const BYTES: usize = 24;
+const BYTES: usize = 32;
 
 /// What the kernels of one device found.
 pub(crate) struct Faults {
@@ -63,7 +63,7 @@ impl Faults {
         machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue)?;
         machine.wait(queue)?;
         let (words, _) = bytes.as_chunks::<4>();
-        let [site, kind, low, high, limit_low, limit_high] = words else { return Ok(()) };
+        let [site, kind, low, high, limit_low, limit_high, ..] = words else { return Ok(()) };
         let [site, kind] = [site, kind].map(|word| u32::from_ne_bytes(*word));
         if site == 0 {
             return Ok(());

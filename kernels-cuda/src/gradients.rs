@@ -23,7 +23,7 @@ elementwise! {
 }
 
 loops! {
-    GELU gelu_backward [F32 F64] |grad, x| "return grad * gelu_slope(x);";
+    GELU gelu_backward [F32 F64] |grad, x| "return grad * gelu_slope<O>(x);";
     GELU_BY_TANH gelu_by_tanh_backward [F32 F64] |grad, x| "return grad * gelu_slope_by_tanh(x);";
     LOGIT logit_backward [F32 F64] |grad, x; low, high, outside| "return x < low || x > high ? outside : grad / (x * (C(1) - x));";
     ELU elu_backward [F32 F64] |grad, x; alpha, scale, input_scale| "return grad * (x <= C(0) ? input_scale * alpha * scale * exp(x * input_scale) : scale);";

@@ -26,8 +26,8 @@ pub(crate) struct Fold {
 const THREADS: u32 = 256;
 /// How many columns a thread has.
 const WIDTH: u64 = 4;
-/// How many bytes a partial total has at most.
-const TOTAL: i64 = 32;
+/// How many numbers, of the type that elements are gathered in, a partial total takes at most.
+const TOTAL: usize = 4;
 
 /// `struct Cut` of the kernels.
 #[derive(Clone, Copy, Default)]
@@ -263,9 +263,11 @@ impl Plan {
             |count: u32| if by_line { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
         let shares = |count: u32| if by_line { count * pieces(count).1 } else { pieces(count).1 };
         let all: u32 = self.reduced.iter().map(|(_, count, _)| shares(*count)).sum();
-        let partials = match all {
-            1 => None,
-            _ => Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * TOTAL]).on(self.launch.device())?),
+        let partials = if all == 1 {
+            None
+        } else {
+            let bytes = i64::try_from(TOTAL * dtypes[0].size()).unwrap_or(i64::MAX);
+            Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * bytes]).on(self.launch.device())?)
         };
         let mut target = target;
         if let Some(partials) = &partials {
@@ -307,7 +309,7 @@ impl Plan {
         }
         if all > 1 {
             let results = u32::try_from(results).unwrap_or(u32::MAX);
-            let lanes = if all < 1024 { all.next_power_of_two().min(32) } else { THREADS };
+            let lanes = if all < 64 { all.next_power_of_two().min(32) } else { THREADS };
             let cut = Cut { length: all.into(), results, lanes, parts: 1, ..cut };
             let grid = Grid::new(results.div_ceil(THREADS / lanes), THREADS);
             self.launch.run(&fold.kernel, "merged", &dtypes[..1], grid, (target.partials, target, cut))?;

@@ -1,9 +1,9 @@
 //! How several tensors are walked together, as kernels are told.
 
-use dispatch_runtime::{Tensor, broadcast_strides, nesting};
+use dispatch_runtime::{DType, Tensor, broadcast_strides, nesting};
 use smallvec::SmallVec;
 
-use crate::launch::Parameter;
+use crate::launch::{Parameter, Place};
 
 const RANK: usize = 8;
 const OPERANDS: usize = 6;
@@ -50,14 +50,6 @@ pub(crate) struct Steps(pub(crate) Dims);
 
 pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
-/// Walks over all elements of `out`, to which the others broadcast.
-pub(crate) fn walks(out: &Tensor, inputs: &[&Tensor]) -> SmallVec<[Part; 1]> {
-    let sizes = out.sizes();
-    let steps: SmallVec<[_; OPERANDS]> =
-        std::iter::once(&out).chain(inputs).map(|tensor| steps(tensor, sizes)).collect();
-    Steps::new(sizes, &steps).parts()
-}
-
 /// The steps of a tensor that is stretched to these sizes, in bytes.
 pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
     let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
@@ -67,6 +59,14 @@ pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
 }
 
 impl Steps {
+    /// Over all elements of `out`, to which the others broadcast.
+    pub(crate) fn of(out: &Tensor, inputs: &[&Tensor]) -> Self {
+        let sizes = out.sizes();
+        let all: SmallVec<[_; OPERANDS]> =
+            std::iter::once(&out).chain(inputs).map(|tensor| steps(tensor, sizes)).collect();
+        Self::new(sizes, &all)
+    }
+
     /// Of operands that step so, in bytes, through these sizes.
     pub(crate) fn new(sizes: &[i64], operands: &[dispatch_runtime::Dims]) -> Self {
         let mut dims = Dims::new();
@@ -104,6 +104,27 @@ impl Steps {
         let word = (1 << all.trailing_zeros().min(4)).max(own);
         (*size, inner[0], inner[1]) = (bytes / word, word.cast_signed(), word.cast_signed());
         usize::try_from(word).unwrap_or(element)
+    }
+
+    /// Lets the innermost dimension go in packs of so many elements, and says whether it does. Each operand, with its place and its dtype,
+    /// steps to neighbours there, aligned for packs, or stays where it is; the first one steps.
+    pub(crate) fn pack(&mut self, pack: usize, operands: impl Iterator<Item = (Place, DType)>) -> bool {
+        let pack = pack as u64;
+        let Some(((size, inner), outer)) = self.0.split_first_mut() else { return false };
+        let fits = |(k, (place, dtype)): (usize, (Place, DType))| {
+            let (element, bytes) = (dtype.size() as u64, dtype.size() as u64 * pack);
+            let aligned =
+                place.is_aligned_to(bytes) && outer.iter().all(|(_, steps)| steps[k].unsigned_abs() % bytes == 0);
+            inner[k] == 0 && k > 0 || inner[k] == element.cast_signed() && aligned
+        };
+        let packed = *size % pack == 0 && operands.enumerate().all(fits);
+        if packed {
+            *size /= pack;
+            for step in inner.iter_mut() {
+                *step *= pack.cast_signed();
+            }
+        }
+        packed
     }
 
     /// In parts that are small enough.
@@ -156,7 +177,7 @@ fn split(dims: &mut Dims, offsets: [u64; OPERANDS], parts: &mut SmallVec<[Part; 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dispatch_runtime::{DType, Device, Geometry, Spec};
+    use dispatch_runtime::{Device, Geometry, Spec};
 
     #[test]
     fn a_divisor_divides() {
@@ -189,9 +210,26 @@ mod tests {
     }
 
     #[test]
+    fn elements_go_in_packs_where_every_operand_has_neighbours_or_stays() {
+        let place = |at: u64| Place::NULL.offset(at);
+        let packed = |row: i64, column: i64, at: u64| {
+            let operands: [dispatch_runtime::Dims; 3] =
+                [smallvec::smallvec![32, 4], smallvec::smallvec![row, 4], smallvec::smallvec![4, column]];
+            let mut steps = Steps::new(&[6, 8], &operands);
+            let operands = [(place(256), DType::F32), (place(at), DType::F32), (place(4), DType::F32)];
+            steps.pack(4, operands.into_iter()).then(|| steps.0[0])
+        };
+        assert_eq!(packed(0, 0, 512), Some((2, [16, 16, 0, 0, 0, 0])));
+        assert_eq!(packed(48, 0, 512), Some((2, [16, 16, 0, 0, 0, 0])));
+        assert_eq!(packed(40, 0, 512), None, "rows that are not aligned");
+        assert_eq!(packed(0, 0, 520), None, "a place that is not aligned");
+        assert_eq!(packed(0, 8, 512), None, "steps over elements");
+    }
+
+    #[test]
     fn what_is_large_is_walked_in_parts_that_cover_it() {
         let out = Spec::contiguous(DType::F32, &[3, 1 << 31]).on(Device::META).unwrap();
-        let parts = walks(&out, &[&out]);
+        let parts = Steps::of(&out, &[&out]).parts();
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|(_, count, _)| u64::from(*count)).sum::<u64>(), 3 << 31);
         let mut next = 0;
@@ -207,7 +245,7 @@ mod tests {
         let strides: Vec<i64> = (0..12).map(|dim| 3_i64.pow(dim)).collect();
         let geometry = Geometry::strided(&sizes, &strides, 0).unwrap();
         let out = Spec { dtype: DType::U8, geometry }.on(Device::META).unwrap();
-        let parts = walks(&out, &[]);
+        let parts = Steps::of(&out, &[]).parts();
         assert_eq!(parts.iter().map(|(_, count, _)| *count).sum::<u32>(), 1 << 12);
         assert!(parts.iter().all(|(walk, ..)| walk.rank <= 8));
     }

@@ -24,7 +24,7 @@ macro_rules! loops {
         concat!(
             "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(loops!(@plus $tensor),)+
             ", NUMBERS = 0", $(loops!(@plus $number),)*
-            " };\n    template <class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
+            " };\n    template <class O, class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
             $(", C ", stringify!($element),)* $(", C ", stringify!($number),)*
             ") { ", $body, " }\n};\n#include \"elementwise.cuh\"\n"
         )
@@ -33,7 +33,7 @@ macro_rules! loops {
 }
 
 /// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
-/// arguments - tensors, then numbers - and what becomes of elements `C`, in C++. `if check` calls a function with the arguments
+/// arguments - tensors, then numbers - and what becomes of elements `C` on their way to a result of `O`, in C++. `if check` calls a function with the arguments
 /// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are, `[divisor 1]` that integers are
 /// divided by the second.
 macro_rules! elementwise {

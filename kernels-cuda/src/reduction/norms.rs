@@ -8,7 +8,7 @@ fold! { NORM "norm" [F32 F64] ordered false, "C":
 "given[0] == Bounds<C>::least() ? Bounds<C>::most() : C(0)", "with_power(total, x, given[0])", "with_powers(a, b, given[0])" =>
 "root(total, given[0])", "0" }
 fold! { EXPONENTIALS "logsumexp" [F32 F64] ordered false, "Exponentials<C>":
-"Exponentials<C>{Bounds<C>::least(), C(0)}", "total.and_of(Exponentials<C>{x, C(1)})", "a.and_of(b)" => "total.logarithm()", "0" }
+"Exponentials<C>{Bounds<C>::least(), C(0)}", "total.with(x)", "a.and_of(b)" => "total.logarithm()", "0" }
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
 fn linalg_vector_norm(

@@ -153,3 +153,40 @@ fn scans_by_warps_blocks_and_many_blocks() {
         }
     }
 }
+
+#[test]
+fn operands_that_broadcast_go_in_packs_or_several_to_a_thread() {
+    let Some((cuda, _alone)) = device() else { return };
+    let _backwards = Backwards::on(true);
+    for sizes in [[33, 64], [37, 5], [1, 2056], [700, 24]] {
+        for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64, DType::U8] {
+            let x = aten::to_dtype(&numbers(&sizes), dtype, false, false, None).unwrap();
+            agree("a row, a column and another order", cuda, &x, |x| {
+                let (row, column) = (aten::amax(x, &[0], false)?, aten::amax(x, &[1], true)?);
+                let turned = aten::contiguous(&aten::t(x)?, dispatch_runtime::MemoryFormat::Contiguous)?;
+                let by = aten::mul(x, &row)?;
+                let mask = aten::gt(x, &column)?;
+                Ok(vec![
+                    aten::add(&by, &column, 2.into())?,
+                    aten::add(&aten::t(&turned)?, x, 1.into())?,
+                    aten::where_self(&mask, &row, x)?,
+                    mask,
+                ])
+            });
+        }
+    }
+}
+
+#[test]
+fn numbers_that_no_integer_is_near_become_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 3e9, -3e9, 300.7, -1.5];
+    for from in [DType::F32, DType::F64] {
+        let x = aten::to_dtype(&Tensor::from_slice(&all), from, false, false, None).unwrap();
+        for whole in [DType::I64, DType::I32, DType::I8, DType::U8] {
+            let there = aten::to_dtype(&to(&x, cuda), whole, false, false, None).unwrap();
+            let (found, expected) = (to(&there, Device::CPU), aten::to_dtype(&x, whole, false, false, None).unwrap());
+            assert!(aten::equal(&found, &expected).unwrap(), "{from} to {whole}: {found:?}, expected {expected:?}");
+        }
+    }
+}
