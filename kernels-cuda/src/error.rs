@@ -1,6 +1,7 @@
 //! What can go wrong between a program and a device.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use dispatch_runtime::Error;
 
@@ -38,6 +39,13 @@ pub enum CudaError {
         target: String,
         /// What the compiler said, with lines of the kernel's source.
         log: String,
+    },
+    /// What was compiled ahead cannot be kept.
+    NotKept {
+        /// Where it would be, if anywhere.
+        folder: Option<PathBuf>,
+        /// What the system said.
+        said: String,
     },
     /// A kernel came upon a value that it cannot compute with, and computed something else.
     Fault {
@@ -105,6 +113,10 @@ impl fmt::Display for CudaError {
             }
             Self::Compile { kernel, target, log } => {
                 write!(f, "the kernel `{kernel}` does not compile for {target}:\n{log}")
+            }
+            Self::NotKept { folder, said } => {
+                let folder = folder.as_ref().map_or_else(String::new, |folder| format!(" in {}", folder.display()));
+                write!(f, "compiled kernels cannot be kept{folder}: {said}; name a folder in OPDISPATCH_CUDA_CACHE")
             }
             Self::Fault { site, problem } => write!(f, "{site}: {problem}; found when the device was next waited for"),
             Self::Elsewhere { found, expected } => {
