@@ -5,9 +5,10 @@
 //! carries a sum of itself, so a broken one is made again, and appears whole: it is written elsewhere and moved there. Where nothing can be
 //! written, everything works, and more slowly.
 
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compiler::Code;
@@ -32,26 +33,33 @@ pub fn cache_folder() -> Option<PathBuf> {
 }
 
 /// What there is of a kernel, in no order.
-pub(crate) fn read(kernel: &str) -> impl Iterator<Item = Code> + use<> {
-    let files = cache_folder().and_then(|folder| std::fs::read_dir(folder.join(kernel)).ok());
-    files.into_iter().flatten().flatten().filter_map(|file| {
-        let code = decoded(&std::fs::read(file.path()).ok()?);
+pub(crate) fn read(kernel: &str) -> impl Iterator<Item = Code> {
+    cache_folder().into_iter().flat_map(move |folder| found(&folder.join(kernel)))
+}
+
+/// Adds to what there is of a kernel.
+pub(crate) fn write(kernel: &str, code: &Code) -> io::Result<()> {
+    let folder = cache_folder().ok_or_else(|| io::Error::other("there is no folder for it"))?;
+    put(&folder, kernel, code)
+}
+
+fn found(folder: &Path) -> impl Iterator<Item = Code> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|file| {
+        let code = decoded(&fs::read(file.path()).ok()?);
         if code.is_none() {
-            _ = std::fs::remove_file(file.path());
+            _ = fs::remove_file(file.path());
         }
         code
     })
 }
 
-/// Adds to what there is of a kernel.
-pub(crate) fn write(kernel: &str, code: &Code) -> io::Result<()> {
+fn put(folder: &Path, kernel: &str, code: &Code) -> io::Result<()> {
     static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-    let folder = cache_folder().ok_or_else(|| io::Error::other("there is no folder for it"))?;
     let unfinished = format!("{kernel}.{}.{}", std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
     let (unfinished, kernel) = (folder.join(unfinished), folder.join(kernel));
-    std::fs::create_dir_all(&kernel)?;
-    std::fs::write(&unfinished, encoded(code))?;
-    std::fs::rename(unfinished, kernel.join(fingerprint(&code.expressions)))
+    fs::create_dir_all(&kernel)?;
+    fs::write(&unfinished, encoded(code))?;
+    fs::rename(unfinished, kernel.join(fingerprint(&code.expressions)))
 }
 
 fn sum(bytes: &[u8]) -> [u8; 8] {
@@ -61,7 +69,8 @@ fn sum(bytes: &[u8]) -> [u8; 8] {
 }
 
 fn encoded(code: &Code) -> Vec<u8> {
-    let lines: Vec<String> = code.expressions.iter().zip(&code.names).map(|(of, name)| format!("{of}\t{name}")).collect();
+    let lines: Vec<String> =
+        code.expressions.iter().zip(&code.names).map(|(of, name)| format!("{of}\t{name}")).collect();
     let lines = lines.join("\n");
     let mut body = (lines.len() as u64).to_le_bytes().to_vec();
     body.extend_from_slice(lines.as_bytes());
@@ -86,13 +95,15 @@ fn decoded(bytes: &[u8]) -> Option<Code> {
 mod tests {
     use super::*;
 
+    fn code(expressions: &[&str]) -> Code {
+        let expressions: Vec<String> = expressions.iter().map(|&expression| expression.to_owned()).collect();
+        let names = expressions.iter().map(|expression| format!("_Z{expression}")).collect();
+        Code { bytes: vec![127, 69, 76, 70, 0, 10], expressions, names }
+    }
+
     #[test]
     fn code_is_read_as_it_was_written_and_no_broken_byte_passes() {
-        let code = Code {
-            bytes: vec![127, 69, 76, 70, 0, 1],
-            expressions: vec!["add<float, i64>".to_owned(), "sub<u8>".to_owned()],
-            names: vec!["_Z3add".to_owned(), "_Z3sub".to_owned()],
-        };
+        let code = code(&["add<float, i64>", "sub<u8>"]);
         let whole = encoded(&code);
         assert_eq!(decoded(&whole), Some(code));
         for at in 0..whole.len() {
@@ -101,5 +112,85 @@ mod tests {
             assert_eq!(decoded(&broken), None, "byte {at}");
             assert_eq!(decoded(&whole[..at]), None, "cut at {at}");
         }
+    }
+
+    /// A folder of the test's own, until it ends.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("opdispatch-{name}-{}", std::process::id()));
+            _ = fs::remove_dir_all(&folder);
+            Self(folder)
+        }
+
+        fn put(&self, kernel: &str, code: &Code) {
+            put(&self.0, kernel, code).unwrap();
+        }
+
+        /// The instances of a kernel that are there.
+        fn of(&self, kernel: &str) -> Vec<Vec<String>> {
+            let mut all: Vec<_> = found(&self.0.join(kernel)).map(|code| code.expressions).collect();
+            all.sort_unstable();
+            all
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_broken_file_goes_and_the_others_of_its_kernel_stay() {
+        let folder = Folder::new("broken");
+        assert!(folder.of("add").is_empty());
+        folder.put("add", &code(&["add<float>"]));
+        folder.put("add", &code(&["add<u8>", "add<i8>"]));
+        folder.put("mul", &code(&["mul<float>"]));
+        assert_eq!(folder.of("add"), [vec!["add<float>"], vec!["add<u8>", "add<i8>"]]);
+
+        let broken = folder.0.join("add").join(fingerprint(&["add<float>".to_owned()]));
+        let whole = fs::read(&broken).unwrap();
+        fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(folder.of("add"), [["add<u8>", "add<i8>"]]);
+        assert!(!broken.exists());
+        folder.put("add", &code(&["add<float>"]));
+        assert_eq!(folder.of("add").len(), 2);
+        assert_eq!(folder.of("mul"), [["mul<float>"]]);
+    }
+
+    #[test]
+    fn many_write_at_once_and_nobody_reads_half_a_file_or_loses_one() {
+        let folder = Folder::new("many");
+        let large = |writer: usize, round: usize| Code {
+            bytes: vec![1; 1 << 16],
+            // Each has some of its own, and one that all write.
+            ..code(&[if round == 0 { "add<same>".to_owned() } else { format!("add<{writer}, {round}>") }.as_str()])
+        };
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let folder = &folder;
+                scope.spawn(move || {
+                    for round in 0..8 {
+                        folder.put("add", &large(writer, round));
+                        // What is broken would be taken away.
+                        assert!(!folder.of("add").is_empty());
+                    }
+                });
+            }
+        });
+        assert_eq!(folder.of("add").len(), 4 * 7 + 1);
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing unfinished is left");
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_the_writer_is_told() {
+        let folder = Folder::new("file");
+        fs::write(&folder.0, "not a folder").unwrap();
+        assert!(put(&folder.0, "add", &code(&["add<float>"])).is_err());
+        assert!(folder.of("add").is_empty());
+        fs::remove_file(&folder.0).unwrap();
     }
 }

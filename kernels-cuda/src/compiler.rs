@@ -4,6 +4,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
+use std::io;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -107,28 +108,38 @@ pub(crate) fn codes(unit: &Unit, expressions: &[String], architecture: u32) -> R
 
 /// What the disk has of some instances, and those that it has not.
 pub(crate) fn kept(unit: &Unit, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
-    let (mut codes, mut missing) = (Vec::new(), expressions.to_vec());
-    for code in cache::read(&unit.key(&options(architecture).concat())) {
-        if missing.iter().any(|expression| code.expressions.contains(expression)) {
-            missing.retain(|expression| !code.expressions.contains(expression));
-            codes.push(code);
+    covering(cache::read(&place(unit, architecture)), expressions)
+}
+
+/// Puts machine code on disk.
+pub(crate) fn keep(unit: &Unit, code: &Code, architecture: u32) -> io::Result<()> {
+    cache::write(&place(unit, architecture), code)
+}
+
+/// Where a kernel's code is on disk. It says nothing of the compiler's version: the code of one runs wherever another's does, and what was
+/// compiled on another machine has to be found where there is another compiler, or none.
+fn place(unit: &Unit, architecture: u32) -> String {
+    unit.key(&options(architecture).concat())
+}
+
+fn options(architecture: u32) -> [String; 2] {
+    [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned()]
+}
+
+/// The codes that have some of these instances, and the instances that none has.
+fn covering(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<Code>, Vec<String>) {
+    let (mut used, mut missing) = (Vec::new(), expressions.to_vec());
+    for code in codes {
+        let before = missing.len();
+        missing.retain(|expression| !code.expressions.contains(expression));
+        if missing.len() < before {
+            used.push(code);
         }
         if missing.is_empty() {
             break;
         }
     }
-    (codes, missing)
-}
-
-/// Puts machine code on disk.
-pub(crate) fn keep(unit: &Unit, code: &Code, architecture: u32) -> std::io::Result<()> {
-    cache::write(&unit.key(&options(architecture).concat()), code)
-}
-
-/// The compiler's version is not among what a file is named after: its code runs wherever another version's does, and one that was compiled
-/// on another machine has to be found where there is another compiler, or none.
-fn options(architecture: u32) -> [String; 2] {
-    [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned()]
+    (used, missing)
 }
 
 /// Machine code for an architecture, made anew.
@@ -221,5 +232,44 @@ impl Drop for Program {
     fn drop(&mut self) {
         // SAFETY: the program is alive, and nobody uses it afterwards.
         _ = unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn code(expressions: &[&str]) -> Code {
+        Code { bytes: Vec::new(), expressions: texts(expressions), names: texts(expressions) }
+    }
+
+    #[test]
+    fn what_was_compiled_together_serves_one_instance_and_the_other_way_round() {
+        let together = code(&["add<u8>", "add<i8>", "add<float>"]);
+        assert_eq!(covering([together.clone()].into_iter(), &texts(&["add<i8>"])), (vec![together.clone()], vec![]));
+
+        let (one, another, foreign) = (code(&["add<i8>"]), code(&["add<u8>"]), code(&["add<double>"]));
+        let there = [foreign, one.clone(), another.clone()];
+        let (used, missing) = covering(there.into_iter(), &together.expressions);
+        assert_eq!((used, missing), (vec![one, another], texts(&["add<float>"])));
+    }
+
+    #[test]
+    fn no_file_is_read_after_the_last_that_is_needed() {
+        let endless = std::iter::repeat_with(|| code(&["add<u8>"]));
+        assert_eq!(covering(endless, &texts(&["add<u8>"])).0.len(), 1);
+    }
+
+    #[test]
+    fn other_text_and_another_architecture_have_other_places() {
+        let unit = Unit { name: "add", text: "one" };
+        let others =
+            [place(&unit, 80), place(&Unit { text: "two", ..unit }, 90), place(&Unit { name: "mul", ..unit }, 90)];
+        assert!(!others.contains(&place(&unit, 90)), "{others:?}");
+        assert_eq!(place(&unit, 90), place(&unit, 90));
     }
 }
