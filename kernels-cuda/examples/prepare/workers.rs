@@ -1,6 +1,6 @@
 //! Work for several processes, as many as there are processors: NVRTC compiles one thing at a time in each.
 //!
-//! A job is a line that a process is told, and its reply is a line. Whoever is done is told the next.
+//! A job is a line that a process is told, and its reply is a line, in which zeros stand for ends of lines. Whoever is done is told the next.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::iter;
@@ -22,7 +22,8 @@ pub(crate) fn spread(
             let mut replies = BufReader::new(said).lines();
             for job in iter::from_fn(next) {
                 writeln!(ask, "{job}")?;
-                replied(&job, &replies.next().unwrap_or_else(|| Err(io::Error::other("the process ended")))?);
+                let reply = replies.next().unwrap_or_else(|| Err(io::Error::other("it ended")))?;
+                replied(&job, &reply.replace('\0', "\n"));
             }
         }
         process.wait().map(drop)
@@ -37,6 +38,6 @@ pub(crate) fn spread(
 /// Does jobs, in such a process, until there are no more.
 pub(crate) fn work(reply: impl Fn(&str) -> String) {
     for job in io::stdin().lines().map_while(Result::ok) {
-        println!("{}", reply(&job).escape_debug());
+        println!("{}", reply(&job).replace('\n', "\0"));
     }
 }
