@@ -116,7 +116,7 @@ pub(crate) fn keep(unit: &Unit, code: &Code, architecture: u32) -> io::Result<()
     cache::write(&place(unit, architecture), code)
 }
 
-/// Where a kernel's code is on disk. It says nothing of the compiler's version: the code of one runs wherever another's does, and what was
+/// Where a kernel's code is on disk. It says nothing of the compiler's version: the code of one runs as that of another does, and what was
 /// compiled on another machine has to be found where there is another compiler, or none.
 fn place(unit: &Unit, architecture: u32) -> String {
     unit.key(&options(architecture).concat())

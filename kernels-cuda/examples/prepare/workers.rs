@@ -19,10 +19,10 @@ pub(crate) fn spread(
     let talk = || {
         let mut process = command().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         if let (Some(mut ask), Some(said)) = (process.stdin.take(), process.stdout.take()) {
-            let mut replies = BufReader::new(said).lines();
+            let mut said = BufReader::new(said).lines();
             for job in iter::from_fn(next) {
                 writeln!(ask, "{job}")?;
-                let reply = replies.next().unwrap_or_else(|| Err(io::Error::other("it ended")))?;
+                let reply = said.next().unwrap_or_else(|| Err(io::Error::other("it ended")))?;
                 replied(&job, &reply.replace('\0', "\n"));
             }
         }
