@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use dispatch_runtime::DType;
-use kernels_cuda::{CudaError, Kernel, cache_folder, compiled, compiler_version};
+use kernels_cuda::{Compiled, CudaError, Kernel, cache_folder, compiled, compiler_version};
 
 static TWICE: Kernel = Kernel::new(
     "twice",
@@ -65,7 +65,7 @@ fn all_of_it_is_compiled() {
 #[ignore = "it is run by the test above"]
 fn none_of_it_is_compiled() {
     assert_eq!(TWICE.prepare(90), Ok(0));
-    assert_eq!(compiled(), Default::default());
+    assert_eq!(compiled(), Compiled::default());
 }
 
 #[test]
