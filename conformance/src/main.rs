@@ -27,6 +27,7 @@ fn main() -> ExitCode {
 }
 
 struct Options {
+    device: Device,
     suite: Suite,
     failures: bool,
     left_out: bool,
@@ -72,7 +73,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         narrow.push(Box::new(|suite| suite.without(DType::C64).without(DType::C128)));
     }
     let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
-    Ok(Options { suite, failures, left_out, missing })
+    Ok(Options { device, suite, failures, left_out, missing })
 }
 
 fn report(options: &Options) -> ExitCode {
@@ -85,6 +86,9 @@ fn report(options: &Options) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if options.device.key() == keys::CUDA {
+        eprintln!("{}", kernels_cuda::compiled());
+    }
     if options.failures {
         report.failed().iter().for_each(|failed| println!("{failed}"));
     }

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use dispatch_runtime::Device;
 
+use crate::cache::cache_folder;
 use crate::compiler::{self, Code, Effort};
 use crate::error::CudaError;
 use crate::gpu::Gpu;
@@ -40,6 +41,31 @@ impl Kernel {
     pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
         compiler::compile(self.unit(), &self.expressions(), architecture, Effort::Quick)
     }
+
+    /// Puts machine code of all of the kernel's instances on disk, for an architecture, and says how many of them were not there yet. It
+    /// needs no device, and where all is there no NVRTC.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), kernels_cuda::CudaError> {
+    /// for kernel in kernels_cuda::kernels() {
+    ///     println!("{}: {} instances compiled", kernel.name(), kernel.prepare(90)?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where there is no compiler, the kernel does not compile, or nothing can be written.
+    pub fn prepare(&self, architecture: u32) -> Result<usize, CudaError> {
+        let (_, missing) = compiler::kept(self.unit(), &self.expressions(), architecture);
+        if !missing.is_empty() {
+            let code = compiler::compile(self.unit(), &missing, architecture, Effort::Full)?;
+            compiler::keep(self.unit(), &code, architecture)
+                .map_err(|error| CudaError::NotKept { folder: cache_folder(), said: error.to_string() })?;
+        }
+        Ok(missing.len())
+    }
 }
 
 /// Builds every kernel of the program for a device, on all processors, so that no call has to wait for the compiler. What is on disk from
@@ -59,7 +85,7 @@ pub fn prepare(device: Device) -> Result<(), CudaError> {
     let gpu = Gpu::of(device)?;
     let waiting = Mutex::new(kernels());
     let next = || waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.prepare(gpu));
+    let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all(gpu));
     std::thread::scope(|scope| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let builders: Vec<_> = (0..processors).map(|_| scope.spawn(build)).collect();

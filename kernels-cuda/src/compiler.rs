@@ -3,7 +3,10 @@
 //! Machine code runs on every driver of the same major version; the intermediate language of a newer compiler does not, so none is made.
 
 use std::ffi::{CStr, CString, c_char};
-use std::sync::LazyLock;
+use std::fmt;
+use std::io;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use cudarc::nvrtc::sys::{self, nvrtcResult};
 
@@ -11,12 +14,14 @@ use crate::cache;
 use crate::error::{CudaError, Missing};
 use crate::source::{HEADERS, Unit};
 
-/// Machine code, and what it calls the instances that were asked for.
+/// Machine code of some instances of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
     /// A cubin.
     pub bytes: Vec<u8>,
-    /// The name of each instance.
+    /// The instances, as C++ writes them.
+    pub expressions: Vec<String>,
+    /// What the cubin calls each of them.
     pub names: Vec<String>,
 }
 
@@ -49,16 +54,97 @@ pub fn compiler_version() -> Result<(i32, i32), CudaError> {
     VERSION.clone()
 }
 
-/// Machine code for an architecture, from the disk if it was made before.
-pub(crate) fn cubin(unit: &Unit, expressions: &[String], architecture: u32) -> Result<Code, CudaError> {
-    let (major, minor) = compiler_version()?;
-    let key = unit.key(expressions, &format!("nvrtc {major}.{minor} sm_{architecture}"));
-    if let Some(code) = cache::read(&key) {
-        return Ok(code);
+/// What this process has compiled so far.
+///
+/// ```
+/// let compiled = kernels_cuda::compiled();
+/// println!("{compiled}");
+/// assert!(compiled.instances > 0 || compiled.time.is_zero());
+/// ```
+#[must_use]
+pub fn compiled() -> Compiled {
+    *COMPILED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many instances of kernels a process has compiled, rather than found on disk, and how long it took.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// How many instances.
+    pub instances: usize,
+    /// The time, of all threads together.
+    pub time: Duration,
+}
+
+static COMPILED: Mutex<Compiled> = Mutex::new(Compiled { instances: 0, time: Duration::ZERO });
+
+impl fmt::Display for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} instances of kernels compiled in {:.1} s", self.instances, self.time.as_secs_f64())
     }
-    let code = compile(unit, expressions, architecture, Effort::Full)?;
-    cache::write(&key, &code);
-    Ok(code)
+}
+
+/// Counts what is compiled meanwhile.
+pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let made = compile();
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    compiled.instances += instances;
+    compiled.time += start.elapsed();
+    made
+}
+
+/// Machine code that has some instances, from the disk as far as it was made before. The rest is compiled, together.
+pub(crate) fn codes(unit: &Unit, expressions: &[String], architecture: u32) -> Result<Vec<Code>, CudaError> {
+    let (mut codes, missing) = kept(unit, expressions, architecture);
+    if !missing.is_empty() {
+        let code = compile(unit, &missing, architecture, Effort::Full)?;
+        // Where it cannot be kept, the next process compiles it again.
+        _ = keep(unit, &code, architecture);
+        codes.push(code);
+    }
+    Ok(codes)
+}
+
+/// What the disk has of some instances, and those that it has not.
+pub(crate) fn kept(unit: &Unit, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
+    covering(cache::read(&place(unit, architecture), &maker()), expressions)
+}
+
+/// Puts machine code on disk.
+pub(crate) fn keep(unit: &Unit, code: &Code, architecture: u32) -> io::Result<()> {
+    cache::write(&place(unit, architecture), &maker(), code)
+}
+
+/// How names of files begin that this compiler made. Where there is none, whatever was carried there will do: any file's name begins so.
+fn maker() -> String {
+    compiler_version().map_or_else(|_| String::new(), |(major, minor)| format!("{major}.{minor}-"))
+}
+
+/// Where a kernel's code is on disk.
+fn place(unit: &Unit, architecture: u32) -> String {
+    unit.key(&options(architecture, Effort::Full).concat())
+}
+
+fn options(architecture: u32, effort: Effort) -> [String; 3] {
+    let level = if effort == Effort::Quick { "max" } else { "0" };
+    [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
+}
+
+/// The codes that have some of these instances, and the instances that none has.
+fn covering(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<Code>, Vec<String>) {
+    let (mut used, mut missing) = (Vec::new(), expressions.to_vec());
+    for code in codes {
+        let before = missing.len();
+        missing.retain(|expression| !code.expressions.contains(expression));
+        if missing.len() < before {
+            used.push(code);
+        }
+        if missing.is_empty() {
+            break;
+        }
+    }
+    (used, missing)
 }
 
 /// How well code is optimised.
@@ -80,26 +166,25 @@ pub(crate) fn compile(
     let failed = |log: String| CudaError::Compile { kernel: unit.name, target: format!("sm_{architecture}"), log };
     let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
     let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
-    let expressions: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
-    let level = if effort == Effort::Quick { "max" } else { "0" };
-    let options =
-        [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
-            .map(|option| text(&option));
+    let asked: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
+    let options = options(architecture, effort).map(|option| text(&option));
 
     let program = Program::new(unit, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
-    for expression in &expressions {
+    for expression in &asked {
         // SAFETY: the program is alive, and so is the text, until names are asked for.
         check(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
             .map_err(|_| failed(program.log()))?;
     }
     let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let count = i32::try_from(options.len()).unwrap_or(0);
-    // SAFETY: the program is alive, and the options are, for the call.
-    check(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
-        .map_err(|_| failed(program.log()))?;
+    counted(asked.len(), || {
+        // SAFETY: the program is alive, and the options are, for the call.
+        check(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
+    })
+    .map_err(|_| failed(program.log()))?;
     let bytes = program.cubin().map_err(|result| failed(format!("{result:?}")))?;
-    let names = expressions.iter().map(|expression| program.name(expression)).collect::<Result<_, _>>();
-    Ok(Code { bytes, names: names.map_err(|result| failed(format!("{result:?}")))? })
+    let names = asked.iter().map(|expression| program.name(expression)).collect::<Result<_, _>>();
+    Ok(Code { bytes, expressions: expressions.to_vec(), names: names.map_err(|result| failed(format!("{result:?}")))? })
 }
 
 fn check(result: nvrtcResult) -> Result<(), nvrtcResult> {
@@ -164,5 +249,44 @@ impl Drop for Program {
     fn drop(&mut self) {
         // SAFETY: the program is alive, and nobody uses it afterwards.
         _ = unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn code(expressions: &[&str]) -> Code {
+        Code { bytes: Vec::new(), expressions: texts(expressions), names: texts(expressions) }
+    }
+
+    #[test]
+    fn what_was_compiled_together_serves_one_instance_and_the_other_way_round() {
+        let together = code(&["add<u8>", "add<i8>", "add<float>"]);
+        assert_eq!(covering([together.clone()].into_iter(), &texts(&["add<i8>"])), (vec![together.clone()], vec![]));
+
+        let (one, another, foreign) = (code(&["add<i8>"]), code(&["add<u8>"]), code(&["add<double>"]));
+        let there = [foreign, one.clone(), another.clone()];
+        let (used, missing) = covering(there.into_iter(), &together.expressions);
+        assert_eq!((used, missing), (vec![one, another], texts(&["add<float>"])));
+    }
+
+    #[test]
+    fn no_file_is_read_after_the_last_that_is_needed() {
+        let endless = std::iter::repeat_with(|| code(&["add<u8>"]));
+        assert_eq!(covering(endless, &texts(&["add<u8>"])).0.len(), 1);
+    }
+
+    #[test]
+    fn other_text_and_another_architecture_have_other_places() {
+        let unit = Unit { name: "add", text: "one" };
+        let others =
+            [place(&unit, 80), place(&Unit { text: "two", ..unit }, 90), place(&Unit { name: "mul", ..unit }, 90)];
+        assert!(!others.contains(&place(&unit, 90)), "{others:?}");
+        assert_eq!(place(&unit, 90), place(&unit, 90));
     }
 }

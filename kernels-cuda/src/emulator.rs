@@ -14,10 +14,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libloading::Library;
 
-use crate::cache;
+use crate::cache::cache_folder;
+use crate::compiler::counted;
 use crate::error::CudaError;
-use crate::machine::{Address, Function, Grid, Machine, Mark, Properties, Queue, Recording};
-use crate::source::{HEADERS, Unit};
+use crate::machine::{Address, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::source::{HEADERS, Unit, fingerprint};
 
 /// How many devices it has: enough to be on the wrong one.
 pub(crate) const DEVICES: usize = 2;
@@ -214,23 +215,28 @@ impl Machine for Emulator {
 
     fn unmark(&self, _: Mark) {}
 
-    fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {
+    fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
         let library = compiled(unit, expressions)?;
-        let failed = |error: libloading::Error| refused(unit, error.to_string());
         // SAFETY: the library was just compiled from kernels, and has no initialisers.
-        let library = unsafe { Library::new(library) }.map_err(failed)?;
+        let library = unsafe { Library::new(library) }.map_err(|error| refused(unit, error.to_string()))?;
         // Functions are never taken back, so the library stays.
-        let library = Box::leak(Box::new(library));
-        let entry = |at: usize| {
-            // SAFETY: `program` gave the entry this type.
-            let entry = unsafe { library.get::<Entry>(format!("entry_{at}").as_bytes()) }.map_err(failed)?;
-            Ok(*entry as usize)
-        };
-        (0..expressions.len()).map(entry).collect()
+        let code = std::ptr::from_ref(Box::leak(Box::new(library))).expose_provenance();
+        let names = expressions.iter().enumerate().map(|(at, expression)| (expression.clone(), format!("entry_{at}")));
+        Ok(vec![Module { code, names: names.collect() }])
     }
 
-    fn builds_together(&self) -> bool {
+    fn compiles_together(&self) -> bool {
         true
+    }
+
+    fn function(&self, code: usize, name: &str) -> Result<Function, CudaError> {
+        // SAFETY: `load` gave the library, which is never unloaded.
+        let library = unsafe { &*std::ptr::with_exposed_provenance::<Library>(code) };
+        // SAFETY: `program` gave the entry this type.
+        match unsafe { library.get::<Entry>(name.as_bytes()) } {
+            Ok(entry) => Ok(*entry as usize),
+            Err(error) => Err(CudaError::Driver { call: "dlsym", said: error.to_string() }),
+        }
     }
 
     fn launch(
@@ -407,8 +413,8 @@ fn refused(unit: &Unit, log: String) -> CudaError {
 /// The library of a program, from the disk if it was compiled before.
 fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
     const SHIM: &str = include_str!("../host/emulator.h");
-    let key = unit.key(expressions, &format!("{OPTIONS:?} {SHIM}"));
-    let folder = cache::folder().ok_or_else(|| refused(unit, "there is no folder for what is compiled".to_owned()))?;
+    let key = format!("{}-{}", unit.key(&format!("{OPTIONS:?} {SHIM}")), fingerprint(&expressions));
+    let folder = cache_folder().ok_or_else(|| refused(unit, "there is no folder for what is compiled".to_owned()))?;
     let library = folder.join(format!("{key}.so"));
     if library.exists() {
         return Ok(library);
@@ -416,7 +422,7 @@ fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
     let failed = |error: std::io::Error| refused(unit, error.to_string());
     let work = folder.join(format!("{key}.{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(failed)?;
-    let made = make(unit, expressions, &work, SHIM);
+    let made = counted(expressions.len(), || make(unit, expressions, &work, SHIM));
     if let Ok(made) = &made {
         std::fs::rename(made, &library).map_err(failed)?;
     }

@@ -1,6 +1,7 @@
 //! What can go wrong between a program and a device.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use dispatch_runtime::Error;
 
@@ -51,6 +52,13 @@ pub enum CudaError {
         asked: u64,
         /// How much the device takes.
         most: u64,
+    },
+    /// What was compiled ahead cannot be kept.
+    NotKept {
+        /// Where it would be, if anywhere.
+        folder: Option<PathBuf>,
+        /// What the system said.
+        said: String,
     },
     /// A kernel came upon a value that it cannot compute with, and computed something else.
     Fault {
@@ -124,6 +132,10 @@ impl fmt::Display for CudaError {
                     f,
                     "a launch of `{kernel}: {template}` asks for {asked} {what}, and the device takes {most}; use smaller tensors"
                 )
+            }
+            Self::NotKept { folder, said } => {
+                let folder = folder.as_ref().map_or_else(String::new, |folder| format!(" in {}", folder.display()));
+                write!(f, "compiled kernels cannot be kept{folder}: {said}; name a folder in OPDISPATCH_CUDA_CACHE")
             }
             Self::Fault { site, problem } => write!(f, "{site}: {problem}; found when the device was next waited for"),
             Self::Elsewhere { found, expected } => {

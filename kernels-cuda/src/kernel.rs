@@ -10,7 +10,7 @@ use dispatch_runtime::{DType, Result};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
-use crate::machine::Function;
+use crate::machine::{Function, Module};
 use crate::source::{Unit, instance};
 
 /// A text of CUDA C++ with templates, and which instances of them there can be.
@@ -43,13 +43,19 @@ pub struct Kernel {
     instances: fn(&mut Instances),
     /// What was built, as a list that is replaced by a longer one.
     built: AtomicPtr<Vec<Built>>,
-    building: Mutex<()>,
+    /// Where it was built from. Whoever holds this may build.
+    loaded: Mutex<Vec<Loaded>>,
 }
 
 #[derive(Clone)]
 struct Built {
     key: Key,
     function: Function,
+}
+
+struct Loaded {
+    device: u8,
+    module: Module,
 }
 
 /// An instance on a device.
@@ -114,7 +120,7 @@ impl Kernel {
     #[must_use]
     pub const fn new(name: &'static str, text: &'static str, instances: fn(&mut Instances)) -> Self {
         let built = AtomicPtr::new(std::ptr::null_mut());
-        Self { unit: Unit { name, text }, instances, built, building: Mutex::new(()) }
+        Self { unit: Unit { name, text }, instances, built, loaded: Mutex::new(Vec::new()) }
     }
 
     /// Its name.
@@ -126,17 +132,13 @@ impl Kernel {
     /// The instances that it can have, as C++ writes them.
     #[must_use]
     pub fn expressions(&self) -> Vec<String> {
-        self.listed().expressions()
+        let mut instances = Instances::default();
+        (self.instances)(&mut instances);
+        instances.expressions()
     }
 
     pub(crate) const fn unit(&self) -> &Unit {
         &self.unit
-    }
-
-    fn listed(&self) -> Instances {
-        let mut instances = Instances::default();
-        (self.instances)(&mut instances);
-        instances
     }
 
     #[inline]
@@ -169,42 +171,47 @@ impl Kernel {
         template: &'static str,
         dtypes: &[DType],
     ) -> Result<Function, CudaError> {
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = self.found(key) {
             return Ok(function);
         }
-        let mut instances = if gpu.machine.builds_together() { self.listed() } else { Instances::default() };
-        if !instances.all.iter().any(|(name, of)| *name == template && of == dtypes) {
-            instances.one(template, dtypes);
-        }
-        self.add(gpu, instances)?;
-        self.found(key).ok_or_else(|| CudaError::Compile {
+        let no_instance = || CudaError::Compile {
             kernel: self.unit.name,
             target: gpu.machine.properties().name.clone(),
             log: format!("`{template}` has no instance for {dtypes:?}"),
-        })
-    }
-
-    /// Builds all instances that are not built yet.
-    pub(crate) fn prepare(&'static self, gpu: &Gpu) -> Result<(), CudaError> {
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
-        self.add(gpu, self.listed())
-    }
-
-    /// Builds those of some instances that are not built yet, together. The caller holds the lock.
-    fn add(&self, gpu: &Gpu, mut instances: Instances) -> Result<(), CudaError> {
-        instances.all.retain(|(name, of)| self.found(Key::new(name, of, gpu.index)).is_none());
-        if instances.all.is_empty() {
-            return Ok(());
-        }
-        let functions = gpu.machine.build(&self.unit, &instances.expressions())?;
+        };
+        let expression = instance(template, dtypes).ok_or_else(no_instance)?;
+        let together = if gpu.machine.compiles_together() { self.expressions() } else { Vec::new() };
+        let wanted = if together.contains(&expression) { together } else { vec![expression.clone()] };
+        self.load(gpu, &mut loaded, wanted)?;
+        let (code, name) = named(&loaded, gpu, &expression).ok_or_else(no_instance)?;
+        let function = gpu.machine.function(code, name)?;
         // SAFETY: it is null, or a list that was published whole and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
-        let keys = instances.all.iter().map(|(name, of)| Key::new(name, of, gpu.index));
-        built.extend(keys.zip(functions).map(|(key, function)| Built { key, function }));
+        built.push(Built { key, function });
         self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
+        Ok(function)
+    }
+
+    /// Loads all instances, so that none has to be compiled later.
+    pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), CudaError> {
+        self.load(gpu, &mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner), self.expressions())
+    }
+
+    fn load(&self, gpu: &Gpu, loaded: &mut Vec<Loaded>, mut expressions: Vec<String>) -> Result<(), CudaError> {
+        expressions.retain(|expression| named(loaded, gpu, expression).is_none());
+        if !expressions.is_empty() {
+            let modules = gpu.machine.load(&self.unit, &expressions)?;
+            loaded.extend(modules.into_iter().map(|module| Loaded { device: gpu.index, module }));
+        }
         Ok(())
     }
+}
+
+/// The loaded code that has an instance, and its name there.
+fn named<'a>(loaded: &'a [Loaded], gpu: &Gpu, expression: &str) -> Option<(usize, &'a str)> {
+    let here = loaded.iter().filter(|loaded| loaded.device == gpu.index);
+    here.map(|loaded| &loaded.module).find_map(|module| Some((module.code, module.names.get(expression)?.as_str())))
 }
 
 impl std::fmt::Debug for Kernel {

@@ -92,7 +92,8 @@ mod walk;
 pub use emulator::{emulate, emulate_backwards};
 
 pub use ahead::prepare;
-pub use compiler::{Code, compiler_version};
+pub use cache::cache_folder;
+pub use compiler::{Code, Compiled, compiled, compiler_version};
 pub use cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};
 pub use fault::Site;

@@ -2,6 +2,7 @@
 //!
 //! There are two: NVIDIA's driver, and the emulator. Everything else in this crate is the same for both.
 
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -16,6 +17,13 @@ pub(crate) type Queue = usize;
 
 /// A kernel that can be launched, as the machine calls it.
 pub(crate) type Function = usize;
+
+/// Loaded code of some instances of a kernel, and what it calls each of them.
+pub(crate) struct Module {
+    /// The code, as the machine calls it. It is never unloaded.
+    pub(crate) code: usize,
+    pub(crate) names: HashMap<String, String>,
+}
 
 /// Recorded work, as the machine calls it.
 pub(crate) type Recording = usize;
@@ -148,11 +156,13 @@ pub(crate) trait Machine: Send + Sync {
 
     fn unmark(&self, mark: Mark);
 
-    /// Makes functions of template instances.
-    fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError>;
+    /// Loads code that has these instances, and maybe others. What was never compiled is compiled.
+    fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
 
-    /// Whether all instances of a template are best built together.
-    fn builds_together(&self) -> bool;
+    /// Whether all instances of a kernel are best compiled together.
+    fn compiles_together(&self) -> bool;
+
+    fn function(&self, code: usize, name: &str) -> Result<Function, CudaError>;
 
     /// `parameters` point to the values that the function takes, which have these sizes.
     fn launch(

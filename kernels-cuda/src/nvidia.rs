@@ -14,9 +14,9 @@ use cudarc::driver::sys::CUdevice_attribute_enum::{
 };
 use cudarc::driver::sys::{self, CUresult};
 
-use crate::compiler;
+use crate::compiler::{self, Code};
 use crate::error::{CudaError, Missing};
-use crate::machine::{Address, Function, Grid, Machine, Mark, Properties, Queue, Recording};
+use crate::machine::{Address, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
 use crate::source::Unit;
 
 /// A device, through the driver's primary context, which other libraries of the process share.
@@ -210,22 +210,26 @@ impl Machine for Nvidia {
         _ = self.enter().and_then(|()| driver!(cuEventDestroy_v2(mark as sys::CUevent)));
     }
 
-    fn build(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Function>, CudaError> {
+    fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
         self.enter()?;
-        let code = compiler::cubin(unit, expressions, self.properties.architecture)?;
-        let mut module = std::ptr::null_mut();
-        driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
-        let function = |name: &String| {
-            let name = CString::new(name.as_str()).unwrap_or_default();
-            let mut function = std::ptr::null_mut();
-            driver!(cuModuleGetFunction(&raw mut function, module, name.as_ptr()))?;
-            Ok(function.addr())
+        let load = |code: Code| {
+            let mut module = std::ptr::null_mut();
+            driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
+            Ok(Module { code: module.addr(), names: code.expressions.into_iter().zip(code.names).collect() })
         };
-        code.names.iter().map(function).collect()
+        compiler::codes(unit, expressions, self.properties.architecture)?.into_iter().map(load).collect()
     }
 
-    fn builds_together(&self) -> bool {
+    fn compiles_together(&self) -> bool {
         false
+    }
+
+    fn function(&self, code: usize, name: &str) -> Result<Function, CudaError> {
+        self.enter()?;
+        let name = CString::new(name).unwrap_or_default();
+        let mut function = std::ptr::null_mut();
+        driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
+        Ok(function.addr())
     }
 
     #[inline]

@@ -35,16 +35,20 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// A name for what a compiler makes of this, so that other text, other instances and other compilers have others.
-    pub(crate) fn key(&self, expressions: &[String], compiler: &str) -> String {
-        let parts = (HEADERS, self.text, expressions, compiler);
-        let hash = |salt: u64| {
-            let mut hasher = DefaultHasher::new();
-            (salt, parts).hash(&mut hasher);
-            hasher.finish()
-        };
-        format!("{}-{:016x}{:016x}", self.name, hash(0), hash(1))
+    /// A name for what a compiler makes of this, so that other text and other options have others.
+    pub(crate) fn key(&self, options: &str) -> String {
+        format!("{}-{}", self.name, fingerprint(&(HEADERS, self.text, options)))
     }
+}
+
+/// Names what differs differently.
+pub(crate) fn fingerprint(parts: &impl Hash) -> String {
+    let hash = |salt: u64| {
+        let mut hasher = DefaultHasher::new();
+        (salt, parts).hash(&mut hasher);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", hash(0), hash(1))
 }
 
 /// What kernels call the elements of a dtype.

@@ -288,3 +288,28 @@ fn the_threads_of_a_block_meet_in_any_order() {
     let _backwards = Backwards::on(true);
     assert_eq!(run(), expected);
 }
+
+static FILLED: Kernel = Kernel::new(
+    "filled",
+    r#"
+    #include "opdispatch.cuh"
+    template <class T> __global__ void filled(T *out, u8 value) { out[threadIdx.x] = T(value); }"#,
+    |instances| instances.each("filled", &[DType::F32, DType::I64]),
+);
+
+#[test]
+fn listed_instances_are_compiled_together_and_others_when_they_are_launched() {
+    let Some((cuda, _alone)) = device() else { return };
+    let fill = |dtype: DType, value: u8| {
+        let out = Spec::contiguous(dtype, &[4]).on(cuda).unwrap();
+        let launch = Launch::on(&out).unwrap();
+        let filled = launch.run(&FILLED, "filled", &[dtype], Grid::new(1, 4), (launch.place(&out).unwrap(), value));
+        filled.map(|()| to(&aten::to_dtype!(&out, dtype = DType::F64).unwrap(), Device::CPU).to_vec::<f64>().unwrap())
+    };
+    assert_eq!(fill(DType::F32, 3).unwrap(), [3.0; 4]);
+    assert_eq!(fill(DType::I64, 4).unwrap(), [4.0; 4]);
+    assert_eq!(fill(DType::U8, 5).unwrap(), [5.0; 4]);
+    assert_eq!(fill(DType::I64, 6).unwrap(), [6.0; 4]);
+    let error = fill(DType::C64, 0).unwrap_err().to_string();
+    assert!(error.contains("`filled` has no instance"), "{error}");
+}

@@ -1,0 +1,76 @@
+//! Compiles every kernel of the CUDA backend ahead, on a machine that needs no GPU: `prepare sm_90` for the H100 and H200.
+//!
+//! Code goes where programs look for it; the folder that `OPDISPATCH_CUDA_CACHE` names can be carried along with them. What is there already
+//! is not compiled again, so a run that was stopped is finished by another.
+
+mod workers;
+
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use kernels_cuda::{CudaError, cache_folder, kernels};
+
+/// What a process of this program is told that works for another.
+const WORKER: &str = "worker";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == [WORKER] {
+        workers::work(|job| match prepared(job) {
+            Ok(count) => count.to_string(),
+            Err(error) => error.to_string(),
+        });
+        return ExitCode::SUCCESS;
+    }
+    let architectures: Option<Vec<u32>> = words.iter().map(|word| word.strip_prefix("sm_")?.parse().ok()).collect();
+    match architectures {
+        Some(architectures) if !architectures.is_empty() => prepare(&architectures),
+        _ => {
+            eprintln!("usage: prepare sm_NUMBER...\nfor example: prepare sm_80 sm_90");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn prepare(architectures: &[u32]) -> ExitCode {
+    let start = Instant::now();
+    let jobs = architectures.iter().flat_map(|sm| kernels().map(move |kernel| format!("{sm} {}", kernel.name())));
+    let (instances, failures) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let replied = |job: &str, reply: &str| match reply.parse() {
+        Ok(0) => {}
+        Ok(count) => {
+            println!("sm_{job}: {count}");
+            instances.fetch_add(count, Ordering::Relaxed);
+        }
+        Err(_) => {
+            eprintln!("sm_{job}: {reply}");
+            failures.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let again = std::env::current_exe().unwrap_or_default();
+    let worker = || {
+        let mut command = Command::new(&again);
+        command.arg(WORKER);
+        command
+    };
+    let done = workers::spread(jobs, worker, replied);
+    let folder = cache_folder().unwrap_or_default();
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{} instances compiled in {seconds:.0} s, into {}", instances.into_inner(), folder.display());
+    match done {
+        Ok(()) if failures.into_inner() == 0 => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("a process that compiles: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How many instances had to be compiled for `90 add`.
+fn prepared(job: &str) -> Result<usize, CudaError> {
+    let (sm, name) = job.split_once(' ').unwrap_or_default();
+    let sm = sm.parse().unwrap_or(0);
+    kernels().filter(|kernel| kernel.name() == name).map(|kernel| kernel.prepare(sm)).sum()
+}
