@@ -8,7 +8,6 @@ use aten::GROUP;
 use crate::copying::{packed, write};
 use crate::elementwise::DTYPES;
 use crate::fault::Site;
-use crate::graph::count_write;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -54,19 +53,19 @@ fn filled(
     draw: impl FnOnce(Launch, Grid, Place, Stream) -> Result<()>,
 ) -> Result<()> {
     let generator = on_device(generator, this.device())?;
+    let launch = Launch::on(this)?;
+    let _writing = launch.writing(this)?;
     if !this.geometry().is_contiguous() {
         let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
         filled(&mut packed, Some(&generator), rows, draw)?;
         return write(this, &packed);
     }
-    count_write(this)?;
     let (count, group) = (this.geometry().count(), i64::try_from(GROUP).unwrap_or(1));
     let blocks = count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group;
     let (seed, first) = generator.reserve(blocks.unsigned_abs());
     if count == 0 {
         return Ok(());
     }
-    let launch = Launch::on(this)?;
     draw(launch, Grid::cover(blocks), launch.place(this)?, Stream { seed, first, count })
 }
 

@@ -5,14 +5,14 @@
 
 use std::cell::RefCell;
 
-use dispatch_runtime::{Device, Result, Storage, Tensor};
+use dispatch_runtime::{Device, Result, Storage};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
-use crate::launch::Launch;
 use crate::machine::{Queue, Recording};
 use crate::memory::CudaBuffer;
 use crate::stream::Stream;
+use crate::users::Access;
 
 /// The device's work of a closure, and what the closure returned.
 ///
@@ -63,13 +63,13 @@ thread_local! {
 }
 
 /// Keeps memory that work in `queue` uses, if that is being recorded, and says whether it is.
-pub(crate) fn takes_note(storage: &Storage, last: Queue, queue: Queue) -> bool {
+pub(crate) fn takes_note(storage: &Storage, before: &[Queue], queue: Queue) -> bool {
     NOTES.with_borrow_mut(|notes| match notes {
         Some(notes) if notes.queue == queue => {
-            notes.used.push(Used { storage: storage.clone(), version: storage.version(), is_written: false });
-            if !notes.before.contains(&last) {
-                notes.before.push(last);
+            if !notes.used.iter().any(|used| used.storage.same(storage)) {
+                notes.used.push(Used { storage: storage.clone(), version: storage.version(), is_written: false });
             }
+            notes.before.extend(before);
             true
         }
         _ => false,
@@ -79,16 +79,6 @@ pub(crate) fn takes_note(storage: &Storage, last: Queue, queue: Queue) -> bool {
 /// Whether this thread records.
 pub(crate) fn is_recording() -> bool {
     NOTES.with_borrow(Option::is_some)
-}
-
-/// Counts a write by a kernel.
-pub(crate) fn count_write(tensor: &Tensor) -> Result<()> {
-    // A recording has to see the version before.
-    if is_recording() {
-        Launch::on(tensor)?.place(tensor)?;
-    }
-    tensor.storage().bump_version();
-    Ok(())
 }
 
 /// Records, until it is ended or dropped.
@@ -139,8 +129,10 @@ impl<T> Graph<T> {
         let _entered = stream.enter();
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;
-        let (notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
+        let (mut notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
         let mut graph = Self { gpu, recording: recording?, stream, used: notes.used, result };
+        notes.before.sort_unstable();
+        notes.before.dedup();
         notes.before.into_iter().try_for_each(|before| gpu.machine.order(before, queue))?;
         graph.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
         Ok(graph)
@@ -153,18 +145,23 @@ impl<T> Graph<T> {
     /// Where the driver fails.
     pub fn replay(&self) -> Result<(), CudaError> {
         let (current, queue) = (Stream::current(self.gpu.device())?, self.stream.parts().1);
-        for Used { storage, is_written, .. } in &self.used {
-            if let Some(buffer) = storage.buffer::<CudaBuffer>() {
-                buffer.enter(storage, queue)?;
-            }
-            if *is_written {
-                storage.bump_version();
-            }
-        }
+        self.enter(queue)?;
+        self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
         // What the closure returned may have been used in the current stream.
         self.stream.wait_for(current)?;
         self.gpu.machine.replay(self.recording, queue)?;
+        // Who entered meanwhile did not see the replay.
+        self.enter(queue)?;
         current.wait_for(self.stream)
+    }
+
+    fn enter(&self, queue: Queue) -> Result<(), CudaError> {
+        for Used { storage, is_written, .. } in &self.used {
+            if let Some(buffer) = storage.buffer::<CudaBuffer>() {
+                buffer.enter(storage, queue, if *is_written { Access::Write } else { Access::Read })?;
+            }
+        }
+        Ok(())
     }
 
     /// What the closure returned: tensors that every replay writes anew.

@@ -7,14 +7,19 @@ use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 use crate::error::CudaError;
 use crate::gpu::{self, Gpu};
 use crate::machine::{Address, Queue};
+use crate::shelf::Shelf;
+use crate::users::{Access, Users};
 use crate::{graph, pinned, stream};
 
-/// A block of a device's memory. It remembers the queue that used it last: work that follows in another waits for that one.
+/// A block of a device's memory, and who uses it.
 pub(crate) struct CudaBuffer {
     pub(crate) gpu: &'static Gpu,
+    shelf: &'static Shelf,
     address: Address,
     size: usize,
-    last: AtomicUsize,
+    /// Allocated while that was recorded: it is the recording's, and none of the shelf's.
+    is_recorded: bool,
+    users: Users,
 }
 
 impl Buffer for CudaBuffer {
@@ -29,38 +34,67 @@ impl Buffer for CudaBuffer {
 
 impl CudaBuffer {
     fn new(gpu: &'static Gpu, size: usize) -> std::result::Result<Self, CudaError> {
-        let queue = stream::current(gpu);
-        let address = if size == 0 { 0 } else { gpu.machine.allocate(size, queue)? };
+        let (shelf, is_recorded) = (stream::current_shelf(gpu), graph::is_recording());
+        let address = match size {
+            0 => 0,
+            _ if is_recorded => gpu.machine.allocate(size, shelf.queue)?,
+            _ => shelf.take(gpu, size)?,
+        };
         gpu.usage.took(size);
-        Ok(Self { gpu, address, size, last: AtomicUsize::new(queue) })
+        Ok(Self { gpu, shelf, address, size, is_recorded, users: Users::new(shelf.queue) })
     }
 
     /// Where it is, for work in `queue`. The storage is its own.
     #[inline]
-    pub(crate) fn enter(&self, storage: &Storage, queue: Queue) -> std::result::Result<Address, CudaError> {
-        if self.last.load(Ordering::Relaxed) != queue {
-            self.change_queue(storage, queue)?;
+    pub(crate) fn enter(
+        &self,
+        storage: &Storage,
+        queue: Queue,
+        access: Access,
+    ) -> std::result::Result<Address, CudaError> {
+        if !self.users.is_only(queue) {
+            self.users.enter(queue, access, |before| self.follow(storage, before, queue))?;
         }
         Ok(self.address)
     }
 
-    #[cold]
-    fn change_queue(&self, storage: &Storage, queue: Queue) -> std::result::Result<(), CudaError> {
-        let last = self.last.swap(queue, Ordering::AcqRel);
+    fn follow(&self, storage: &Storage, before: &[Queue], queue: Queue) -> std::result::Result<(), CudaError> {
         // What is being recorded cannot wait for what is not.
-        if last == queue || graph::takes_note(storage, last, queue) {
+        if graph::takes_note(storage, before, queue) {
             return Ok(());
         }
-        self.gpu.machine.order(last, queue)
+        before.iter().try_for_each(|before| self.gpu.machine.order(*before, queue))
+    }
+
+    /// Queues work that writes.
+    fn write(
+        &self,
+        storage: &Storage,
+        queue: Queue,
+        work: impl FnOnce(Address) -> std::result::Result<(), CudaError>,
+    ) -> Result<()> {
+        work(self.enter(storage, queue, Access::Write)?)?;
+        // Who entered meanwhile did not see it.
+        self.enter(storage, queue, Access::Write)?;
+        Ok(())
     }
 }
 
 impl Drop for CudaBuffer {
     fn drop(&mut self) {
         self.gpu.usage.gave(self.size);
-        if self.size > 0 {
-            // Everything that used it is before the end of the queue that used it last.
-            self.gpu.machine.free(self.address, *self.last.get_mut());
+        if self.size == 0 {
+            return;
+        }
+        let (gpu, home, others) = (self.gpu, self.shelf.queue, self.users.others(self.shelf.queue));
+        if self.is_recorded {
+            // Where the driver fails the device does nothing any more.
+            others.into_iter().for_each(|other| _ = gpu.machine.order(other, home));
+            gpu.machine.free(self.address, home);
+        } else if others.is_empty() {
+            self.shelf.give(gpu, self.address, self.size);
+        } else {
+            self.shelf.give_late(gpu, self.address, self.size, &others);
         }
     }
 }
@@ -82,13 +116,13 @@ impl Backend for Cuda {
     fn copy_in(&self, from: &[u8], storage: &Storage) -> Result<()> {
         let to = Self::buffer(storage)?;
         let queue = stream::current(to.gpu);
-        Ok(to.gpu.copy_in(from, to.enter(storage, queue)?, queue)?)
+        to.write(storage, queue, |place| to.gpu.copy_in(from, place, queue))
     }
 
     fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
         let from = Self::buffer(storage)?;
         let queue = stream::current(from.gpu);
-        Ok(from.gpu.copy_out(from.enter(storage, queue)?, to, queue)?)
+        Ok(from.gpu.copy_out(from.enter(storage, queue, Access::Read)?, to, queue)?)
     }
 
     fn copy_across(&self, source: &Storage, target: &Storage) -> Result<()> {
@@ -99,29 +133,29 @@ impl Backend for Cuda {
             return Ok(());
         }
         if from.gpu.index == to.gpu.index {
-            let places = (from.enter(source, queue)?, to.enter(target, queue)?);
-            return Ok(to.gpu.machine.copy(places.0, places.1, bytes, queue)?);
+            let start = from.enter(source, queue, Access::Read)?;
+            return to.write(target, queue, |place| to.gpu.machine.copy(start, place, bytes, queue));
         }
         let mut carried = vec![0; bytes];
         let queue_there = stream::current(from.gpu);
-        from.gpu.copy_out(from.enter(source, queue_there)?, &mut carried, queue_there)?;
-        Ok(to.gpu.copy_in(&carried, to.enter(target, queue)?, queue)?)
+        from.gpu.copy_out(from.enter(source, queue_there, Access::Read)?, &mut carried, queue_there)?;
+        to.write(target, queue, |place| to.gpu.copy_in(&carried, place, queue))
     }
 
     fn fill(&self, storage: &Storage, byte: u8) -> Result<()> {
         let to = Self::buffer(storage)?;
         let queue = stream::current(to.gpu);
-        if to.size > 0 {
-            to.gpu.machine.fill(to.enter(storage, queue)?, byte, to.size, queue)?;
+        if to.size == 0 {
+            return Ok(());
         }
-        Ok(())
+        to.write(storage, queue, |place| to.gpu.machine.fill(place, byte, to.size, queue))
     }
 
     fn synchronize(&self, device: Device) -> Result<()> {
         let gpu = Gpu::of(device)?;
         stream::wait_for_all(gpu)?;
         gpu.transfers.sweep(gpu);
-        Ok(gpu.faults.take(&*gpu.machine, gpu.queue)?)
+        Ok(gpu.faults.take(&*gpu.machine, gpu.shelf.queue)?)
     }
 
     fn pinned(&self, size: usize) -> Result<Storage> {
@@ -149,7 +183,7 @@ backend!(keys::CUDA, Cuda);
 ///
 /// ```
 /// if let Ok(memory) = kernels_cuda::memory(0) {
-///     println!("{} bytes in use, at most {} so far", memory.in_use, memory.most);
+///     println!("{} of {} bytes in use, at most {} so far", memory.in_use, memory.reserved, memory.most);
 /// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,6 +195,8 @@ pub struct Memory {
     pub most: usize,
     /// How many blocks were asked for.
     pub blocks: usize,
+    /// Bytes that the system lent this process: those in use, and those that are kept for the next tensors.
+    pub reserved: usize,
 }
 
 #[derive(Default)]
@@ -188,7 +224,9 @@ impl Usage {
 ///
 /// Where there is no such device, or no driver.
 pub fn memory(index: u8) -> std::result::Result<Memory, CudaError> {
-    let usage = &Gpu::get(index)?.usage;
+    let gpu = Gpu::get(index)?;
+    let usage = &gpu.usage;
     let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-    Ok(Memory { in_use: read(&usage.in_use), most: read(&usage.most), blocks: read(&usage.blocks) })
+    let reserved = gpu.machine.reserved();
+    Ok(Memory { in_use: read(&usage.in_use), most: read(&usage.most), blocks: read(&usage.blocks), reserved })
 }
