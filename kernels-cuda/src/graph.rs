@@ -126,6 +126,7 @@ impl<T> Graph<T> {
             drop(work()?);
         }
         first.synchronize()?;
+        first.give_idle_back();
         let _entered = stream.enter();
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;

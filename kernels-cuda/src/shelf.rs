@@ -145,7 +145,7 @@ impl Shelf {
     }
 
     /// Gives everything idle to the driver.
-    fn clear(&self, gpu: &Gpu) {
+    pub(crate) fn clear(&self, gpu: &Gpu) {
         self.end_late(gpu, |mark| {
             gpu.machine.wait_for(mark);
             true

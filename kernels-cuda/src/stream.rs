@@ -93,6 +93,11 @@ impl Stream {
         (self.gpu, self.shelf.queue)
     }
 
+    /// For one that nobody will ask for memory any more.
+    pub(crate) fn give_idle_back(self) {
+        self.shelf.clear(self.gpu);
+    }
+
     fn is(self, other: Self) -> bool {
         std::ptr::eq(self.shelf, other.shelf)
     }

@@ -342,6 +342,19 @@ fn what_waits_for_the_device_cannot_be_recorded() {
 }
 
 #[test]
+fn a_thread_waits_for_the_device_while_another_records() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
+    let graph = Graph::record(cuda, || {
+        std::thread::scope(|scope| scope.spawn(|| cuda.synchronize()).join().unwrap())?;
+        aten::add(&x, &x, 1.into())
+    });
+    let graph = graph.unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [2.0, 4.0]);
+}
+
+#[test]
 fn a_closure_that_fails_leaves_nothing_recorded() {
     let Some((cuda, _alone)) = device() else { return };
     let mut calls = 0;
