@@ -470,8 +470,9 @@ impl Block {
         unsafe {
             // What fresh memory holds is nobody's.
             start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
-            start.cast::<[usize; 2]>().write([bytes, bytes]);
-            Some(address(NonNull::new(start.add(LINE))?))
+            let block = address(NonNull::new(start.add(LINE))?);
+            Self::sizes(block).write([bytes, bytes]);
+            Some(block)
         }
     }
 

@@ -89,7 +89,9 @@ impl Drop for CudaBuffer {
         let (gpu, home, others) = (self.gpu, self.shelf.queue, self.users.others(self.shelf.queue));
         if self.is_recorded {
             // Where the driver fails the device does nothing any more.
-            others.into_iter().for_each(|other| _ = gpu.machine.order(other, home));
+            for other in others {
+                _ = gpu.machine.order(other, home);
+            }
             gpu.machine.free(self.address, home);
         } else if others.is_empty() {
             self.shelf.give(gpu, self.address, self.size);

@@ -37,7 +37,7 @@ impl Class {
     fn capacity(self) -> usize {
         let index = usize::from(self.0);
         let double = (index / 8).saturating_sub(1);
-        (index - double * 8 + 1) * Self::SMALLEST << double
+        ((index - double * 8 + 1) * Self::SMALLEST) << double
     }
 }
 
@@ -127,10 +127,9 @@ impl Shelf {
     /// Takes memory back that earlier work of other queues uses, too.
     #[cold]
     pub(crate) fn give_late(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[Queue]) {
-        match gpu.machine.mark_all(others) {
-            Ok(marks) => self.kept().late.push_back(Late { address, bytes, marks }),
-            // A device that does not even do that gets no more work. What was queued may go on, so the memory is nobody's from now on.
-            Err(_) => {}
+        // A device that does not even do that gets no more work; what was queued may go on, so the memory is lost.
+        if let Ok(marks) = gpu.machine.mark_all(others) {
+            self.kept().late.push_back(Late { address, bytes, marks });
         }
     }
 
@@ -191,7 +190,9 @@ impl Kept {
 
 /// Gives what lies idle in all queues of a device to the system, once it is over.
 pub(crate) fn release(gpu: &Gpu) -> Result<(), CudaError> {
-    stream::shelves(gpu).into_iter().for_each(|shelf| shelf.clear(gpu));
+    for shelf in stream::shelves(gpu) {
+        shelf.clear(gpu);
+    }
     // The driver lends to one queue what was given back in another when that one is done.
     stream::wait_for_all(gpu)?;
     gpu.machine.trim()
