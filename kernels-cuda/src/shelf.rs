@@ -219,19 +219,17 @@ pub fn empty_cache() -> Result<(), CudaError> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
-    proptest! {
-        #[test]
-        fn a_class_holds_its_sizes_and_wastes_at_most_an_eighth(bytes in 1..=Class::LARGEST) {
+    #[test]
+    fn a_class_holds_its_sizes_and_wastes_at_most_an_eighth() {
+        for bytes in (1..5000).chain((5000..=Class::LARGEST).step_by(997)) {
             let class = Class::of(bytes).unwrap();
-            prop_assert!(usize::from(class.0) < Class::COUNT);
-            prop_assert!(class.capacity() >= bytes);
-            prop_assert!(class.capacity() - bytes < Class::SMALLEST.max(bytes / 8 + 1), "{bytes} {}", class.capacity());
-            prop_assert_eq!(Class::of(class.capacity()), Some(class));
-            prop_assert!(Class::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
+            assert!(usize::from(class.0) < Class::COUNT);
+            assert!(class.capacity() >= bytes);
+            assert!(class.capacity() - bytes < Class::SMALLEST.max(bytes / 8 + 1), "{bytes} {}", class.capacity());
+            assert_eq!(Class::of(class.capacity()), Some(class));
+            assert!(Class::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
         }
     }
 
