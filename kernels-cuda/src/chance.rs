@@ -10,7 +10,7 @@ use aten::GROUP;
 
 use crate::copying::{stretched, write};
 use crate::elementwise::DTYPES;
-use crate::graph::{self, count_write};
+use crate::graph;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -59,15 +59,15 @@ fn filled(
     draw: impl FnOnce(Launch, Grid, Place, Stream) -> Result<()>,
 ) -> Result<()> {
     let generator = on_device(generator, this.device())?;
+    let launch = Launch::on(this)?;
+    let _writing = launch.writing(this)?;
     if !this.geometry().is_contiguous() {
         let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
         filled(&mut packed, Some(&generator), rows, draw)?;
         return write(this, &packed);
     }
-    count_write(this)?;
     let (count, group) = (this.geometry().count(), i64::try_from(GROUP).unwrap_or(1));
     let blocks = count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group;
-    let launch = Launch::on(this)?;
     let stream = if let Some((first, origin)) = graph::draws(&generator, blocks.unsigned_abs())? {
         Stream { seed: 0, first, count, origin: launch.place(&origin)? }
     } else {

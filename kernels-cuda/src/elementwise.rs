@@ -12,9 +12,9 @@ use dispatch_runtime::{
 };
 
 use crate::division;
-use crate::graph::count_write;
+use crate::error::CudaError;
 use crate::kernel::{Instances, Kernel};
-use crate::launch::{Launch, Parameter, Place};
+use crate::launch::{Launch, Parameter, Place, Writing};
 use crate::machine::Grid;
 use crate::number::{encoded, is_single, single};
 use crate::walk::Steps;
@@ -153,7 +153,7 @@ impl Rule {
         computed: DType,
         numbers: &[Scalar],
     ) -> Result<()> {
-        check_written(self.operator, name, out, &inputs)?;
+        let _writing = check_written(self.operator, name, out, &inputs)?;
         self.run(loops, out, inputs, computed, numbers)
     }
 
@@ -267,9 +267,11 @@ impl<const N: usize> Operands<N> {
 
 /// Where an operand is, which errors call by its number.
 fn placed(launch: Launch, k: usize, input: &Tensor) -> Result<Place> {
-    launch.place(input).map_err(|_| {
-        let problem = Problem::Device { found: input.device(), expected: launch.device() };
-        BadArgument::new(k.to_string(), problem).into()
+    launch.place(input).map_err(|error| match error {
+        CudaError::Elsewhere { found, expected } => {
+            BadArgument::new(k.to_string(), Problem::Device { found, expected }).into()
+        }
+        other => other.into(),
     })
 }
 
@@ -279,8 +281,13 @@ pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) 
     Rule { dtype: Promotion::First, operator, form: operator }.run(copy, to, [from], from.dtype(), &[])
 }
 
-/// Whether a tensor may be written by a call that reads others; if so, the write is counted.
-pub(crate) fn check_written(operator: &Operator, name: &'static str, out: &Tensor, inputs: &[&Tensor]) -> Result<()> {
+/// Whether a tensor may be written by a call that reads others; if so, the write begins.
+pub(crate) fn check_written(
+    operator: &Operator,
+    name: &'static str,
+    out: &Tensor,
+    inputs: &[&Tensor],
+) -> Result<Writing> {
     if out.overlaps_itself() {
         return Err(BadArgument::new(name, Problem::SelfOverlap).into());
     }
@@ -290,7 +297,7 @@ pub(crate) fn check_written(operator: &Operator, name: &'static str, out: &Tenso
             return Err(operator.name_operand(error.into()));
         }
     }
-    count_write(out)
+    Ok(Launch::on(out)?.writing(out)?)
 }
 
 impl Loops {

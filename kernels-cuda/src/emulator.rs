@@ -1,16 +1,19 @@
 //! A device that is none: the CPU runs kernels that the system's C++ compiler compiled.
 //!
-//! It is for tests where there is no GPU. Everything above the machine is the same: operators, launches, parameters, streams. What it cannot
-//! show is what depends on many threads at once, and speed.
+//! It is for tests where there is no GPU. Everything above the machine is the same: operators, launches, parameters, streams. Work is put
+//! off until somebody waits for its queue, and then nothing else is done but what comes before it: where a queue should have waited for
+//! another one, or memory was lent again too early, results are wrong. What it cannot show is what depends on many threads at once, and
+//! speed.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsString, c_void};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use libloading::Library;
 
@@ -50,6 +53,13 @@ pub fn emulate_backwards(backwards: bool) {
     BACKWARDS.store(backwards, Ordering::Release);
 }
 
+static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Lets an emulated device have so many bytes of memory from now on.
+pub fn emulate_memory(bytes: usize) {
+    MEMORY.store(bytes, Ordering::Release);
+}
+
 pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Acquire)
 }
@@ -70,14 +80,35 @@ struct Launched {
 
 pub(crate) struct Emulator {
     properties: Properties,
-    queues: AtomicUsize,
-    recordings: Mutex<Vec<Recorded>>,
-    recording: Mutex<Option<(Queue, Recorded)>>,
-    /// Copies to and from the CPU's own memory, which are put off for as long as they may be.
-    late: Mutex<Vec<Step>>,
+    state: Mutex<State>,
 }
 
-/// Work, the memory that it took, and what it gave back: a replay uses it again.
+#[derive(Default)]
+struct State {
+    /// What each queue was asked for and has not done; the first queue is number one.
+    queues: Vec<Pending>,
+    marks: HashMap<Mark, Spot>,
+    marked: usize,
+    recordings: Vec<Arc<Recorded>>,
+    recording: Option<(Queue, Recorded)>,
+    /// Bytes of blocks.
+    reserved: usize,
+}
+
+#[derive(Default)]
+struct Pending {
+    done: usize,
+    steps: VecDeque<Step>,
+}
+
+/// The end of a queue's work as it was once.
+#[derive(Clone, Copy)]
+struct Spot {
+    queue: Queue,
+    steps: usize,
+}
+
+/// Work, and the memory that it took and gave back: a replay uses it again.
 #[derive(Default)]
 struct Recorded {
     steps: Vec<Step>,
@@ -87,16 +118,24 @@ struct Recorded {
 
 impl Drop for Recorded {
     fn drop(&mut self) {
-        self.held.drain(..).for_each(Block::free);
+        self.held.drain(..).for_each(|block| _ = Block::free(block));
     }
 }
 
-/// One piece of recorded work.
+/// One piece of work.
 enum Step {
     Launch { function: Function, grid: Grid, parameters: Vec<Vec<u8>> },
     Copy { from: Address, to: Address, bytes: usize },
     Fill { to: Address, byte: u8, bytes: usize },
+    Wait(Spot),
+    Replay(Arc<Recorded>),
+    Lend { block: Address, bytes: usize },
+    TakeBack(Address),
+    Free(Address),
 }
+
+/// What a queue puts off at most.
+const MOST: usize = 1000;
 
 /// One kernel at a time: their shared memory is static.
 static RUNNING: Mutex<()> = Mutex::new(());
@@ -115,13 +154,11 @@ impl Emulator {
             // What sm_80 has, the least of those that kernels are compiled for.
             shared: 163 << 10,
         };
-        Self {
-            properties,
-            queues: AtomicUsize::new(1),
-            recordings: Mutex::default(),
-            recording: Mutex::default(),
-            late: Mutex::default(),
-        }
+        Self { properties, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        entered(&self.state)
     }
 }
 
@@ -139,23 +176,35 @@ impl Machine for Emulator {
     }
 
     fn open_queue(&self) -> Result<Queue, CudaError> {
-        Ok(self.queues.fetch_add(1, Ordering::Relaxed))
+        let mut state = self.state();
+        state.queues.push(Pending::default());
+        Ok(state.queues.len())
     }
 
     fn wait(&self, queue: Queue) -> Result<(), CudaError> {
-        self.check_apart_from_recording("wait", &[queue])?;
-        self.catch_up();
+        let mut state = self.state();
+        state.check_apart_from_recording("wait", &[queue])?;
+        let end = state.end(queue);
+        state.reach(end);
         Ok(())
     }
 
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
-        self.check_apart_from_recording("order", &[first, then])
+        let mut state = self.state();
+        state.check_apart_from_recording("order", &[first, then])?;
+        let end = state.end(first);
+        state.work(then, Step::Wait(end));
+        Ok(())
     }
 
     fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
         let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
+        let mut state = self.state();
+        let reserved = state.reserved.checked_add(bytes).filter(|reserved| *reserved <= MEMORY.load(Ordering::Acquire));
+        let reserved = reserved.ok_or_else(out_of_memory)?;
         let block = Block::layout(bytes).and_then(Block::allocate).ok_or_else(out_of_memory)?;
-        if let Some((recorded, work)) = &mut *entered(&self.recording)
+        state.reserved = reserved;
+        if let Some((recorded, work)) = &mut state.recording
             && *recorded == queue
         {
             work.taken.push(block);
@@ -164,33 +213,48 @@ impl Machine for Emulator {
     }
 
     fn free(&self, address: Address, queue: Queue) {
-        self.catch_up();
-        match &mut *entered(&self.recording) {
+        let mut state = self.state();
+        match &mut state.recording {
             Some((recorded, work)) if *recorded == queue => {
                 assert!(work.taken.contains(&address), "a recording gives back memory that was there before");
                 work.held.push(address);
+                state.reserved -= Block::bytes(address);
             }
-            _ => Block::free(address),
+            _ => state.work(queue, Step::Free(address)),
         }
     }
 
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, _: Queue) -> Result<(), CudaError> {
-        entered(&self.late).push(Step::Copy { from: address(from), to, bytes });
+    fn trim(&self) -> Result<(), CudaError> {
         Ok(())
     }
 
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, _: Queue) -> Result<(), CudaError> {
-        entered(&self.late).push(Step::Copy { from, to: address(to), bytes });
-        Ok(())
+    fn reserved(&self) -> usize {
+        self.state().reserved
+    }
+
+    fn lend(&self, block: Address, bytes: usize, queue: Queue) {
+        self.state().work(queue, Step::Lend { block, bytes });
+    }
+
+    fn take_back(&self, block: Address, queue: Queue) {
+        self.state().work(queue, Step::TakeBack(block));
+    }
+
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.copy(address(from), to, bytes, queue)
+    }
+
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.copy(from, address(to), bytes, queue)
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.work(queue, Step::Copy { from, to, bytes });
+        self.state().work(queue, Step::Copy { from, to, bytes });
         Ok(())
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.work(queue, Step::Fill { to, byte, bytes });
+        self.state().work(queue, Step::Fill { to, byte, bytes });
         Ok(())
     }
 
@@ -201,19 +265,33 @@ impl Machine for Emulator {
         block.and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) })).ok_or_else(out_of_memory)
     }
 
-    fn mark(&self, _: Queue) -> Result<Mark, CudaError> {
-        Ok(0)
+    fn mark(&self, queue: Queue) -> Result<Mark, CudaError> {
+        let mut state = self.state();
+        state.check_apart_from_recording("mark", &[queue])?;
+        Ok(state.mark(queue))
     }
 
-    fn has_passed(&self, _: Mark) -> bool {
-        entered(&self.late).is_empty()
+    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
+        let mut state = self.state();
+        let recorded = state.recording.as_ref().map(|(queue, _)| *queue);
+        Ok(queues.iter().filter(|queue| Some(**queue) != recorded).map(|queue| state.mark(*queue)).collect())
     }
 
-    fn wait_for(&self, _: Mark) {
-        self.catch_up();
+    fn has_passed(&self, mark: Mark) -> bool {
+        let state = self.state();
+        state.marks.get(&mark).is_none_or(|spot| state.has_reached(*spot))
     }
 
-    fn unmark(&self, _: Mark) {}
+    fn wait_for(&self, mark: Mark) {
+        let mut state = self.state();
+        if let Some(spot) = state.marks.get(&mark).copied() {
+            state.reach(spot);
+        }
+    }
+
+    fn unmark(&self, mark: Mark) {
+        self.state().marks.remove(&mark);
+    }
 
     fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
         let library = compiled(unit, expressions)?;
@@ -252,7 +330,7 @@ impl Machine for Emulator {
             unsafe { std::slice::from_raw_parts(place.cast::<u8>().cast_const(), *size) }.to_vec()
         };
         let parameters = parameters.iter().zip(sizes).map(bytes).collect();
-        self.work(queue, Step::Launch { function, grid, parameters });
+        self.state().work(queue, Step::Launch { function, grid, parameters });
         Ok(())
     }
 
@@ -261,58 +339,86 @@ impl Machine for Emulator {
     }
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
-        *entered(&self.recording) = Some((queue, Recorded::default()));
+        self.state().recording = Some((queue, Recorded::default()));
         Ok(())
     }
 
     fn end_recording(&self, _: Queue) -> Result<Recording, CudaError> {
-        let (_, work) = entered(&self.recording).take().unwrap_or_default();
-        let mut recordings = entered(&self.recordings);
-        recordings.push(work);
-        Ok(recordings.len() - 1)
+        let mut state = self.state();
+        let (_, work) = state.recording.take().unwrap_or_default();
+        state.recordings.push(Arc::new(work));
+        Ok(state.recordings.len() - 1)
     }
 
-    fn replay(&self, recording: Recording, _: Queue) -> Result<(), CudaError> {
-        self.catch_up();
-        if let Some(work) = entered(&self.recordings).get(recording) {
-            work.steps.iter().for_each(Step::run);
+    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError> {
+        let mut state = self.state();
+        if let Some(work) = state.recordings.get(recording).cloned() {
+            state.work(queue, Step::Replay(work));
         }
         Ok(())
     }
 
     fn forget(&self, recording: Recording) {
-        if let Some(work) = entered(&self.recordings).get_mut(recording) {
-            *work = Recorded::default();
+        if let Some(work) = self.state().recordings.get_mut(recording) {
+            *work = Arc::default();
         }
     }
 }
 
-impl Emulator {
-    /// Does it, or notes it where its queue is being recorded.
-    fn work(&self, queue: Queue, step: Step) {
-        if let Some((recorded, work)) = &mut *entered(&self.recording)
+impl State {
+    /// Records it, or puts it off.
+    fn work(&mut self, queue: Queue, step: Step) {
+        if let Some((recorded, work)) = &mut self.recording
             && *recorded == queue
         {
             work.steps.push(step);
-        } else {
-            self.catch_up();
-            step.run();
+            return;
         }
+        let pending = &mut self.queues[queue - 1];
+        pending.steps.push_back(step);
+        if pending.steps.len() > MOST {
+            let end = self.end(queue);
+            self.reach(end);
+        }
+    }
+
+    fn end(&self, queue: Queue) -> Spot {
+        let pending = &self.queues[queue - 1];
+        Spot { queue, steps: pending.done + pending.steps.len() }
+    }
+
+    fn has_reached(&self, spot: Spot) -> bool {
+        self.queues[spot.queue - 1].done >= spot.steps
+    }
+
+    /// Does what comes before.
+    fn reach(&mut self, spot: Spot) {
+        while !self.has_reached(spot) {
+            let pending = &mut self.queues[spot.queue - 1];
+            let Some(step) = pending.steps.pop_front() else { break };
+            pending.done += 1;
+            match step {
+                Step::Wait(first) => self.reach(first),
+                Step::Free(block) => self.reserved -= Block::free(block),
+                step => step.run(),
+            }
+        }
+    }
+
+    fn mark(&mut self, queue: Queue) -> Mark {
+        self.marked += 1;
+        self.marks.insert(self.marked, self.end(queue));
+        self.marked
     }
 
     /// A driver refuses to let what is being recorded wait for anything, or the other way round.
     fn check_apart_from_recording(&self, call: &'static str, queues: &[Queue]) -> Result<(), CudaError> {
-        match &*entered(&self.recording) {
+        match &self.recording {
             Some((recorded, _)) if queues.contains(recorded) => {
                 Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() })
             }
             _ => Ok(()),
         }
-    }
-
-    /// Does what was put off.
-    fn catch_up(&self) {
-        entered(&self.late).drain(..).for_each(|step| step.run());
     }
 }
 
@@ -344,6 +450,11 @@ impl Step {
             Self::Copy { from, to, bytes } => unsafe { std::ptr::copy(pointer(*from), pointer(*to), *bytes) },
             // SAFETY: as above.
             Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
+            Self::Replay(work) => work.steps.iter().for_each(Self::run),
+            Self::Lend { block, bytes } => Block::lend(*block, *bytes),
+            Self::TakeBack(block) => Block::take_back(*block),
+            // What they do is the queues', and none of a recording.
+            Self::Wait(_) | Self::Free(_) => {}
         }
     }
 }
@@ -366,7 +477,7 @@ fn address(place: NonNull<u8>) -> Address {
     place.expose_provenance().get() as Address
 }
 
-/// A block of memory between two lines that no kernel may touch. The first says how large it is.
+/// A block of memory between two lines that no kernel may touch. The first says how large it is, and how much of it is lent.
 struct Block;
 
 const LINE: usize = 256;
@@ -383,25 +494,61 @@ impl Block {
         if start.is_null() {
             return None;
         }
-        // SAFETY: the block has that many bytes, and is aligned for a number.
+        // SAFETY: the block has that many bytes, and is aligned for numbers.
         unsafe {
             // What fresh memory holds is nobody's.
             start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
-            start.cast::<[u8; 8]>().write(bytes.to_ne_bytes());
-            Some(address(NonNull::new(start.add(LINE))?))
+            let block = address(NonNull::new(start.add(LINE))?);
+            Self::sizes(block).write([bytes, bytes]);
+            Some(block)
         }
     }
 
-    fn free(address: Address) {
-        // SAFETY: `allocate` gave the address, and a size in the line before; nobody uses the block any more.
+    /// Its first line's numbers.
+    fn sizes(block: Address) -> *mut [usize; 2] {
+        pointer(block).wrapping_sub(LINE).cast()
+    }
+
+    fn bytes(block: Address) -> usize {
+        // SAFETY: `allocate` gave the address, behind a line with the numbers.
+        unsafe { (*Self::sizes(block))[0] }
+    }
+
+    fn lend(block: Address, bytes: usize) {
+        // SAFETY: as above.
+        unsafe { (*Self::sizes(block))[1] = bytes }
+    }
+
+    /// Nothing is left of what it held.
+    fn take_back(block: Address) {
+        Self::check(block);
+        // SAFETY: `allocate` gave the address, of a block with so many bytes, which nobody uses any more.
         unsafe {
-            let start = pointer(address).sub(LINE);
-            let bytes = usize::from_ne_bytes(start.cast::<[u8; 8]>().read());
-            let behind = std::slice::from_raw_parts(start.add(LINE + bytes), LINE);
-            assert!(behind.iter().all(|byte| *byte == UNTOUCHED), "a kernel wrote behind a block of {bytes} bytes");
+            let [bytes, _] = *Self::sizes(block);
+            pointer(block).write_bytes(UNTOUCHED, bytes);
+            *Self::sizes(block) = [bytes, bytes];
+        }
+    }
+
+    fn check(block: Address) {
+        // SAFETY: as above; a line is behind the block.
+        let (behind, lent) = unsafe {
+            let [bytes, lent] = *Self::sizes(block);
+            (std::slice::from_raw_parts(pointer(block).add(lent), bytes - lent + LINE), lent)
+        };
+        assert!(behind.iter().all(|byte| *byte == UNTOUCHED), "a kernel wrote behind a block of {lent} bytes");
+    }
+
+    /// Says how many bytes it had.
+    fn free(block: Address) -> usize {
+        Self::check(block);
+        // SAFETY: `allocate` gave the address, with this layout; nobody uses the block any more.
+        unsafe {
+            let [bytes, _] = *Self::sizes(block);
             if let Some((layout, _)) = Self::layout(bytes) {
-                dealloc(start, layout);
+                dealloc(pointer(block).sub(LINE), layout);
             }
+            bytes
         }
     }
 }

@@ -67,6 +67,8 @@ pub enum CudaError {
         /// What is wrong with the value.
         problem: String,
     },
+    /// A tensor is what a recording makes, and that was not replayed yet.
+    NotReplayed,
     /// A tensor is not where the kernel runs.
     Elsewhere {
         /// Where it is.
@@ -138,6 +140,9 @@ impl fmt::Display for CudaError {
                 write!(f, "compiled kernels cannot be kept{folder}: {said}; name a folder in OPDISPATCH_CUDA_CACHE")
             }
             Self::Fault { site, problem } => write!(f, "{site}: {problem}; found when the device was next waited for"),
+            Self::NotReplayed => {
+                f.write_str("a tensor of a recording holds nothing before the first replay; call `replay` first")
+            }
             Self::Elsewhere { found, expected } => {
                 write!(f, "a tensor is on {found}, and the kernel runs on {expected}; copy it there first, with `to`")
             }

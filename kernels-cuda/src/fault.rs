@@ -57,11 +57,12 @@ impl Faults {
         self.address
     }
 
-    /// Gives the first one, and forgets it. The queue's earlier work is done.
+    /// Waits for the queue, gives the first one, and forgets it.
     pub(crate) fn take(&self, machine: &dyn Machine, queue: Queue) -> Result<(), CudaError> {
         let mut bytes = [0_u8; BYTES];
-        machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue)?;
-        machine.wait(queue)?;
+        let copied = machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue);
+        // Another copy may be on its way.
+        machine.wait(queue).and(copied)?;
         let (words, _) = bytes.as_chunks::<4>();
         let [site, kind, low, high, limit_low, limit_high, ..] = words else { return Ok(()) };
         let [site, kind] = [site, kind].map(|word| u32::from_ne_bytes(*word));

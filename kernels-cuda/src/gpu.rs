@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use dispatch_runtime::{Device, keys};
 
@@ -10,6 +10,7 @@ use crate::error::{CudaError, Missing};
 use crate::fault::Faults;
 use crate::machine::{Address, Machine, Properties, Queue};
 use crate::pinned::Transfers;
+use crate::shelf::Shelf;
 use crate::{memory, nvidia};
 
 /// More than any machine has.
@@ -19,8 +20,8 @@ const MOST: usize = 16;
 pub(crate) struct Gpu {
     pub(crate) index: u8,
     pub(crate) machine: Box<dyn Machine>,
-    /// The queue of those who asked for none.
-    pub(crate) queue: Queue,
+    /// That of the queue of those who asked for none.
+    pub(crate) shelf: &'static Shelf,
     pub(crate) faults: Faults,
     pub(crate) usage: memory::Usage,
     pub(crate) transfers: Transfers,
@@ -30,14 +31,26 @@ thread_local! {
     static CURRENT: Cell<u8> = const { Cell::new(0) };
 }
 
-static FOUND: [OnceLock<Result<Gpu, CudaError>>; MOST] = [const { OnceLock::new() }; MOST];
+/// Those that could be opened. What was in the way of another may be gone when it is asked for again.
+static FOUND: [OnceLock<Gpu>; MOST] = [const { OnceLock::new() }; MOST];
+static OPENING: Mutex<()> = Mutex::new(());
 
 impl Gpu {
     /// The device of this number.
     pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
         let missing = || CudaError::from(Missing::Device { asked: index, count: count() });
         let slot = FOUND.get(usize::from(index)).ok_or_else(missing)?;
-        slot.get_or_init(|| Self::open(index)).as_ref().map_err(Clone::clone)
+        slot.get().map_or_else(|| Self::find(slot, index), Ok)
+    }
+
+    #[cold]
+    fn find(slot: &'static OnceLock<Self>, index: u8) -> Result<&'static Self, CudaError> {
+        let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gpu) = slot.get() {
+            return Ok(gpu);
+        }
+        let gpu = Self::open(index)?;
+        Ok(slot.get_or_init(|| gpu))
     }
 
     /// The device that `device` means: the current one where it has no number.
@@ -60,12 +73,18 @@ impl Gpu {
         let machine: Box<dyn Machine> = Box::new(nvidia::Nvidia::open(index)?);
         let queue = machine.open_queue()?;
         let faults = Faults::on(&*machine, queue)?;
-        Ok(Self { index, machine, queue, faults, usage: memory::Usage::default(), transfers: Transfers::default() })
+        let (usage, transfers) = (memory::Usage::default(), Transfers::default());
+        Ok(Self { index, machine, shelf: Shelf::of(queue), faults, usage, transfers })
     }
 
     /// Those that somebody used already.
     pub(crate) fn opened() -> impl Iterator<Item = &'static Self> {
-        FOUND.iter().filter_map(OnceLock::get).filter_map(|found| found.as_ref().ok())
+        FOUND.iter().filter_map(OnceLock::get)
+    }
+
+    /// Lets later work of a queue come after the work of others so far.
+    pub(crate) fn order(&self, before: &[Queue], queue: Queue) -> Result<(), CudaError> {
+        before.iter().try_for_each(|before| self.machine.order(*before, queue))
     }
 
     /// Copies from the CPU, and waits for it.
@@ -77,12 +96,11 @@ impl Gpu {
         self.machine.wait(queue)
     }
 
-    /// Copies to the CPU, waits for it, and tells what kernels came upon before.
+    /// Copies to the CPU, waits for the queue, and tells what kernels came upon before.
     pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError> {
         if !to.is_empty() {
             let bytes = to.len();
             self.machine.copy_out(from, NonNull::from(to).cast(), bytes, queue)?;
-            self.machine.wait(queue)?;
         }
         self.faults.take(&*self.machine, queue)
     }

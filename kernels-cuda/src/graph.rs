@@ -4,6 +4,8 @@
 //! is kept for as long as the recording is: a replay reads and writes the same memory.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dispatch_runtime::{DType, Device, Generator, Result, Spec, Storage, Tensor};
 
@@ -12,8 +14,9 @@ use crate::error::CudaError;
 use crate::gpu::Gpu;
 use crate::launch::Launch;
 use crate::machine::{Queue, Recording};
-use crate::memory::CudaBuffer;
+use crate::memory::{CudaBuffer, Made};
 use crate::stream::Stream;
+use crate::users::Access;
 
 /// The device's work of a closure, and what the closure returned.
 ///
@@ -41,6 +44,8 @@ pub struct Graph<T> {
     stream: Stream,
     used: Vec<Used>,
     draws: Vec<Draws>,
+    made: Mutex<Vec<Arc<Made>>>,
+    was_replayed: AtomicBool,
     result: T,
 }
 
@@ -70,6 +75,8 @@ struct Notes {
     origins: Vec<Tensor>,
     /// The streams that its memory was used in before.
     before: Vec<Queue>,
+    made: Vec<Arc<Made>>,
+    left_its_stream: bool,
 }
 
 thread_local! {
@@ -77,17 +84,29 @@ thread_local! {
 }
 
 /// Keeps memory that work in `queue` uses, if that is being recorded, and says whether it is.
-pub(crate) fn takes_note(storage: &Storage, last: Queue, queue: Queue) -> bool {
+pub(crate) fn takes_note(storage: &Storage, before: &[Queue], queue: Queue) -> bool {
     NOTES.with_borrow_mut(|notes| match notes {
         Some(notes) if notes.queue == queue => {
-            notes.used.push(Used { storage: storage.clone(), version: storage.version(), is_written: false });
-            if !notes.before.contains(&last) {
-                notes.before.push(last);
+            if !notes.used.iter().any(|used| used.storage.same(storage)) {
+                notes.used.push(Used { storage: storage.clone(), version: storage.version(), is_written: false });
             }
+            notes.before.extend(before);
             true
         }
         _ => false,
     })
+}
+
+/// Notes a block that the recording makes.
+pub(crate) fn makes(made: Made) -> Arc<Made> {
+    let made = Arc::new(made);
+    NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.made.push(made.clone())));
+    made
+}
+
+/// Notes that work goes to another stream, where it is not recorded.
+pub(crate) fn leaves_its_stream() {
+    NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.left_its_stream = true));
 }
 
 /// Whether this thread records.
@@ -116,16 +135,6 @@ pub(crate) fn draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, T
 /// From how many generators a recording can draw: nothing can be allocated while it is made.
 const GENERATORS: usize = 8;
 
-/// Counts a write by a kernel.
-pub(crate) fn count_write(tensor: &Tensor) -> Result<()> {
-    // A recording has to see the version before.
-    if is_recording() {
-        Launch::on(tensor)?.place(tensor)?;
-    }
-    tensor.storage().bump_version();
-    Ok(())
-}
-
 /// Records, until it is ended or dropped.
 struct Recorder {
     gpu: &'static Gpu,
@@ -137,7 +146,15 @@ impl Recorder {
         let origins = (0..GENERATORS).map(|_| Spec::contiguous(DType::I64, &[2]).on(gpu.device()));
         let origins = origins.collect::<Result<_>>()?;
         gpu.machine.begin_recording(queue)?;
-        NOTES.set(Some(Notes { queue, used: Vec::new(), draws: Vec::new(), origins, before: Vec::new() }));
+        NOTES.set(Some(Notes {
+            queue,
+            used: Vec::new(),
+            draws: Vec::new(),
+            origins,
+            before: Vec::new(),
+            made: Vec::new(),
+            left_its_stream: false,
+        }));
         Ok(Self { gpu, queue })
     }
 
@@ -165,21 +182,26 @@ impl<T> Graph<T> {
         if is_recording() {
             return Err("a recording cannot be part of another; record the closures one after the other".into());
         }
-        let (first, stream) = (Stream::new(device)?, Stream::new(device)?);
+        drop(work()?);
+        Stream::current(device)?.synchronize()?;
+        let stream = Stream::new(device)?;
         let (gpu, queue) = stream.parts();
-        first.wait_for(Stream::current(device)?)?;
-        {
-            let _entered = first.enter();
-            drop(work()?);
-        }
-        first.synchronize()?;
         let _entered = stream.enter();
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;
-        let (notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
-        let mut graph = Self { gpu, recording: recording?, stream, used: notes.used, draws: notes.draws, result };
-        notes.before.into_iter().try_for_each(|before| gpu.machine.order(before, queue))?;
-        graph.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
+        let (mut notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
+        let recording = recording?;
+        // What nobody has any more was given back in the recording.
+        notes.made.retain(|made| Arc::strong_count(made) > 1);
+        notes.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
+        let (made, was_replayed) = (Mutex::new(notes.made), AtomicBool::new(false));
+        let graph = Self { gpu, recording, stream, used: notes.used, draws: notes.draws, made, was_replayed, result };
+        if notes.left_its_stream {
+            return Err("the closure entered a stream, and a recording has one of its own; enter none".into());
+        }
+        notes.before.sort_unstable();
+        notes.before.dedup();
+        gpu.order(&notes.before, queue)?;
         Ok(graph)
     }
 
@@ -189,23 +211,36 @@ impl<T> Graph<T> {
     ///
     /// Where the driver fails.
     pub fn replay(&self) -> Result<()> {
-        let (current, queue) = (Stream::current(self.gpu.device())?, self.stream.parts().1);
+        let (current, mut made) =
+            (Stream::current(self.gpu.device())?, self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        let queue = current.parts().1;
+        let before = made.len();
+        made.retain(|made| Arc::strong_count(made) > 1);
+        // What was given back since, was given back in the recording's stream; and there is what the first replay has to wait for.
+        let is_first = !self.was_replayed.swap(true, Ordering::AcqRel);
+        if is_first || made.len() < before {
+            current.wait_for(self.stream)?;
+        }
+        self.enter(&made, queue)?;
+        self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
+        for Draws { generator, blocks, origin } in &self.draws {
+            chance::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
+        }
+        self.gpu.machine.replay(self.recording, queue)?;
+        // Who entered meanwhile did not see the replay.
+        self.enter(&made, queue)?;
+        made.iter().for_each(|made| made.is_there_now());
+        Ok(())
+    }
+
+    /// Lets a replay come after whoever uses the same memory.
+    fn enter(&self, made: &[Arc<Made>], queue: Queue) -> Result<(), CudaError> {
         for Used { storage, is_written, .. } in &self.used {
             if let Some(buffer) = storage.buffer::<CudaBuffer>() {
-                buffer.enter(storage, queue)?;
-            }
-            if *is_written {
-                storage.bump_version();
+                buffer.enter(storage, queue, if *is_written { Access::Write } else { Access::Read })?;
             }
         }
-        let launch = Launch { gpu: self.gpu, queue };
-        for Draws { generator, blocks, origin } in &self.draws {
-            chance::begin(launch, generator, *blocks, origin)?;
-        }
-        // What the closure returned may have been used in the current stream.
-        self.stream.wait_for(current)?;
-        self.gpu.machine.replay(self.recording, queue)?;
-        Ok(current.wait_for(self.stream)?)
+        made.iter().try_for_each(|made| made.enter(self.gpu, queue))
     }
 
     /// What the closure returned: tensors that every replay writes anew.

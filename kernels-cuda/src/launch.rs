@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use dispatch_runtime::{DType, Result, Tensor};
+use dispatch_runtime::{DType, Result, Storage, Tensor};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
@@ -10,6 +10,7 @@ use crate::kernel::Kernel;
 use crate::machine::{Address, Grid, Queue};
 use crate::memory::CudaBuffer;
 use crate::stream;
+use crate::users::Access;
 
 /// Where a kernel is launched: a device and a stream.
 #[derive(Clone, Copy)]
@@ -59,18 +60,57 @@ impl Launch {
         }
     }
 
-    /// Where the first element of a tensor is. Work in other streams that used it comes first.
+    /// Where the first element of a tensor is, which is read, or was made for this launch. What other streams wrote to it comes first.
     ///
     /// # Errors
     ///
     /// Where it is not on this device.
     #[inline]
     pub fn place(&self, tensor: &Tensor) -> Result<Place, CudaError> {
+        let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
+        let start = self.buffer(tensor)?.enter(tensor.storage(), self.queue, Access::Read)?;
+        Ok(Place(start).offset(offset * tensor.dtype().size() as u64))
+    }
+
+    /// That a tensor which was there before is written to, which counts as a write. Whatever other streams do to it comes first. Drop it
+    /// when the kernel is launched.
+    ///
+    /// ```no_run
+    /// use dispatch_runtime::{DType, Result, Storage, Tensor};
+    /// use kernels_cuda::{Grid, Instances, Kernel, Launch};
+    ///
+    /// static NEGATE: Kernel = Kernel::new(
+    ///     "negate",
+    ///     "#include \"opdispatch.cuh\"
+    ///     __global__ void negate(float *at, i64 count) {
+    ///         i64 k = blockIdx.x * i64(blockDim.x) + threadIdx.x;
+    ///         if (k < count) at[k] = -at[k];
+    ///     }",
+    ///     |instances: &mut Instances| instances.one("negate", &[]),
+    /// );
+    ///
+    /// fn negate_(this: &mut Tensor) -> Result<()> {
+    ///     let (launch, count) = (Launch::on(this)?, this.geometry().count());
+    ///     let _writing = launch.writing(this)?;
+    ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::cover(count), (launch.place(this)?, count))?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where it is not on this device.
+    pub fn writing(&self, tensor: &Tensor) -> Result<Writing, CudaError> {
+        let storage = tensor.storage();
+        self.buffer(tensor)?.enter(storage, self.queue, Access::Write)?;
+        // A recording has seen the version before.
+        storage.bump_version();
+        Ok(Writing { storage: storage.clone(), queue: self.queue })
+    }
+
+    #[inline]
+    fn buffer<'a>(&self, tensor: &'a Tensor) -> Result<&'a CudaBuffer, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
-            Some(buffer) if buffer.gpu.index == self.gpu.index => {
-                let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
-                Ok(Place(buffer.enter(tensor.storage(), self.queue)?).offset(offset * tensor.dtype().size() as u64))
-            }
+            Some(buffer) if buffer.gpu.index == self.gpu.index => Ok(buffer),
             _ => Err(CudaError::Elsewhere { found: tensor.device(), expected: self.gpu.device() }),
         }
     }
@@ -128,6 +168,23 @@ impl Launch {
             self.gpu.machine.allow_shared(function, grid.shared)?;
         }
         arguments.with_places(|places, sizes| self.gpu.machine.launch(function, grid, places, sizes, self.queue))
+    }
+}
+
+/// A write, while it is being launched.
+#[must_use = "others wait for what was launched when this is dropped"]
+#[derive(Debug)]
+pub struct Writing {
+    storage: Storage,
+    queue: Queue,
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.storage.buffer::<CudaBuffer>() {
+            // Who entered meanwhile did not see the launch.
+            _ = buffer.enter(&self.storage, self.queue, Access::Write);
+        }
     }
 }
 

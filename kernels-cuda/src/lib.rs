@@ -79,6 +79,7 @@ mod scatter;
 mod search;
 mod segments;
 mod sequence;
+mod shelf;
 mod softmax;
 mod sort;
 mod source;
@@ -86,10 +87,11 @@ mod special;
 mod stream;
 mod unary;
 mod upsample;
+mod users;
 mod walk;
 
 #[cfg(feature = "emulator")]
-pub use emulator::{emulate, emulate_backwards};
+pub use emulator::{emulate, emulate_backwards, emulate_memory};
 
 pub use ahead::prepare;
 pub use cache::cache_folder;
@@ -100,9 +102,10 @@ pub use fault::Site;
 pub use gpu::{count, is_available, properties};
 pub use graph::Graph;
 pub use kernel::{Instances, Kernel, Known, kernels};
-pub use launch::{Arguments, Launch, Parameter, Place};
+pub use launch::{Arguments, Launch, Parameter, Place, Writing};
 pub use machine::{Grid, Properties};
 pub use memory::{Memory, memory};
+pub use shelf::empty_cache;
 pub use source::element;
 pub use stream::{Entered, Stream};
 

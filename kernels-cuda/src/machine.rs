@@ -132,6 +132,18 @@ pub(crate) trait Machine: Send + Sync {
     /// Gives memory back, once the earlier work of a queue is done.
     fn free(&self, address: Address, queue: Queue);
 
+    /// Gives what is free to the system.
+    fn trim(&self) -> Result<(), CudaError>;
+
+    /// How many bytes it took from the system.
+    fn reserved(&self) -> usize;
+
+    /// Memory that was allocated is lent, in a queue's order, to whoever asked for so many bytes of it.
+    fn lend(&self, _address: Address, _bytes: usize, _queue: Queue) {}
+
+    /// It is nobody's again.
+    fn take_back(&self, _address: Address, _queue: Queue) {}
+
     /// From the CPU. The bytes stay as they are until the queue comes to it.
     fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
@@ -147,6 +159,9 @@ pub(crate) trait Machine: Send + Sync {
 
     /// Marks the end of a queue's work so far.
     fn mark(&self, queue: Queue) -> Result<Mark, CudaError>;
+
+    /// Marks those of some queues that are not being recorded.
+    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError>;
 
     /// Whether the work before a mark is done.
     fn has_passed(&self, mark: Mark) -> bool;

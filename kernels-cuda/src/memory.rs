@@ -1,20 +1,48 @@
 //! The memory of devices.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 
 use crate::error::CudaError;
 use crate::gpu::{self, Gpu};
 use crate::machine::{Address, Queue};
+use crate::shelf::Shelf;
+use crate::users::{Access, SEVERAL, Users};
 use crate::{graph, pinned, stream};
 
-/// A block of a device's memory. It remembers the queue that used it last: work that follows in another waits for that one.
+/// A block of a device's memory, and who uses it.
 pub(crate) struct CudaBuffer {
     pub(crate) gpu: &'static Gpu,
+    shelf: &'static Shelf,
     address: Address,
     size: usize,
-    last: AtomicUsize,
+    users: Users,
+    /// Of a block that was allocated while that was recorded: it is the recording's and none of the shelf's, and nobody uses it by `users`.
+    made: Option<Arc<Made>>,
+}
+
+/// What a recording makes of a block.
+#[derive(Debug)]
+pub(crate) struct Made {
+    users: Users,
+    is_there: AtomicBool,
+}
+
+impl Made {
+    /// Lets a replay in a queue come after whoever uses the block.
+    pub(crate) fn enter(&self, gpu: &Gpu, queue: Queue) -> std::result::Result<(), CudaError> {
+        if self.users.is_only(queue) {
+            return Ok(());
+        }
+        self.users.enter(queue, Access::Write, |before| gpu.order(before, queue))
+    }
+
+    /// From the first replay on there is memory, which can be used.
+    pub(crate) fn is_there_now(&self) {
+        self.is_there.store(true, Ordering::Release);
+    }
 }
 
 impl Buffer for CudaBuffer {
@@ -29,38 +57,86 @@ impl Buffer for CudaBuffer {
 
 impl CudaBuffer {
     fn new(gpu: &'static Gpu, size: usize) -> std::result::Result<Self, CudaError> {
-        let queue = stream::current(gpu);
-        let address = if size == 0 { 0 } else { gpu.machine.allocate(size, queue)? };
+        let shelf = stream::current_shelf(gpu);
+        let (address, made) = if size == 0 {
+            (0, None)
+        } else if graph::is_recording() {
+            let made = Made { users: Users::new(shelf.queue), is_there: AtomicBool::new(false) };
+            (gpu.machine.allocate(size, shelf.queue)?, Some(graph::makes(made)))
+        } else {
+            (shelf.take(gpu, size)?, None)
+        };
         gpu.usage.took(size);
-        Ok(Self { gpu, address, size, last: AtomicUsize::new(queue) })
+        let users = Users::new(if made.is_some() { SEVERAL } else { shelf.queue });
+        Ok(Self { gpu, shelf, address, size, users, made })
     }
 
     /// Where it is, for work in `queue`. The storage is its own.
     #[inline]
-    pub(crate) fn enter(&self, storage: &Storage, queue: Queue) -> std::result::Result<Address, CudaError> {
-        if self.last.load(Ordering::Relaxed) != queue {
-            self.change_queue(storage, queue)?;
+    pub(crate) fn enter(
+        &self,
+        storage: &Storage,
+        queue: Queue,
+        access: Access,
+    ) -> std::result::Result<Address, CudaError> {
+        if !self.users.is_only(queue) {
+            self.enter_after_others(storage, queue, access)?;
         }
         Ok(self.address)
     }
 
     #[cold]
-    fn change_queue(&self, storage: &Storage, queue: Queue) -> std::result::Result<(), CudaError> {
-        let last = self.last.swap(queue, Ordering::AcqRel);
-        // What is being recorded cannot wait for what is not.
-        if last == queue || graph::takes_note(storage, last, queue) {
+    fn enter_after_others(
+        &self,
+        storage: &Storage,
+        queue: Queue,
+        access: Access,
+    ) -> std::result::Result<(), CudaError> {
+        let users = self.made.as_ref().map_or(&self.users, |made| &made.users);
+        if users.is_only(queue) {
             return Ok(());
         }
-        self.gpu.machine.order(last, queue)
+        if self.made.as_ref().is_some_and(|made| !made.is_there.load(Ordering::Acquire)) {
+            return Err(CudaError::NotReplayed);
+        }
+        // What is being recorded cannot wait for what is not.
+        let follow = |before: &[Queue]| {
+            if graph::takes_note(storage, before, queue) { Ok(()) } else { self.gpu.order(before, queue) }
+        };
+        users.enter(queue, access, follow)
+    }
+
+    /// Queues work that writes.
+    fn write(
+        &self,
+        storage: &Storage,
+        queue: Queue,
+        work: impl FnOnce(Address) -> std::result::Result<(), CudaError>,
+    ) -> Result<()> {
+        work(self.enter(storage, queue, Access::Write)?)?;
+        // Who entered meanwhile did not see it.
+        self.enter(storage, queue, Access::Write)?;
+        Ok(())
     }
 }
 
 impl Drop for CudaBuffer {
     fn drop(&mut self) {
         self.gpu.usage.gave(self.size);
-        if self.size > 0 {
-            // Everything that used it is before the end of the queue that used it last.
-            self.gpu.machine.free(self.address, *self.last.get_mut());
+        if self.size == 0 {
+            return;
+        }
+        let (gpu, home) = (self.gpu, self.shelf.queue);
+        if let Some(made) = &self.made {
+            // Where the driver fails the device does nothing any more.
+            _ = gpu.order(&made.users.others(home), home);
+            return gpu.machine.free(self.address, home);
+        }
+        let others = self.users.others(home);
+        if others.is_empty() {
+            self.shelf.give(gpu, self.address, self.size);
+        } else {
+            self.shelf.give_late(gpu, self.address, self.size, &others);
         }
     }
 }
@@ -82,13 +158,13 @@ impl Backend for Cuda {
     fn copy_in(&self, from: &[u8], storage: &Storage) -> Result<()> {
         let to = Self::buffer(storage)?;
         let queue = stream::current(to.gpu);
-        Ok(to.gpu.copy_in(from, to.enter(storage, queue)?, queue)?)
+        to.write(storage, queue, |place| to.gpu.copy_in(from, place, queue))
     }
 
     fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
         let from = Self::buffer(storage)?;
         let queue = stream::current(from.gpu);
-        Ok(from.gpu.copy_out(from.enter(storage, queue)?, to, queue)?)
+        Ok(from.gpu.copy_out(from.enter(storage, queue, Access::Read)?, to, queue)?)
     }
 
     fn copy_across(&self, source: &Storage, target: &Storage) -> Result<()> {
@@ -99,29 +175,29 @@ impl Backend for Cuda {
             return Ok(());
         }
         if from.gpu.index == to.gpu.index {
-            let places = (from.enter(source, queue)?, to.enter(target, queue)?);
-            return Ok(to.gpu.machine.copy(places.0, places.1, bytes, queue)?);
+            let start = from.enter(source, queue, Access::Read)?;
+            return to.write(target, queue, |place| to.gpu.machine.copy(start, place, bytes, queue));
         }
         let mut carried = vec![0; bytes];
         let queue_there = stream::current(from.gpu);
-        from.gpu.copy_out(from.enter(source, queue_there)?, &mut carried, queue_there)?;
-        Ok(to.gpu.copy_in(&carried, to.enter(target, queue)?, queue)?)
+        from.gpu.copy_out(from.enter(source, queue_there, Access::Read)?, &mut carried, queue_there)?;
+        to.write(target, queue, |place| to.gpu.copy_in(&carried, place, queue))
     }
 
     fn fill(&self, storage: &Storage, byte: u8) -> Result<()> {
         let to = Self::buffer(storage)?;
         let queue = stream::current(to.gpu);
-        if to.size > 0 {
-            to.gpu.machine.fill(to.enter(storage, queue)?, byte, to.size, queue)?;
+        if to.size == 0 {
+            return Ok(());
         }
-        Ok(())
+        to.write(storage, queue, |place| to.gpu.machine.fill(place, byte, to.size, queue))
     }
 
     fn synchronize(&self, device: Device) -> Result<()> {
         let gpu = Gpu::of(device)?;
         stream::wait_for_all(gpu)?;
         gpu.transfers.sweep(gpu);
-        Ok(gpu.faults.take(&*gpu.machine, gpu.queue)?)
+        Ok(gpu.faults.take(&*gpu.machine, gpu.shelf.queue)?)
     }
 
     fn pinned(&self, size: usize) -> Result<Storage> {
@@ -149,7 +225,7 @@ backend!(keys::CUDA, Cuda);
 ///
 /// ```
 /// if let Ok(memory) = kernels_cuda::memory(0) {
-///     println!("{} bytes in use, at most {} so far", memory.in_use, memory.most);
+///     println!("{} of {} bytes in use, at most {} so far", memory.in_use, memory.reserved, memory.most);
 /// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,6 +237,8 @@ pub struct Memory {
     pub most: usize,
     /// How many blocks were asked for.
     pub blocks: usize,
+    /// Bytes that the system lent this process: those in use, and those that are kept for the next tensors.
+    pub reserved: usize,
 }
 
 #[derive(Default)]
@@ -188,7 +266,9 @@ impl Usage {
 ///
 /// Where there is no such device, or no driver.
 pub fn memory(index: u8) -> std::result::Result<Memory, CudaError> {
-    let usage = &Gpu::get(index)?.usage;
+    let gpu = Gpu::get(index)?;
+    let usage = &gpu.usage;
     let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-    Ok(Memory { in_use: read(&usage.in_use), most: read(&usage.most), blocks: read(&usage.blocks) })
+    let reserved = gpu.machine.reserved();
+    Ok(Memory { in_use: read(&usage.in_use), most: read(&usage.most), blocks: read(&usage.blocks), reserved })
 }

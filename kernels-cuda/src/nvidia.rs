@@ -2,10 +2,11 @@
 //!
 //! The libraries are looked for when they are first needed. cudarc panics where one is missing, so each is asked for beforehand.
 
+use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::sys::CUdevice_attribute_enum::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
@@ -23,20 +24,34 @@ use crate::source::Unit;
 pub(crate) struct Nvidia {
     properties: Properties,
     context: usize,
+    pool: usize,
+    /// Bytes that blocks of a function share, where they are more than any may.
+    shared: Mutex<HashMap<Function, u32>>,
+    recorded: Mutex<Vec<Queue>>,
 }
 
-static DRIVER: LazyLock<Result<(), CudaError>> = LazyLock::new(|| {
+static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
     // SAFETY: it loads a library, whose initialisers run.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Missing::Driver.into());
-    }
-    // SAFETY: a function without preconditions.
-    check("cuInit", unsafe { sys::cuInit(0) })
+    unsafe { sys::is_culib_present() }
 });
+
+/// Starts the driver, which may fail now and not later.
+fn start() -> Result<(), CudaError> {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    if STARTED.get().is_none() {
+        if !*IS_PRESENT {
+            return Err(Missing::Driver.into());
+        }
+        // SAFETY: a function without preconditions.
+        check("cuInit", unsafe { sys::cuInit(0) })?;
+        _ = STARTED.set(());
+    }
+    Ok(())
+}
 
 /// How many devices the driver has.
 pub(crate) fn count() -> Result<usize, CudaError> {
-    DRIVER.clone()?;
+    start()?;
     let mut count = 0;
     // SAFETY: the driver is initialised, and the number is ours.
     check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
@@ -81,8 +96,8 @@ impl Nvidia {
         let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
         let (multiprocessors, shared) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = Properties { name, architecture, multiprocessors, memory, shared };
-        keep_memory(device)?;
-        Ok(Self { properties, context: context.addr() })
+        let (pool, shared, recorded) = (keep_memory(device)?, Mutex::default(), Mutex::default());
+        Ok(Self { properties, context: context.addr(), pool, shared, recorded })
     }
 
     /// Makes the device this thread's.
@@ -100,12 +115,17 @@ impl Nvidia {
 }
 
 /// Lets the driver's pool keep what is given back, rather than give it to the system whenever somebody waits.
-fn keep_memory(device: sys::CUdevice) -> Result<(), CudaError> {
+fn keep_memory(device: sys::CUdevice) -> Result<usize, CudaError> {
     let mut pool = std::ptr::null_mut();
     driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
     let mut threshold = u64::MAX;
     let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    driver!(cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))
+    driver!(cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))?;
+    Ok(pool.addr())
+}
+
+fn entered<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Machine for Nvidia {
@@ -159,6 +179,20 @@ impl Machine for Nvidia {
         _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, queue as sys::CUstream)));
     }
 
+    fn trim(&self) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
+    }
+
+    fn reserved(&self) -> usize {
+        let mut bytes = 0_u64;
+        let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        let pool = self.pool as sys::CUmemoryPool;
+        let asked =
+            self.enter().and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())));
+        asked.ok().and_then(|()| usize::try_from(bytes).ok()).unwrap_or(0)
+    }
+
     fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
         driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, queue as sys::CUstream))
@@ -194,6 +228,12 @@ impl Machine for Nvidia {
         let mark = event.addr();
         driver!(cuEventRecord(event, queue as sys::CUstream)).inspect_err(|_| self.unmark(mark))?;
         Ok(mark)
+    }
+
+    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
+        // None begins to be recorded meanwhile.
+        let recorded = entered(&self.recorded);
+        queues.iter().filter(|queue| !recorded.contains(queue)).map(|queue| self.mark(*queue)).collect()
     }
 
     fn has_passed(&self, mark: Mark) -> bool {
@@ -261,21 +301,33 @@ impl Machine for Nvidia {
     }
 
     fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
-        self.enter()?;
-        let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, i32::try_from(bytes).unwrap_or(i32::MAX)))
+        let mut shared = entered(&self.shared);
+        let most = shared.entry(function).or_default();
+        if bytes > *most {
+            self.enter()?;
+            let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+            driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, value))?;
+            *most = bytes;
+        }
+        Ok(())
     }
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))
+        let mut recorded = entered(&self.recorded);
+        driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))?;
+        recorded.push(queue);
+        Ok(())
     }
 
     fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError> {
         self.enter()?;
         let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
-        driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph))?;
+        let ended = driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph));
+        entered(&self.recorded).retain(|recorded| *recorded != queue);
+        ended?;
         // What a recording allocates and keeps is given back before it is replayed.
         let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         let made = driver!(cuGraphInstantiateWithFlags(executable.as_mut_ptr(), graph, flag.0.into()));

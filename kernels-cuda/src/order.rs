@@ -227,7 +227,8 @@ impl Ranks {
     pub(crate) fn most_frequent(&self) -> Result<Found> {
         let (elements, places) = self.sorted()?;
         let (launch, found) = (Launch::on(&elements)?, self.room(1)?);
-        let given = Self { elements, ..self.clone() }.given(launch)?;
+        let sorted = Self { elements, ..self.clone() };
+        let given = sorted.given(launch)?;
         let to = (launch.place(&found.0)?, launch.place(&found.1)?);
         let arguments = (given, launch.place(&places)?, to.0, to.1);
         launch.run(&ORDER, "most_frequent", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?;

@@ -11,7 +11,9 @@ use dispatch_runtime::{Device, Result};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
+use crate::graph;
 use crate::machine::Queue;
+use crate::shelf::Shelf;
 
 /// A queue of a device's work. Copies are of the same one; it is never closed.
 ///
@@ -29,15 +31,15 @@ use crate::machine::Queue;
 #[derive(Clone, Copy)]
 pub struct Stream {
     gpu: &'static Gpu,
-    queue: Queue,
+    shelf: &'static Shelf,
 }
 
 /// All that were opened: somebody may wait for the whole device.
-static OPENED: Mutex<Vec<(u8, Queue)>> = Mutex::new(Vec::new());
+static OPENED: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Entered ones, by device; the last of a device is current.
-    static ENTERED: RefCell<Vec<(u8, Queue)>> = const { RefCell::new(Vec::new()) };
+    /// Entered ones, of all devices; the last of a device is current.
+    static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Stream {
@@ -48,9 +50,9 @@ impl Stream {
     /// Where there is no such device, or no driver.
     pub fn new(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
-        let queue = gpu.machine.open_queue()?;
-        OPENED.lock().unwrap_or_else(PoisonError::into_inner).push((gpu.index, queue));
-        Ok(Self { gpu, queue })
+        let stream = Self { gpu, shelf: Shelf::of(gpu.machine.open_queue()?) };
+        OPENED.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        Ok(stream)
     }
 
     /// The stream that this thread's work goes to.
@@ -60,14 +62,15 @@ impl Stream {
     /// Where there is no such device, or no driver.
     pub fn current(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
-        Ok(Self { gpu, queue: current(gpu) })
+        Ok(Self { gpu, shelf: current_shelf(gpu) })
     }
 
     /// Makes it this thread's current one, until the guard is dropped.
     #[must_use = "the stream is current until this is dropped"]
     pub fn enter(self) -> Entered {
-        ENTERED.with_borrow_mut(|entered| entered.push((self.gpu.index, self.queue)));
-        Entered { entered: (self.gpu.index, self.queue), thread: PhantomData }
+        graph::leaves_its_stream();
+        ENTERED.with_borrow_mut(|entered| entered.push(self));
+        Entered { entered: self, thread: PhantomData }
     }
 
     /// Lets its later work wait for all earlier work of another.
@@ -76,7 +79,7 @@ impl Stream {
     ///
     /// Where the driver fails.
     pub fn wait_for(self, other: Self) -> Result<(), CudaError> {
-        self.gpu.machine.order(other.queue, self.queue)
+        self.gpu.machine.order(other.shelf.queue, self.shelf.queue)
     }
 
     /// Waits until its work is done.
@@ -85,32 +88,35 @@ impl Stream {
     ///
     /// Where the driver fails, and where a kernel came upon a value that it cannot compute with.
     pub fn synchronize(self) -> Result<(), CudaError> {
-        self.gpu.machine.wait(self.queue)?;
-        self.gpu.faults.take(&*self.gpu.machine, self.queue)
+        self.gpu.copy_out(0, &mut [], self.shelf.queue)
     }
 
     pub(crate) fn parts(self) -> (&'static Gpu, Queue) {
-        (self.gpu, self.queue)
+        (self.gpu, self.shelf.queue)
+    }
+
+    fn is(self, other: Self) -> bool {
+        std::ptr::eq(self.shelf, other.shelf)
     }
 }
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Stream({}, {:#x})", self.gpu.device(), self.queue)
+        write!(f, "Stream({}, {:#x})", self.gpu.device(), self.shelf.queue)
     }
 }
 
 /// Keeps a stream current. It stays on its thread.
 #[derive(Debug)]
 pub struct Entered {
-    entered: (u8, Queue),
+    entered: Stream,
     thread: PhantomData<*const ()>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         ENTERED.with_borrow_mut(|entered| {
-            if let Some(at) = entered.iter().rposition(|one| *one == self.entered) {
+            if let Some(at) = entered.iter().rposition(|one| one.is(self.entered)) {
                 entered.remove(at);
             }
         });
@@ -120,16 +126,32 @@ impl Drop for Entered {
 /// Where this thread's work for a device goes.
 #[inline]
 pub(crate) fn current(gpu: &Gpu) -> Queue {
-    let entered = ENTERED.try_with(|entered| {
-        let entered = entered.borrow();
-        entered.iter().rev().find(|(index, _)| *index == gpu.index).map(|(_, queue)| *queue)
-    });
-    entered.ok().flatten().unwrap_or(gpu.queue)
+    current_shelf(gpu).queue
 }
 
-/// Waits until all streams of a device are done.
+/// Where this thread's memory of a device comes from.
+#[inline]
+pub(crate) fn current_shelf(gpu: &Gpu) -> &'static Shelf {
+    let entered = ENTERED.try_with(|entered| {
+        let entered = entered.borrow();
+        entered.iter().rev().find(|stream| stream.gpu.index == gpu.index).map(|stream| stream.shelf)
+    });
+    entered.ok().flatten().unwrap_or(gpu.shelf)
+}
+
+/// Those of all streams of a device.
+pub(crate) fn shelves(gpu: &Gpu) -> Vec<&'static Shelf> {
+    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.shelf);
+    std::iter::once(gpu.shelf).chain(opened).collect()
+}
+
+/// Waits until all streams of a device are done, but those that are being recorded: nothing is done in them.
 pub(crate) fn wait_for_all(gpu: &Gpu) -> Result<(), CudaError> {
-    gpu.machine.wait(gpu.queue)?;
-    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    opened.into_iter().filter(|(index, _)| *index == gpu.index).try_for_each(|(_, queue)| gpu.machine.wait(queue))
+    let queues: Vec<Queue> = shelves(gpu).into_iter().map(|shelf| shelf.queue).collect();
+    for mark in gpu.machine.mark_all(&queues)? {
+        gpu.machine.wait_for(mark);
+        gpu.machine.unmark(mark);
+    }
+    Ok(())
 }

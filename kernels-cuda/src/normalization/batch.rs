@@ -94,6 +94,9 @@ fn normalized<O: Operation>(
         Some([vars, means]) => [vector(Some(means))?, vector(Some(vars))?],
         None => [vector(running[0])?, vector(running[1])?],
     };
+    let [mean_moves, var_moves] =
+        running.map(|running| running.filter(|_| train).map(|running| launch.writing(running)).transpose());
+    let written = (mean_moves?, var_moves?);
     let moving = if train { [vector(running[0])?, vector(running[1])?] } else { [Vector::NONE; 2] };
     let count = elements_each(input);
     let batch = Batch { eps, momentum, correction: count / (count - 1.0), channels: size(input.sizes()[1]) };
@@ -102,9 +105,7 @@ fn normalized<O: Operation>(
     let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], room, batch);
     let grid = Grid::cover(input.sizes()[1]);
     launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], grid, arguments)?;
-    if train {
-        running.into_iter().flatten().for_each(|running| running.storage().bump_version());
-    }
+    drop(written);
     let out = apply(Some(&like(input, input.geometry().format())?), None, &becomes, out)?;
     Ok((out, mean, rstd))
 }

@@ -93,6 +93,148 @@ fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
     writing.synchronize().unwrap();
 }
 
+/// Sixty-four rows of a number, as they are now.
+fn rows(device: Device, number: u8) -> Tensor {
+    aten::full(&[64, 64], f64::from(number).into(), Some(DType::F32), None, Some(device), None).unwrap()
+}
+
+#[test]
+fn memory_that_was_given_back_in_a_stream_is_lent_again_there_and_not_elsewhere() {
+    let Some((cuda, _alone)) = device() else { return };
+    let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
+    let place = |stream: Stream| {
+        let _entered = stream.enter();
+        let tensor = Spec::contiguous(DType::U8, &[100_000]).on(cuda).unwrap();
+        Launch::on(&tensor).unwrap().place(&tensor).unwrap()
+    };
+    let first = place(here);
+    assert_eq!(place(here), first);
+    assert_ne!(place(there), first);
+    let reserved = kernels_cuda::memory(0).unwrap().reserved;
+    kernels_cuda::empty_cache().unwrap();
+    let after = kernels_cuda::memory(0).unwrap();
+    assert!(after.reserved <= reserved - 200_000 && after.reserved >= after.in_use, "{after:?}");
+}
+
+#[test]
+fn memory_is_not_lent_again_before_every_stream_that_read_it_is_done() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [home, reading] = [(); 2].map(|()| Stream::new(cuda).unwrap());
+    for round in 0..20_u8 {
+        let y = {
+            let _home = home.enter();
+            let x = rows(cuda, round);
+            let _reading = reading.enter();
+            aten::add(&x, &x, 1.into()).unwrap()
+        };
+        // Nobody waits for the reader before memory of the same size is asked for, written and waited for.
+        {
+            let _home = home.enter();
+            assert_eq!(numbers(&rows(cuda, 99))[0].to_bits(), 99_f32.to_bits());
+        }
+        assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
+    }
+}
+
+#[test]
+fn a_write_waits_for_readers_in_all_streams_and_they_for_it() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [first, second, writing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
+    let mut x = rows(cuda, 0);
+    for round in 1..20_u8 {
+        let doubled = [first, second].map(|stream| {
+            let _entered = stream.enter();
+            aten::add(&x, &x, 1.into()).unwrap()
+        });
+        {
+            let _entered = writing.enter();
+            aten::fill__scalar(&mut x, f64::from(round).into()).unwrap();
+        }
+        writing.synchronize().unwrap();
+        for y in doubled {
+            assert_eq!(numbers(&y), vec![2.0 * f32::from(round - 1); 64 * 64]);
+        }
+        assert_eq!(numbers(&x), vec![f32::from(round); 64 * 64]);
+    }
+}
+
+#[test]
+fn threads_with_streams_of_their_own_share_what_they_read() {
+    let Some((cuda, _alone)) = device() else { return };
+    let weight = rows(cuda, 3);
+    std::thread::scope(|scope| {
+        for number in 0..4_u8 {
+            let weight = weight.clone();
+            scope.spawn(move || {
+                let _entered = Stream::new(cuda).unwrap().enter();
+                for round in 0..50_u8 {
+                    let y = aten::mul(&rows(cuda, number + round), &weight).unwrap();
+                    assert_eq!(numbers(&y), vec![3.0 * f32::from(number + round); 64 * 64]);
+                }
+            });
+        }
+        drop(weight);
+    });
+}
+
+#[test]
+fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut sum = rows(cuda, 0);
+    let (shown, one) = (sum.clone(), rows(cuda, 1));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _entered = Stream::new(cuda).unwrap().enter();
+            (0..200).for_each(|_| aten::add_(&mut sum, &one, 1.into()).unwrap());
+        });
+        // It looks while the other one writes.
+        (0..20).for_each(|_| assert!(numbers(&shown)[0] <= 200.0));
+    });
+    assert_eq!(numbers(&shown), vec![200.0; 64 * 64]);
+}
+
+/// Memory is as it was when this goes.
+struct Limited;
+
+impl Limited {
+    fn to(bytes: usize) -> Self {
+        kernels_cuda::emulate_memory(bytes);
+        Self
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        kernels_cuda::emulate_memory(usize::MAX);
+    }
+}
+
+#[test]
+fn where_memory_runs_out_what_lies_idle_is_given_back_first() {
+    let Some((cuda, _alone)) = device() else { return };
+    kernels_cuda::empty_cache().unwrap();
+    let before = kernels_cuda::memory(0).unwrap().reserved;
+    if kernels_cuda::properties(0).unwrap().memory != usize::MAX {
+        return println!("skipped: a device's memory takes long to fill");
+    }
+    let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);
+    let _limited = Limited::to(before + (8 << 20));
+    let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
+    for (stream, other) in [(here, there), (there, here)] {
+        let _entered = stream.enter();
+        let blocks: Vec<Tensor> = (0..4).map(|_| block(1 << 20).unwrap()).collect();
+        // Another stream is not done with one.
+        let _other = other.enter();
+        let sum = aten::sum(&blocks[0], None).unwrap();
+        drop((blocks, sum));
+    }
+    let large = block(6 << 20).unwrap();
+    let error = block(6 << 20).unwrap_err().to_string();
+    assert!(error.contains("6291456 bytes"), "{error}");
+    drop(large);
+    block(7 << 20).unwrap();
+}
+
 #[test]
 fn a_stream_is_current_until_its_guard_goes_in_whatever_order() {
     let Some((cuda, _alone)) = device() else { return };
@@ -189,6 +331,54 @@ fn a_replay_counts_as_a_write_of_what_its_closure_wrote() {
 }
 
 #[test]
+fn what_a_recording_makes_is_nothing_before_the_first_replay() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[2.0_f32; 5]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
+    for used in [
+        aten::add(graph.result(), &x, 1.into()),
+        aten::to_device(graph.result(), Device::CPU, DType::F32, false, false, None),
+    ] {
+        let error = used.unwrap_err().to_string();
+        assert!(error.contains("before the first replay"), "{error}");
+    }
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [4.0; 5]);
+}
+
+#[test]
+fn a_replay_waits_for_whoever_reads_what_the_last_one_made() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 9]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
+    let other = Stream::new(cuda).unwrap();
+    let mut sums = Vec::new();
+    for number in 1..6_u8 {
+        aten::fill__scalar(&mut x, f64::from(number).into()).unwrap();
+        graph.replay().unwrap();
+        let _entered = other.enter();
+        sums.push(aten::add(graph.result(), graph.result(), 1.into()).unwrap());
+    }
+    // The last replay's numbers are there for the other stream, too.
+    for (sum, number) in sums.iter().zip(1..6_u8) {
+        assert_eq!(numbers(sum), [2.0 * f32::from(number) * f32::from(number); 9]);
+    }
+}
+
+#[test]
+fn a_closure_that_enters_a_stream_is_not_recorded() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
+    let other = Stream::new(cuda).unwrap();
+    let error = Graph::record(cuda, || {
+        let _entered = other.enter();
+        aten::mul(&x, &x)
+    });
+    assert!(error.unwrap_err().to_string().contains("entered a stream"));
+    assert_eq!(numbers(&aten::mul(&x, &x).unwrap()), [1.0]);
+}
+
+#[test]
 fn a_replay_draws_the_numbers_that_come_next() {
     let Some((cuda, _alone)) = device() else { return };
     let generator = |device: Device| Generator::new(device, 5);
@@ -225,6 +415,19 @@ fn what_waits_for_the_device_cannot_be_recorded() {
     let error = Graph::record(cuda, || Graph::record(cuda, || aten::mul(&x, &x))).unwrap_err().to_string();
     assert!(error.contains("part of another"), "{error}");
     assert_eq!(numbers(&aten::mul(&x, &x).unwrap()), [1.0]);
+}
+
+#[test]
+fn a_thread_waits_for_the_device_while_another_records() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
+    let graph = Graph::record(cuda, || {
+        std::thread::scope(|scope| scope.spawn(|| cuda.synchronize()).join().unwrap())?;
+        aten::add(&x, &x, 1.into())
+    });
+    let graph = graph.unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [2.0, 4.0]);
 }
 
 #[test]

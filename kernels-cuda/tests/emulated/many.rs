@@ -69,12 +69,12 @@ fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
             let (_, place) = aten::kthvalue(&there, k, 1, false).unwrap();
             assert_same(&place, &aten::kthvalue(&line, k, 1, false).unwrap().1, &format!("{k} of {dtype}"));
         }
-        for (found, expected) in [
-            (aten::median_dim(&there, 1, false), aten::median_dim(&line, 1, false)),
-            (aten::nanmedian_dim(&there, 1, false), aten::nanmedian_dim(&line, 1, false)),
-            (aten::mode(&there, 1, false), aten::mode(&line, 1, false)),
+        for (what, found, expected) in [
+            ("median", aten::median_dim(&there, 1, false), aten::median_dim(&line, 1, false)),
+            ("median of numbers", aten::nanmedian_dim(&there, 1, false), aten::nanmedian_dim(&line, 1, false)),
+            ("mode", aten::mode(&there, 1, false), aten::mode(&line, 1, false)),
         ] {
-            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("one of {dtype}"));
+            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("{what} of {dtype}"));
         }
     }
 }

@@ -78,6 +78,7 @@ fn it_ends() {
         template => launch.run(&WRONG, template, &[DType::I32], grid, (place, 1_u32)),
     }
     .unwrap();
+    cuda.synchronize().unwrap();
 }
 
 fn is_emulated() -> bool {
