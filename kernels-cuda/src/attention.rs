@@ -1,4 +1,4 @@
-//! Attention, a block of queries against one block of keys after the other.
+//! Attention, a block of queries against one block of keys after the other. Halves go to tensor cores (flash.rs) where rows are short enough.
 //!
 //! No more products than those of a block are held at once. The gradients make the weights again, from the logarithms of their sums:
 //! one kernel goes through the keys for each block of queries, and another through the queries for each block of keys, so that every
@@ -7,6 +7,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
 
+use crate::flash::Flash;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -82,7 +83,7 @@ const NOTHING: Side = Side { at: Place::NULL, steps: [0; 4] };
 /// `struct Task` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Task {
+pub(crate) struct Task {
     query: Side,
     key: Side,
     value: Side,
@@ -92,11 +93,11 @@ struct Task {
     gradients: [Side; 3],
     logs: Side,
     meets: Side,
-    items: u32,
-    heads: u32,
-    groups: u32,
-    rows: u32,
-    keys: u32,
+    pub(crate) items: u32,
+    pub(crate) heads: u32,
+    pub(crate) groups: u32,
+    pub(crate) rows: u32,
+    pub(crate) keys: u32,
     width: u32,
     dtype: i32,
     mask_dtype: i32,
@@ -182,6 +183,10 @@ fn attention(
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
     task.out = side(launch, &output, output.sizes())?;
     task.logs = side(launch, &sums, sums.sizes())?;
+    if let Some(flash) = Flash::of(query) {
+        flash.attend(launch, task)?;
+        return Ok((output, sums));
+    }
     let grid = task.grid(query.dtype(), false, [task.rows, task.heads], 2, 1);
     launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?;
     Ok((output, sums))

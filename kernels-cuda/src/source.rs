@@ -7,6 +7,7 @@ use dispatch_runtime::DType;
 
 /// The headers that any kernel can include.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("attention.cuh", include_str!("../kernels/attention.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("curve.cuh", include_str!("../kernels/curve.cuh")),
     ("elementwise.cuh", include_str!("../kernels/elementwise.cuh")),
@@ -19,6 +20,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("rank.cuh", include_str!("../kernels/rank.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
     ("scan.cuh", include_str!("../kernels/scan.cuh")),
+    ("tensor_cores.cuh", include_str!("../kernels/tensor_cores.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
 ];
 

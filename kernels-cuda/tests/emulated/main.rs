@@ -1,10 +1,12 @@
 //! What holds on any device, tried on one where there is one, and otherwise on the CPU, which emulates it.
 #![cfg(feature = "emulator")]
 
+mod attention;
 mod machine;
 mod many;
 mod pinned;
 mod sizes;
+mod tensor_cores;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

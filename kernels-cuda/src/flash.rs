@@ -1,0 +1,68 @@
+//! Attention of halves, on tensor cores.
+
+use dispatch_runtime::prelude::*;
+
+use crate::attention::Task;
+use crate::error::CudaError;
+use crate::kernel::Kernel;
+use crate::launch::Launch;
+use crate::machine::Grid;
+
+static FLASH: Kernel = Kernel::new("flash", include_str!("../kernels/flash.cu"), |instances| {
+    for width in WIDTHS {
+        instances.each(width.attend, &HALVES);
+    }
+});
+crate::known!(FLASH);
+
+const HALVES: [DType; 2] = [DType::F16, DType::BF16];
+
+/// The kernels for rows of up to so many columns.
+#[derive(Clone, Copy)]
+struct Width {
+    columns: u32,
+    attend: &'static str,
+    /// How many keys a block meets at a time.
+    keys: u32,
+}
+
+const WIDTHS: [Width; 3] = [
+    Width { columns: 64, attend: "attend_64", keys: 64 },
+    Width { columns: 96, attend: "attend_96", keys: 64 },
+    Width { columns: 128, attend: "attend_128", keys: 32 },
+];
+
+/// Threads of a block, and its queries.
+const THREADS: u32 = 128;
+const QUERIES: u32 = 128;
+
+/// The kernels for a tensor.
+pub(crate) struct Flash {
+    dtype: DType,
+    width: Width,
+}
+
+impl Flash {
+    /// Those for these queries, or none where there are none.
+    pub(crate) fn of(query: &Tensor) -> Option<Self> {
+        let (dtype, columns) = (query.dtype(), query.sizes()[3]);
+        let width = WIDTHS.into_iter().find(|width| columns <= width.columns.into());
+        width.filter(|_| HALVES.contains(&dtype)).map(|width| Self { dtype, width })
+    }
+
+    /// Shared memory for so many rows, each with eight elements more than it has.
+    fn sharing(&self, rows: u32) -> u32 {
+        rows * (self.width.columns + 8) * 2
+    }
+
+    pub(crate) fn attend(&self, launch: Launch, task: Task) -> Result<(), CudaError> {
+        let grid = Grid::new(task.rows.div_ceil(QUERIES) * task.heads * task.items, THREADS);
+        launch.run(
+            &FLASH,
+            self.width.attend,
+            &[self.dtype],
+            grid.sharing(self.sharing(QUERIES + 2 * self.width.keys)),
+            (task,),
+        )
+    }
+}
