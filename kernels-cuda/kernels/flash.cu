@@ -260,7 +260,104 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
     Rows::write(queries + own * Rows::PITCH, totals, times, task, task.out, item, head, down, task.rows);
 }
 
+// The gradient of a block of queries from all keys that they see, or where TURNED those of a block of keys and values from all queries that
+// see them. The weights are made again. The next tile of the others comes while one is met.
+template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradients(const Task &task) {
+    typedef Tiles<T, WIDTH> Rows;
+    const int M = WIDTH > 64 ? 1 : 2, ROWS = WARPS * M * 16, OTHERS = 32, N = OTHERS / 8, TILE = OTHERS * Rows::PITCH;
+    SHARED_BYTES(bytes);
+    // Queries and the gradients of what they come to, against keys and values.
+    T *mine = (T *)bytes, *also_mine = mine + ROWS * Rows::PITCH, *others = also_mine + ROWS * Rows::PITCH;
+    const Side &of_mine = TURNED ? task.key : task.query, &of_also_mine = TURNED ? task.value : task.grad;
+    const Side &of_others = TURNED ? task.query : task.key, &of_also_others = TURNED ? task.grad : task.value;
+    u32 count = TURNED ? task.keys : task.rows, heads = TURNED ? task.groups : task.heads, of_group = task.heads / task.groups;
+    u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles, item = place / heads, own_head = place % heads;
+    // The last queries of a causal task see the most, and the first keys are seen the most: they come first.
+    u32 first = (TURNED ? tile : tiles - 1 - tile) * ROWS, own = threadIdx.x / 32 * M * 16, down = first + own, lane = threadIdx.x % 32;
+    u32 begin = TURNED && task.is_causal ? least_of(first, task.rows) : 0;
+    u32 end = TURNED ? task.rows : task.is_causal ? least_of(task.keys, first + ROWS) : task.keys;
+    u32 each = (end - begin + OTHERS - 1) / OTHERS, all = each * (TURNED ? of_group : 1), of_others_count = TURNED ? task.rows : task.keys;
+    auto bring = [&](u32 at) {
+        u32 head = TURNED ? own_head * of_group + at / each : own_head / of_group, start = begin + at % each * OTHERS;
+        T *to = others + at % 2 * 2 * TILE;
+        Rows::template bring<OTHERS>(to, task, of_others, item, head, start, of_others_count);
+        Rows::template bring<OTHERS>(to + TILE, task, of_also_others, item, head, start, of_others_count);
+    };
+    // Of a query behind the last one, infinity makes the weights nothing.
+    auto log_of = [&](u32 head, u32 query) { return query < task.rows ? ((const float *)task.logs.at)[task.logs.row(item, head, query)] : Bounds<float>::most(); };
+    auto meet_of = [&](u32 head, u32 query) { return query < task.rows ? ((const float *)task.meets.at)[task.meets.row(item, head, query)] : 0.0f; };
+    Scale scale(task);
+    float totals[M][WIDTH / 8][4], of_values[M][WIDTH / 8][4], logs[TURNED ? N : M][2], meets[TURNED ? N : M][2];
+    clear(totals);
+    if (TURNED) clear(of_values);
+    if (!TURNED)
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                u32 query = down + m * 16 + half * 8 + lane / 4;
+                logs[m][half] = log_of(own_head, query), meets[m][half] = meet_of(own_head, query);
+            }
+    Rows::template bring<ROWS>(mine, task, of_mine, item, own_head, first, count);
+    Rows::template bring<ROWS>(also_mine, task, of_also_mine, item, own_head, first, count);
+    mine += own * Rows::PITCH, also_mine += own * Rows::PITCH;
+    if (all) bring(0);
+#pragma unroll 1
+    for (u32 at = 0; at < all; at++) {
+        copies_arrive();
+        __syncthreads();
+        if (at + 1 < all) bring(at + 1);
+        u32 head = TURNED ? own_head * of_group + at / each : own_head, start = begin + at % each * OTHERS;
+        const T *now = others + at % 2 * 2 * TILE, *also_now = now + TILE;
+        if (down >= count || (task.is_causal && (TURNED ? start + OTHERS <= down : start >= down + M * 16))) continue;
+        if (TURNED)
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int i = 0; i < 2; i++) logs[n][i] = log_of(head, start + n * 8 + lane % 4 * 2 + i);
+        float weights[M][N][4], slopes[M][N][4];
+        clear(weights);
+        Rows::multiply(weights, mine, now);
+        see<T, TURNED>(weights, task, scale, item, head, down, start);
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    float log = TURNED ? logs[n][i % 2] : logs[m][i / 2];
+                    weights[m][n][i] = power_of_two((weights[m][n][i] * scale.unit - log) * LOG2_E);
+                }
+        if (TURNED) {
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int i = 0; i < 2; i++) meets[n][i] = meet_of(head, start + n * 8 + lane % 4 * 2 + i);
+            Rows::add(of_values, weights, also_now);
+        }
+        clear(slopes);
+        Rows::multiply(slopes, also_mine, also_now);
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int i = 0; i < 4; i++) slopes[m][n][i] = weights[m][n][i] * (slopes[m][n][i] - (TURNED ? meets[n][i % 2] : meets[m][i / 2]));
+        Rows::add(totals, slopes, now);
+    }
+    // Without others, nobody has waited for these rows, which lie where results come by.
+    copies_arrive();
+    __syncthreads();
+    float times[M][2], once[M][2];
+#pragma unroll
+    for (int m = 0; m < M; m++) times[m][0] = times[m][1] = scale.all, once[m][0] = once[m][1] = 1;
+    Rows::write(mine, totals, times, task, TURNED ? task.grad_key : task.grad_query, item, own_head, down, count);
+    if (TURNED) Rows::write(also_mine, of_values, once, task, task.grad_value, item, own_head, down, count);
+}
+
 // Fewer keys at a time leave registers for wide rows.
-template <class T> __global__ void __launch_bounds__(THREADS) attend_64(Task task) { attended<T, 64, 2, 64>(task); }
-template <class T> __global__ void __launch_bounds__(THREADS) attend_96(Task task) { attended<T, 96, 2, 64>(task); }
-template <class T> __global__ void __launch_bounds__(THREADS) attend_128(Task task) { attended<T, 128, 2, 32>(task); }
+#define WIDTHS(WIDTH, KEYS)                                                                                                          \
+    template <class T> __global__ void __launch_bounds__(THREADS) attend_##WIDTH(Task task) { attended<T, WIDTH, 2, KEYS>(task); }   \
+    template <class T> __global__ void __launch_bounds__(THREADS) to_queries_##WIDTH(Task task) { gradients<T, WIDTH, false>(task); } \
+    template <class T> __global__ void __launch_bounds__(THREADS) to_keys_##WIDTH(Task task) { gradients<T, WIDTH, true>(task); }
+WIDTHS(64, 64) WIDTHS(96, 64) WIDTHS(128, 32)

@@ -219,6 +219,10 @@ fn attention_backward(
     let small = width.columns == WIDTHS[2].columns;
     let queries = task.items * task.heads * task.rows;
     launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::new(queries.div_ceil(8), 256), (task,))?;
+    if let Some(flash) = Flash::of(query) {
+        flash.gradients(launch, task)?;
+        return Ok((grad_query, grad_key, grad_value));
+    }
     let grid = task.grid(dtype, small, [task.rows, task.heads], 3, 1);
     launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
     let grid = task.grid(dtype, small, [task.keys, task.groups], 3, 2);

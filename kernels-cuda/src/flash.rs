@@ -10,7 +10,9 @@ use crate::machine::Grid;
 
 static FLASH: Kernel = Kernel::new("flash", include_str!("../kernels/flash.cu"), |instances| {
     for width in WIDTHS {
-        instances.each(width.attend, &HALVES);
+        for name in [width.attend, width.to_queries, width.to_keys] {
+            instances.each(name, &HALVES);
+        }
     }
 });
 crate::known!(FLASH);
@@ -22,19 +24,31 @@ const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 struct Width {
     columns: u32,
     attend: &'static str,
-    /// How many keys a block meets at a time.
+    to_queries: &'static str,
+    to_keys: &'static str,
+    /// How many keys a block of queries meets at a time.
     keys: u32,
+    /// How many rows a block has the gradients of.
+    rows: u32,
 }
 
 const WIDTHS: [Width; 3] = [
-    Width { columns: 64, attend: "attend_64", keys: 64 },
-    Width { columns: 96, attend: "attend_96", keys: 64 },
-    Width { columns: 128, attend: "attend_128", keys: 32 },
+    Width { columns: 64, attend: "attend_64", to_queries: "to_queries_64", to_keys: "to_keys_64", keys: 64, rows: 128 },
+    Width { columns: 96, attend: "attend_96", to_queries: "to_queries_96", to_keys: "to_keys_96", keys: 64, rows: 64 },
+    Width {
+        columns: 128,
+        attend: "attend_128",
+        to_queries: "to_queries_128",
+        to_keys: "to_keys_128",
+        keys: 32,
+        rows: 64,
+    },
 ];
 
-/// Threads of a block, and its queries.
+/// Threads of a block, its queries, and how many rows it meets at a time for gradients.
 const THREADS: u32 = 128;
 const QUERIES: u32 = 128;
+const OTHERS: u32 = 32;
 
 /// The kernels for a tensor.
 pub(crate) struct Flash {
@@ -57,12 +71,19 @@ impl Flash {
 
     pub(crate) fn attend(&self, launch: Launch, task: Task) -> Result<(), CudaError> {
         let grid = Grid::new(task.rows.div_ceil(QUERIES) * task.heads * task.items, THREADS);
-        launch.run(
-            &FLASH,
-            self.width.attend,
-            &[self.dtype],
-            grid.sharing(self.sharing(QUERIES + 2 * self.width.keys)),
-            (task,),
-        )
+        let shared = self.sharing(QUERIES + 2 * self.width.keys);
+        launch.run(&FLASH, self.width.attend, &[self.dtype], grid.sharing(shared), (task,))
+    }
+
+    pub(crate) fn gradients(&self, launch: Launch, task: Task) -> Result<(), CudaError> {
+        // A block has its own rows of two sides, and of two others this tile and the next one.
+        let shared = self.sharing(2 * self.width.rows + 4 * OTHERS);
+        for (template, count, heads) in
+            [(self.width.to_queries, task.rows, task.heads), (self.width.to_keys, task.keys, task.groups)]
+        {
+            let grid = Grid::new(count.div_ceil(self.width.rows) * heads * task.items, THREADS);
+            launch.run(&FLASH, template, &[self.dtype], grid.sharing(shared), (task,))?;
+        }
+        Ok(())
     }
 }

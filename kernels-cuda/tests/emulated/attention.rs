@@ -90,11 +90,25 @@ fn attention_of_halves_is_that_of_doubles() {
         let wide_mask = mask.as_ref().map(wide);
         let expected = attend(&query, &key, &value, 0.0, is_causal, wide_mask.as_ref(), scale).unwrap();
         let [query, key, value] = here.each_ref().map(|tensor| viewed(&to(tensor, cuda), layout));
-        let mask = mask.as_ref().map(|mask| to(mask, cuda));
-        let found = attend(&query, &key, &value, 0.0, is_causal, mask.as_ref(), scale).unwrap();
+        let mask_there = mask.as_ref().map(|mask| to(mask, cuda));
+        let mask_there = mask_there.as_ref();
+        let found = attend(&query, &key, &value, 0.0, is_causal, mask_there, scale).unwrap();
         let tolerance = if dtype == f16 { 1e-3 } else { 8e-3 };
         near(&found.0, &expected.0, tolerance, &what);
         near(&found.1, &expected.1, 1e-5, &format!("sums, {what}"));
+        let slopes = part(5, [items, heads, rows, width], dtype, Layout::Nested);
+        let grads = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
+        let (of, slopes_there) = (wide(&slopes), to(&slopes, cuda));
+        let [of_query, of_key, of_value] = here.each_ref().map(|tensor| viewed(&wide(tensor), layout));
+        let mask = wide_mask.as_ref();
+        let (out, sums) = &expected;
+        let expected = grads(&of, &of_query, &of_key, &of_value, out, sums, 0.0, is_causal, mask, scale).unwrap();
+        let (out, sums) = &found;
+        let found = grads(&slopes_there, &query, &key, &value, out, sums, 0.0, is_causal, mask_there, scale).unwrap();
+        let tolerance = if dtype == f16 { 4e-3 } else { 3e-2 };
+        near(&found.0, &expected.0, tolerance, &format!("the query's gradient, {what}"));
+        near(&found.1, &expected.1, tolerance, &format!("the key's gradient, {what}"));
+        near(&found.2, &expected.2, tolerance, &format!("the value's gradient, {what}"));
     }
 }
 
