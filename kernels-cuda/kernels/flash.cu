@@ -264,7 +264,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
 // see them. The weights are made again. The next tile of the others comes while one is met.
 template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradients(const Task &task) {
     typedef Tiles<T, WIDTH> Rows;
-    const int M = WIDTH > 64 ? 1 : 2, ROWS = WARPS * M * 16, OTHERS = 32, N = OTHERS / 8, TILE = OTHERS * Rows::PITCH;
+    const int M = 1, ROWS = WARPS * M * 16, OTHERS = 32, N = OTHERS / 8, TILE = OTHERS * Rows::PITCH;
     SHARED_BYTES(bytes);
     // Queries and the gradients of what they come to, against keys and values.
     T *mine = (T *)bytes, *also_mine = mine + ROWS * Rows::PITCH, *others = also_mine + ROWS * Rows::PITCH;

@@ -28,26 +28,20 @@ struct Width {
     to_keys: &'static str,
     /// How many keys a block of queries meets at a time.
     keys: u32,
-    /// How many rows a block has the gradients of.
-    rows: u32,
 }
 
 const WIDTHS: [Width; 3] = [
-    Width { columns: 64, attend: "attend_64", to_queries: "to_queries_64", to_keys: "to_keys_64", keys: 64, rows: 128 },
-    Width { columns: 96, attend: "attend_96", to_queries: "to_queries_96", to_keys: "to_keys_96", keys: 64, rows: 64 },
-    Width {
-        columns: 128,
-        attend: "attend_128",
-        to_queries: "to_queries_128",
-        to_keys: "to_keys_128",
-        keys: 32,
-        rows: 64,
-    },
+    Width { columns: 64, attend: "attend_64", to_queries: "to_queries_64", to_keys: "to_keys_64", keys: 64 },
+    Width { columns: 96, attend: "attend_96", to_queries: "to_queries_96", to_keys: "to_keys_96", keys: 64 },
+    Width { columns: 128, attend: "attend_128", to_queries: "to_queries_128", to_keys: "to_keys_128", keys: 32 },
 ];
 
-/// Threads of a block, its queries, and how many rows it meets at a time for gradients.
+/// Threads of a block, and its queries.
 const THREADS: u32 = 128;
 const QUERIES: u32 = 128;
+
+/// How many rows a block has the gradients of, and how many others it meets at a time.
+const ROWS: u32 = 64;
 const OTHERS: u32 = 32;
 
 /// The kernels for a tensor.
@@ -77,11 +71,11 @@ impl Flash {
 
     pub(crate) fn gradients(&self, launch: Launch, task: Task) -> Result<(), CudaError> {
         // A block has its own rows of two sides, and of two others this tile and the next one.
-        let shared = self.sharing(2 * self.width.rows + 4 * OTHERS);
+        let shared = self.sharing(2 * ROWS + 4 * OTHERS);
         for (template, count, heads) in
             [(self.width.to_queries, task.rows, task.heads), (self.width.to_keys, task.keys, task.groups)]
         {
-            let grid = Grid::new(count.div_ceil(self.width.rows) * heads * task.items, THREADS);
+            let grid = Grid::new(count.div_ceil(ROWS) * heads * task.items, THREADS);
             launch.run(&FLASH, template, &[self.dtype], grid.sharing(shared), (task,))?;
         }
         Ok(())
