@@ -19,7 +19,8 @@ template <class T, int WIDTH> struct Tiles {
     }
 
     // Begins to bring ROWS rows of a side, of which there are `count` in all; zeros behind them.
-    template <int ROWS> static __device__ __forceinline__ void bring(T *to, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) {
+    template <int ROWS>
+    static __device__ __forceinline__ void bring(T *to, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) {
         const T *from = (const T *)side.at + side.row(item, head, first);
         count -= first;
         if (moves_packs(side, task.width)) {
@@ -63,7 +64,8 @@ template <class T, int WIDTH> struct Tiles {
     }
 
     // totals += weights others: each of 8 N rows weighted for each of a warp's own.
-    template <int M, int N> static __device__ __forceinline__ void add(float (&totals)[M][PACKS][4], const float (&weights)[M][N][4], const T *others) {
+    template <int M, int N>
+    static __device__ __forceinline__ void add(float (&totals)[M][PACKS][4], const float (&weights)[M][N][4], const T *others) {
         u32 lane = threadIdx.x % 32;
         others += lane % 16 * PITCH + lane / 16 * 8;
 #pragma unroll
@@ -72,7 +74,10 @@ template <class T, int WIDTH> struct Tiles {
 #pragma unroll
             for (int m = 0; m < M; m++)
 #pragma unroll
-                for (int i = 0; i < 4; i++) left[m][i] = rounded<T>(weights[m][n + i / 2][i % 2 * 2], weights[m][n + i / 2][i % 2 * 2 + 1]);
+                for (int i = 0; i < 4; i++) {
+                    const float *pair = weights[m][n + i / 2] + i % 2 * 2;
+                    left[m][i] = rounded<T>(pair[0], pair[1]);
+                }
 #pragma unroll
             for (int column = 0; column < PACKS; column += 2) {
                 u32 right[4];
@@ -87,7 +92,9 @@ template <class T, int WIDTH> struct Tiles {
     }
 
     // Writes a warp's rows, each a multiple of its own, by way of shared memory that is the warp's alone.
-    template <int M> static __device__ __forceinline__ void write(T *shared, float (&totals)[M][PACKS][4], const float (&times)[M][2], const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) {
+    template <int M>
+    static __device__ __forceinline__ void write(T *shared, const float (&totals)[M][PACKS][4], const float (&times)[M][2], const Task &task,
+                                                 const Side &side, u32 item, u32 head, u32 first, u32 count) {
         u32 lane = threadIdx.x % 32;
         __syncwarp();
 #pragma unroll
@@ -106,13 +113,15 @@ template <class T, int WIDTH> struct Tiles {
 #pragma unroll 4
             for (u32 i = lane; i < M * 16 * PACKS; i += 32) {
                 u32 row = i / PACKS, column = i % PACKS * 8;
-                if (row < count && column < task.width) *(Eight *)(to + i64(row) * side.steps[2] + column) = *(const Eight *)(shared + row * PITCH + column);
+                if (row < count && column < task.width)
+                    *(Eight *)(to + i64(row) * side.steps[2] + column) = *(const Eight *)(shared + row * PITCH + column);
             }
         } else {
 #pragma unroll 1
             for (u32 i = lane; i < M * 16 * WIDTH; i += 32) {
                 u32 row = i / WIDTH, column = i % WIDTH;
-                if (row < count && column < task.width) to[i64(row) * side.steps[2] + i64(column) * side.steps[3]] = shared[row * PITCH + column];
+                if (row < count && column < task.width)
+                    to[i64(row) * side.steps[2] + i64(column) * side.steps[3]] = shared[row * PITCH + column];
             }
         }
     }
@@ -264,30 +273,39 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
 // see them. The weights are made again. The next tile of the others comes while one is met.
 template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradients(const Task &task) {
     typedef Tiles<T, WIDTH> Rows;
+    // Sixteen rows to a warp: more leave too few registers.
     const int M = 1, ROWS = WARPS * M * 16, OTHERS = 32, N = OTHERS / 8, TILE = OTHERS * Rows::PITCH;
     SHARED_BYTES(bytes);
     // Queries and the gradients of what they come to, against keys and values.
     T *mine = (T *)bytes, *also_mine = mine + ROWS * Rows::PITCH, *others = also_mine + ROWS * Rows::PITCH;
     const Side &of_mine = TURNED ? task.key : task.query, &of_also_mine = TURNED ? task.value : task.grad;
     const Side &of_others = TURNED ? task.query : task.key, &of_also_others = TURNED ? task.grad : task.value;
-    u32 count = TURNED ? task.keys : task.rows, heads = TURNED ? task.groups : task.heads, of_group = task.heads / task.groups;
-    u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles, item = place / heads, own_head = place % heads;
+    u32 count = TURNED ? task.keys : task.rows, others_count = TURNED ? task.rows : task.keys;
+    u32 heads = TURNED ? task.groups : task.heads, of_group = task.heads / task.groups;
+    u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
+    u32 item = place / heads, own_head = place % heads;
     // The last queries of a causal task see the most, and the first keys are seen the most: they come first.
-    u32 first = (TURNED ? tile : tiles - 1 - tile) * ROWS, own = threadIdx.x / 32 * M * 16, down = first + own, lane = threadIdx.x % 32;
+    u32 first = (TURNED ? tile : tiles - 1 - tile) * ROWS;
+    u32 own = threadIdx.x / 32 * M * 16, down = first + own, lane = threadIdx.x % 32;
     u32 begin = TURNED && task.is_causal ? least_of(first, task.rows) : 0;
     u32 end = TURNED ? task.rows : task.is_causal ? least_of(task.keys, first + ROWS) : task.keys;
-    u32 each = (end - begin + OTHERS - 1) / OTHERS, all = each * (TURNED ? of_group : 1), of_others_count = TURNED ? task.rows : task.keys;
+    // Tiles of each head, and of all heads that share the keys.
+    u32 each = (end - begin + OTHERS - 1) / OTHERS, all = each * (TURNED ? of_group : 1);
     auto bring = [&](u32 at) {
         u32 head = TURNED ? own_head * of_group + at / each : own_head / of_group, start = begin + at % each * OTHERS;
         T *to = others + at % 2 * 2 * TILE;
-        Rows::template bring<OTHERS>(to, task, of_others, item, head, start, of_others_count);
-        Rows::template bring<OTHERS>(to + TILE, task, of_also_others, item, head, start, of_others_count);
+        Rows::template bring<OTHERS>(to, task, of_others, item, head, start, others_count);
+        Rows::template bring<OTHERS>(to + TILE, task, of_also_others, item, head, start, others_count);
     };
     // Of a query behind the last one, infinity makes the weights nothing.
-    auto log_of = [&](u32 head, u32 query) { return query < task.rows ? ((const float *)task.logs.at)[task.logs.row(item, head, query)] : Bounds<float>::most(); };
-    auto meet_of = [&](u32 head, u32 query) { return query < task.rows ? ((const float *)task.meets.at)[task.meets.row(item, head, query)] : 0.0f; };
+    auto of_query = [&](const Side &side, u32 head, u32 query, float behind) {
+        return query < task.rows ? ((const float *)side.at)[side.row(item, head, query)] : behind;
+    };
+    auto log_of = [&](u32 head, u32 query) { return of_query(task.logs, head, query, Bounds<float>::most()); };
+    auto meet_of = [&](u32 head, u32 query) { return of_query(task.meets, head, query, 0.0f); };
     Scale scale(task);
-    float totals[M][WIDTH / 8][4], of_values[M][WIDTH / 8][4], logs[TURNED ? N : M][2], meets[TURNED ? N : M][2];
+    float totals[M][WIDTH / 8][4], of_values[M][WIDTH / 8][4];
+    float logs[TURNED ? N : M][2], meets[TURNED ? N : M][2];
     clear(totals);
     if (TURNED) clear(of_values);
     if (!TURNED)
@@ -342,7 +360,10 @@ template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradi
 #pragma unroll
             for (int n = 0; n < N; n++)
 #pragma unroll
-                for (int i = 0; i < 4; i++) slopes[m][n][i] = weights[m][n][i] * (slopes[m][n][i] - (TURNED ? meets[n][i % 2] : meets[m][i / 2]));
+                for (int i = 0; i < 4; i++) {
+                    float meet = TURNED ? meets[n][i % 2] : meets[m][i / 2];
+                    slopes[m][n][i] = weights[m][n][i] * (slopes[m][n][i] - meet);
+                }
         Rows::add(totals, slopes, now);
     }
     // Without others, nobody has waited for these rows, which lie where results come by.
