@@ -43,7 +43,7 @@ pub(crate) fn write(kernel: &str, maker: &str, code: &Code) -> io::Result<()> {
     put(&folder, kernel, maker, code)
 }
 
-fn found(folder: &Path, maker: &str) -> impl Iterator<Item = Code> {
+fn found<'a>(folder: &Path, maker: &'a str) -> impl Iterator<Item = Code> + use<'a> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter(move |file| file.file_name().as_encoded_bytes().starts_with(maker.as_bytes())).filter_map(|file| {
         let code = decoded(&fs::read(file.path()).ok()?);
