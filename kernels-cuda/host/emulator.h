@@ -107,8 +107,17 @@ static unsigned fiber_of[MAX_THREADS];
 static Fiber fibers[MAX_THREADS];
 static Context scheduler;
 static unsigned current, threads;
-alignas(16) static unsigned char exchange[MAX_THREADS][16];
+alignas(16) static unsigned char exchange[MAX_THREADS][32];
 alignas(256) static unsigned char shared[SHARED + LINE];
+
+// Sixteen bytes on their way to shared memory.
+struct Copy {
+    void *to;
+    const void *from;
+};
+constexpr unsigned MAX_COPIES = 64;
+static Copy copies[MAX_THREADS][MAX_COPIES];
+static unsigned copies_begun[MAX_THREADS];
 
 } // namespace emulator
 
@@ -177,6 +186,7 @@ inline bool open_barriers() {
 }
 
 inline void run_block(bool backwards) {
+    memset(copies_begun, 0, sizeof(copies_begun));
     unsigned used = 0;
     static unsigned idle[MAX_THREADS];
     unsigned idle_count = 0;
@@ -275,6 +285,72 @@ template <class T> T swap_lanes(T value, unsigned from) {
     if (from < threads) memcpy(&result, exchange[from], sizeof(T));
     pause(AT_WARP);
     return result;
+}
+
+// Tensor cores, with fragments as the manual of PTX lays them out ("Matrix Fragments for mma.m16n8k16 with floating point type").
+template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4], unsigned right0, unsigned right1, Value value) {
+    unsigned self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
+    memcpy(exchange[self], left, 16);
+    memcpy(exchange[self] + 16, &right0, 4);
+    memcpy(exchange[self] + 20, &right1, 4);
+    pause(AT_WARP);
+    auto element = [&](unsigned lane, unsigned i) {
+        unsigned short bits;
+        memcpy(&bits, exchange[first + lane] + 2 * i, 2);
+        return value(bits);
+    };
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = group + (i < 2 ? 0 : 8), column = in_group * 2 + i % 2;
+        for (unsigned k = 0; k < 16; k++) {
+            unsigned pair = k % 8 / 2, left_place = k % 2 + (row < 8 ? 0 : 2) + (k < 8 ? 0 : 4), right_place = k % 2 + (k < 8 ? 0 : 2);
+            sums[i] += element(row % 8 * 4 + pair, left_place) * element(column * 4 + pair, 8 + right_place);
+        }
+    }
+    pause(AT_WARP);
+}
+
+inline void check_sixteen(const void *at) {
+    if (uintptr_t(at) % 16 == 0) return;
+    fprintf(stderr, "emulated kernel: thread %u of block %u moves 16 bytes at %p, which is no multiple of 16\n", current, blockIdx.x, at);
+    abort();
+}
+
+inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool turned) {
+    check_sixteen(row);
+    unsigned self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
+    memcpy(exchange[self], &row, sizeof(row));
+    pause(AT_WARP);
+    for (unsigned matrix = 0; matrix < 4; matrix++) {
+        to[matrix] = 0;
+        for (unsigned half = 0; half < 2; half++) {
+            unsigned down = turned ? in_group * 2 + half : group, across = turned ? group : in_group * 2 + half;
+            const unsigned short *from;
+            memcpy(&from, exchange[first + matrix * 8 + down], sizeof(from));
+            to[matrix] |= unsigned(from[across]) << 16 * half;
+        }
+    }
+    pause(AT_WARP);
+}
+
+// Until it is waited for, a copy's place has neither what was there nor what will be: halves of all ones are no numbers.
+inline void copy_async_16(void *to, const void *from, bool zeros) {
+    check_sixteen(to);
+    check_sixteen(from);
+    unsigned &begun = copies_begun[current];
+    if (begun == MAX_COPIES) {
+        fprintf(stderr, "emulated kernel: thread %u waits for none of its %u copies\n", current, begun);
+        abort();
+    }
+    copies[current][begun++] = {to, zeros ? nullptr : from};
+    memset(to, 0xff, 16);
+}
+inline void copies_arrive() {
+    for (unsigned i = 0; i < copies_begun[current]; i++) {
+        const Copy &copy = copies[current][i];
+        if (copy.from) memcpy(copy.to, copy.from, 16);
+        else memset(copy.to, 0, 16);
+    }
+    copies_begun[current] = 0;
 }
 
 } // namespace emulator

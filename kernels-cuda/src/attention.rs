@@ -1,4 +1,4 @@
-//! Attention, a block of queries against one block of keys after the other.
+//! Attention, a block of queries against one block of keys after the other. Halves go to tensor cores (flash.rs) where rows are short enough.
 //!
 //! No more products than those of a block are held at once. The gradients make the weights again, from the logarithms of their sums:
 //! one kernel goes through the keys for each block of queries, and another through the queries for each block of keys, so that every
@@ -7,6 +7,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
 
+use crate::flash::Flash;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -107,8 +108,9 @@ fn choice(
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The gradients share the most, and come later, where there is no choice any more.
             let tiles = [Tiles::new(query.dtype(), false, 2, 1), Tiles::new(query.dtype(), width.is_small(), 3, 2)];
-            let most = Launch::on(query).map_or(0, |launch| launch.shared());
-            tiles.iter().all(|tiles| tiles.shared(columns) <= most)
+            let plain = || tiles.iter().map(|tiles| tiles.shared(columns)).max().unwrap_or(0);
+            let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared());
+            Launch::on(query).is_ok_and(|launch| needed <= launch.shared())
         });
     if fits { aten::BLOCKED } else { aten::COMPOSED }
 }
@@ -126,7 +128,7 @@ const NOTHING: Side = Side { at: Place::NULL, steps: [0; 4] };
 /// `struct Task` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Task {
+pub(crate) struct Task {
     query: Side,
     key: Side,
     value: Side,
@@ -137,10 +139,10 @@ struct Task {
     logs: Side,
     meets: Side,
     items: u32,
-    heads: u32,
-    groups: u32,
-    rows: u32,
-    keys: u32,
+    pub(crate) heads: u32,
+    pub(crate) groups: u32,
+    pub(crate) rows: u32,
+    pub(crate) keys: u32,
     width: u32,
     dtype: i32,
     mask_dtype: i32,
@@ -195,11 +197,14 @@ impl Task {
         })
     }
 
-    /// A block for every tile of so many rows of every head.
-    fn grid(&self, tiles: Tiles, [count, heads]: [u32; 2]) -> Grid {
+    fn grid(&self, tiles: Tiles, sides: [u32; 2]) -> Grid {
+        self.grid_of(sides, tiles.rows, tiles.lanes() * tiles.lanes()).sharing(tiles.shared(self.width))
+    }
+
+    /// A block of so many threads for every tile of so many rows of every head.
+    pub(crate) fn grid_of(&self, [count, heads]: [u32; 2], rows: u32, threads: u32) -> Grid {
         let lines = u64::from(heads).saturating_mul(self.items.into());
-        let blocks = lines.saturating_mul(count.div_ceil(tiles.rows).into());
-        Grid::of(blocks, tiles.lanes() * tiles.lanes()).sharing(tiles.shared(self.width))
+        Grid::of(lines.saturating_mul(count.div_ceil(rows).into()), threads)
     }
 }
 
@@ -220,6 +225,10 @@ fn attention(
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
     task.out = side(launch, &output, output.sizes())?;
     task.logs = side(launch, &sums, sums.sizes())?;
+    if let Some(flash) = Flash::of(query) {
+        flash.attend(launch, task)?;
+        return Ok((output, sums));
+    }
     let grid = task.grid(Tiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?;
     Ok((output, sums))
@@ -249,9 +258,13 @@ fn attention_backward(
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
     (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
     task.gradients = [own(&grad_query)?, own(&grad_key)?, own(&grad_value)?];
-    let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);
     let queries = logsumexp.geometry().count().unsigned_abs();
     launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
+    if let Some(flash) = Flash::of(query) {
+        flash.gradients(launch, task)?;
+        return Ok((grad_query, grad_key, grad_value));
+    }
+    let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);
     let grid = task.grid(tiles(1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
     let grid = task.grid(tiles(2), [task.keys, task.groups]);

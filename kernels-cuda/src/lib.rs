@@ -43,6 +43,7 @@ mod emulator;
 mod error;
 mod factory;
 mod fault;
+mod flash;
 mod gemm;
 mod gpu;
 mod gradients;

@@ -7,6 +7,7 @@ use dispatch_runtime::DType;
 
 /// The headers that any kernel can include.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("attention.cuh", include_str!("../kernels/attention.cuh")),
     ("bessel.cuh", include_str!("../kernels/bessel.cuh")),
     ("block.cuh", include_str!("../kernels/block.cuh")),
     ("chance.cuh", include_str!("../kernels/chance.cuh")),
@@ -24,6 +25,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("rank.cuh", include_str!("../kernels/rank.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
     ("scan.cuh", include_str!("../kernels/scan.cuh")),
+    ("tensor_cores.cuh", include_str!("../kernels/tensor_cores.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
 ];
 

@@ -1,6 +1,7 @@
 //! What holds on any device, tried on one where there is one, and otherwise on the CPU, which emulates it.
 #![cfg(feature = "emulator")]
 
+mod attention;
 mod machine;
 mod many;
 mod offsets;
@@ -10,6 +11,7 @@ mod random;
 mod sizes;
 mod special;
 mod strict;
+mod tensor_cores;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

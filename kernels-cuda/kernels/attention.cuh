@@ -1,0 +1,36 @@
+// What kernels of attention are given.
+#pragma once
+#include "block.cuh"
+
+// The elements [item, head, row, column] of a tensor.
+struct Side {
+    u8 *at;
+    i64 steps[4];
+    __device__ __forceinline__ i64 row(u32 item, u32 head, u32 row) const {
+        return i64(item) * steps[0] + i64(head) * steps[1] + i64(row) * steps[2];
+    }
+};
+
+struct Task {
+    Side query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
+    // The logarithms of the sums that softmax divides by, and for every query the sum of its result times the result's gradient.
+    Side logs, meets;
+    u32 items, heads, groups, rows, keys, width;
+    i32 dtype, mask_dtype;
+    u32 is_causal;
+    double scale;
+};
+
+// What products are counted from: zero where all are minus infinity.
+template <class C> __device__ __forceinline__ C counted_from(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
+
+struct Most {
+    template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return b > a ? b : a; }
+};
+template <int LANES, class C, class Join> __device__ __forceinline__ C joined_in_lanes(C value, Join join) {
+#pragma unroll
+    for (int distance = LANES / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));
+    return value;
+}
+
+__device__ __forceinline__ u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
