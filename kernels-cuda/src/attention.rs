@@ -226,7 +226,7 @@ fn attention(
     task.out = side(launch, &output, output.sizes())?;
     task.logs = side(launch, &sums, sums.sizes())?;
     if let Some(flash) = Flash::of(query) {
-        flash.attend(launch, task)?;
+        flash.attend(launch, &task)?;
         return Ok((output, sums));
     }
     let grid = task.grid(Tiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
@@ -261,7 +261,7 @@ fn attention_backward(
     let queries = logsumexp.geometry().count().unsigned_abs();
     launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
     if let Some(flash) = Flash::of(query) {
-        flash.gradients(launch, task)?;
+        flash.gradients(launch, &task)?;
         return Ok((grad_query, grad_key, grad_value));
     }
     let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);

@@ -87,7 +87,7 @@ fn bagged(
         write(&mut counts, &Tensor::number(0.into()))?;
         write(&mut most, &Tensor::number(0.into()))?;
     }
-    let shares = shares.map_or(Ok(Place::NULL), |shares| launch.place(&shares))?;
+    let shares = shares.as_ref().map_or(Ok(Place::NULL), |shares| launch.place(shares))?;
     let places = [&weight, &out, &counts, &most].map(|tensor| launch.place(tensor));
     let [weight, to, counts_at, most_at] = places;
     let which = i32::try_from(mode).unwrap_or(0);
@@ -174,7 +174,7 @@ fn _embedding_bag_dense_backward(
     if weights.is_some() || mode == Bagging::Mean {
         let places = indices.geometry().count();
         let weighed = dispatch_runtime::Spec::contiguous(computed, &[places]).on(grad.device())?;
-        let weights = weights.map_or(Ok(Place::NULL), |weights| launch.place(&weights))?;
+        let weights = weights.as_ref().map_or(Ok(Place::NULL), |weights| launch.place(weights))?;
         let counts = if mode == Bagging::Mean { counts_at } else { Place::NULL };
         let (to, of) = (launch.place(&weighed)?, launch.place(&bags)?);
         let arguments = (places, to, weights, dtype as i32, of, counts, grad.sizes()[0]);

@@ -77,17 +77,17 @@ impl Flash {
         self.for_results().max(self.for_gradients())
     }
 
-    pub(crate) fn attend(&self, launch: Launch, task: Task) -> Result<(), CudaError> {
+    pub(crate) fn attend(&self, launch: Launch, task: &Task) -> Result<(), CudaError> {
         let grid = task.grid_of([task.rows, task.heads], QUERIES, THREADS);
-        launch.run(&FLASH, self.width.attend, &[self.dtype], grid.sharing(self.for_results()), (task,))
+        launch.run(&FLASH, self.width.attend, &[self.dtype], grid.sharing(self.for_results()), (*task,))
     }
 
-    pub(crate) fn gradients(&self, launch: Launch, task: Task) -> Result<(), CudaError> {
+    pub(crate) fn gradients(&self, launch: Launch, task: &Task) -> Result<(), CudaError> {
         for (template, count, heads) in
             [(self.width.to_queries, task.rows, task.heads), (self.width.to_keys, task.keys, task.groups)]
         {
             let grid = task.grid_of([count, heads], ROWS, THREADS);
-            launch.run(&FLASH, template, &[self.dtype], grid.sharing(self.for_gradients()), (task,))?;
+            launch.run(&FLASH, template, &[self.dtype], grid.sharing(self.for_gradients()), (*task,))?;
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ fn found(spec: Spec, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: 
     let wanted = crate::index::here(wanted, boundaries)?;
     let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
-    let order = order.map_or(Ok(Place::NULL), |order| launch.place(&order))?;
+    let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), row.geometry().count());
     let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
     let narrow = row.dtype() == DType::I32;

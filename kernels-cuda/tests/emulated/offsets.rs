@@ -162,7 +162,9 @@ fn products() {
 
 #[test]
 fn attention() {
-    agree("attention", FLOATING, [&[1, 2, 40, 64], &[1, 2, 40, 64], &[1, 2, 40, 64]], |[q, k, v]| {
+    // Weights are rounded to halves between two products. BF16 loads as F16 does, and is compared with doubles in attention.rs.
+    let dtypes = [DType::F32, DType::F64, DType::F16];
+    agree("attention", &dtypes, [&[1, 2, 40, 64], &[1, 2, 40, 64], &[1, 2, 40, 64]], |[q, k, v]| {
         let forward = aten::_scaled_dot_product_flash_attention_for_cpu;
         let backward = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
         let (y, sums) = forward(q, k, v, 0.0, true, None, Some(0.01))?;
