@@ -1622,6 +1622,9 @@ pub trait Methods {
     /// Whether the only element is anything but zero.
     fn is_nonzero(&self) -> Result<bool>;
 
+    /// Whether `self` is in pinned memory of `device`, or of any.
+    fn is_pinned(&self, device: Option<Device>) -> Result<bool>;
+
     /// Whether two tensors have the same sizes.
     fn is_same_size(&self, other: &Tensor) -> Result<bool>;
 
@@ -2515,6 +2518,9 @@ pub trait Methods {
 
     /// `permute_copy`, into a tensor of the caller's.
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// `self`, or a copy in pinned memory of `device`, or of the first that has any.
+    fn pin_memory(&self, device: Option<Device>) -> Result<Tensor>;
 
     /// Images that are finer by a factor, made of as many more channels.
     fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor>;
@@ -6011,6 +6017,10 @@ impl Methods for Tensor {
         crate::is_nonzero(self)
     }
 
+    fn is_pinned(&self, device: Option<Device>) -> Result<bool> {
+        crate::is_pinned(self, device)
+    }
+
     fn is_same_size(&self, other: &Tensor) -> Result<bool> {
         crate::is_same_size(self, other)
     }
@@ -7201,6 +7211,10 @@ impl Methods for Tensor {
 
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()> {
         crate::permute_copy_out(self, dims, out)
+    }
+
+    fn pin_memory(&self, device: Option<Device>) -> Result<Tensor> {
+        crate::pin_memory(self, device)
     }
 
     fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor> {
