@@ -200,6 +200,19 @@ impl Operator {
         self.run_boxed(keys, stack, Conditions::Open)
     }
 
+    /// Calls it anew, with the keys that its arguments have now, below `key`: how a layer hands on a call whose arguments it changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed).
+    pub fn call_boxed_below(&self, key: Key, stack: &mut Stack) -> Result<()> {
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(too_few_arguments(self, stack.len()));
+        };
+        let keys = guard::call_keys(self.keys_of(arguments)).below(key);
+        self.run_boxed(keys, stack, Conditions::Open)
+    }
+
     /// Calls the kernel for one key, whatever the arguments' keys.
     ///
     /// # Errors
