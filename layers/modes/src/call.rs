@@ -71,25 +71,21 @@ impl Call<'_> {
         if self.state != State::Arguments {
             return Err(ModeError::PassedOnAgain { operator: self.operator.name().to_string() }.into());
         }
-        match self.below.innermost() {
-            Some((scope, below)) => {
-                let own = (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.below, below));
-                let result = self.handle();
-                (self.scope, self.below) = own;
-                result
-            }
-            None => {
-                let _inside = self.inside.clone().set();
-                self.state = State::Away;
-                if self.changed {
-                    self.operator.call_boxed_below(keys::PreDispatch, self.stack)?;
-                } else {
-                    self.operator.redispatch_boxed(self.keys, self.stack)?;
-                }
-                self.state = State::Results;
-                Ok(())
-            }
+        if let Some((scope, below)) = self.below.innermost() {
+            let own = (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.below, below));
+            let result = self.handle();
+            (self.scope, self.below) = own;
+            return result;
         }
+        let _inside = self.inside.clone().set();
+        self.state = State::Away;
+        if self.changed {
+            self.operator.call_boxed_below(keys::PreDispatch, self.stack)?;
+        } else {
+            self.operator.redispatch_boxed(self.keys, self.stack)?;
+        }
+        self.state = State::Results;
+        Ok(())
     }
 
     /// The same, but what is called inside of it is not shown to this mode: for whoever counts the call, and not its parts as well.
@@ -114,7 +110,9 @@ impl Call<'_> {
             return Err(ModeError::WrongCount { operator: self.operator.name().to_string(), expected, found }.into());
         }
         self.stack.drop_top(self.stack.len().saturating_sub(self.base));
-        results.into_iter().for_each(|result| self.stack.push(result));
+        for result in results {
+            self.stack.push(result);
+        }
         self.state = State::Results;
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::fmt;
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, header: &[&str], rows: &[Vec<String>]) -> fmt::Result {
     let header: Vec<String> = header.iter().map(|&title| title.to_owned()).collect();
     let lines: Vec<&Vec<String>> = [&header].into_iter().chain(rows).collect();
-    let width = |column| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
+    let width = |column: usize| lines.iter().filter_map(|line| Some(line.get(column)?.chars().count())).max();
     let widths: Vec<usize> = (0..header.len()).map(|column| width(column).unwrap_or(0)).collect();
     for (i, line) in lines.iter().enumerate() {
         for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {

@@ -31,7 +31,8 @@ fn memory_counts_once_however_many_tensors_show_it() {
 fn what_is_written_in_place_makes_nothing() {
     let mut x = ones(100);
     let memory = enter(Memory::new());
-    x.exp_().unwrap().exp_().unwrap();
+    x.exp_().unwrap();
+    x.exp_().unwrap();
     assert_eq!((memory.peak(), memory.of("aten::exp_")), (400, Made::default()));
 }
 
@@ -80,7 +81,9 @@ fn several_threads_make_and_free_at_once() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     let made = memory.of("aten::exp");
     assert_eq!((made.blocks, made.freed, memory.current()), (200, 8000, 0));
     assert!((80..=4 * 80).contains(&memory.peak()), "{}", memory.peak());

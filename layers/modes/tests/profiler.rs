@@ -111,7 +111,9 @@ fn parts_are_inside_of_their_calls_and_threads_are_apart() {
     };
     let threads: Vec<_> = (0..3).map(|_| guard::spawn(work)).collect();
     work();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     let events = traced(&profiler);
     let nested = nested(&events);
     assert_eq!(nested.len(), events.len());

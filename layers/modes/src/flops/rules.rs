@@ -70,7 +70,7 @@ fn per_place(weight: &Tensor) -> Option<u64> {
 /// How many elements a convolution gives.
 fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
     let at = |list: usize, i: usize| match arguments.get(list)? {
-        Value::Ints(list) => list.get(i).or(list.first()).copied(),
+        Value::Ints(list) => list.get(i).or_else(|| list.first()).copied(),
         _ => None,
     };
     let Value::Int(groups) = arguments.get(8)? else { return None };
@@ -80,9 +80,10 @@ fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: b
     ];
     for (i, (size, kernel)) in image.sizes().get(2..)?.iter().zip(weight.sizes().get(2..)?).enumerate() {
         let (stride, padding, reach) = (at(3, i)?, 2 * at(4, i)?, at(5, i)? * (kernel - 1));
-        sizes.push(match transposed {
-            true => (size - 1) * stride - padding + reach + at(7, i)? + 1,
-            false => (size + padding - reach - 1).checked_div(stride)? + 1,
+        sizes.push(if transposed {
+            (size - 1) * stride - padding + reach + at(7, i)? + 1
+        } else {
+            (size + padding - reach - 1).checked_div(stride)? + 1
         });
     }
     Some(product(&sizes))

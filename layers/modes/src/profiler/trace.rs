@@ -66,7 +66,6 @@ fn cpp(dtype: DType) -> &'static str {
         DType::Bool => "bool",
         DType::C64 => "c10::complex<float>",
         DType::C128 => "c10::complex<double>",
-        _ => "",
     }
 }
 
