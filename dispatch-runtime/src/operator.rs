@@ -205,6 +205,28 @@ impl Operator {
     /// # Errors
     ///
     /// As [`call_boxed`](Self::call_boxed).
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    /// # use dispatch_runtime::{Spec, guard};
+    ///
+    /// #[op_def("place(Tensor self) -> str")]
+    /// fn place(this: &Tensor) -> Result<String>;
+    ///
+    /// #[op_impl(place, CPU)]
+    /// fn here(_: &Tensor) -> String { "here".to_owned() }
+    ///
+    /// #[op_fallback(PreDispatch)]
+    /// fn bring_here(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    ///     stack.drop_top(1);
+    ///     stack.push(Tensor::from_slice(&[1.0_f32]));
+    ///     op.call_boxed_below(keys::PreDispatch, stack)
+    /// }
+    ///
+    /// let far = Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
+    /// let _bring = guard::include(KeySet::from(keys::PreDispatch));
+    /// assert_eq!(place(&far).unwrap(), "here");
+    /// ```
     pub fn call_boxed_below(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));

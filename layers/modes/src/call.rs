@@ -9,6 +9,40 @@ use crate::mode::ModeError;
 use crate::scope::{Modes, Scope};
 
 /// A call of an operator that a mode has.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_modes::{Call, Mode, with};
+/// use dispatch_runtime::prelude::*;
+///
+/// /// Calls that fail are made again in double precision.
+/// struct Wide;
+///
+/// impl Mode for Wide {
+///     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
+///         let mut arguments = call.arguments().to_vec();
+///         if call.pass_on().is_ok() {
+///             assert_eq!(call.results().len(), call.operator().schema().returns.len());
+///             return Ok(());
+///         }
+///         for argument in &mut arguments {
+///             if let Value::Tensor(tensor) = argument {
+///                 *tensor = tensor.to(DType::F64)?;
+///             }
+///         }
+///         let results = call.operator().call(arguments)?;
+///         call.give(results)
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let (x, y) = (Tensor::from([[1.0_f32]]), Tensor::from([[2.0_f64]]));
+/// assert!(x.mm(&y).is_err());
+/// assert_eq!(with(Wide, || x.mm(&y))?.item::<f64>()?, 2.0);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Call<'a> {
     operator: &'a Operator,
     keys: KeySet,

@@ -35,10 +35,10 @@
 //! # What a mode sees
 //!
 //! A mode is on for a thread, from [`enter`] to the end of what that gives. It stands above autograd, autocast and all else that has a
-//! place in a call, so it sees what was called, with the arguments that were given, whichever crate the operator is from. Then it sees,
-//! as calls *inside* of that one, what the kernels below call in turn: the parts of a composite, the casts of autocast. That is what
-//! a printed trace and a profile show. A mode that counts does not want a product and its parts: it passes a call on
-//! [as a whole](Call::pass_on_whole), and nothing inside of it is shown to it.
+//! place in a call, but for layers that somebody declared above everything. So it sees what was called, with the arguments that were
+//! given, whichever crate the operator is from. Then it sees, as calls *inside* of that one, what the kernels below call in turn:
+//! the parts of a composite, the casts of autocast. That is what a printed trace and a profile show. A mode that counts does not want a
+//! product and its parts: it passes a call on [as a whole](Call::pass_on_whole), and nothing inside of it is shown to it.
 //!
 //! A backward is no operator. What it calls is seen by the modes that are on where `backward` is called, not by those of the forward.
 //!

@@ -49,6 +49,17 @@ struct Tally {
 }
 
 /// What one operator made.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_modes::{Made, Memory, enter};
+/// use dispatch_runtime::Tensor;
+///
+/// let memory = enter(Memory::new());
+/// Tensor::from([1.0_f32, 2.0]).exp().unwrap();
+/// assert_eq!(memory.of("aten::exp"), Made { blocks: 1, bytes: 8, freed: 8 });
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Made {
     /// How many blocks of memory.

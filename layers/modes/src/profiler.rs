@@ -1,21 +1,22 @@
 //! The mode that takes times.
 
+mod event;
 mod summary;
 mod trace;
 
-use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use dispatch_runtime::{Name, Result};
+use dispatch_runtime::Result;
 
+use self::event::{Event, What, thread};
+pub use self::summary::Row;
+use self::trace::Input;
 use crate::call::Call;
 use crate::mode::Mode;
-pub use summary::Row;
-use trace::Input;
 
 /// Takes the time of every call and of [spans](Self::span), on every thread that it is on for. It prints as a table, and writes a trace
 /// that Perfetto and Chrome show.
@@ -45,32 +46,6 @@ pub struct Profiler {
     start: Instant,
     count: AtomicU64,
     events: Mutex<Vec<Event>>,
-}
-
-/// Something that took time. Times are in nanoseconds.
-#[derive(Clone)]
-struct Event {
-    what: What,
-    /// Later ones of a thread have larger numbers.
-    number: u64,
-    thread: u64,
-    start: u64,
-    end: u64,
-}
-
-#[derive(Clone)]
-enum What {
-    Call(Name<'static>, Vec<Input>),
-    Span(String),
-}
-
-impl Event {
-    fn name(&self) -> String {
-        match &self.what {
-            What::Call(name, _) => name.to_string(),
-            What::Span(name) => name.clone(),
-        }
-    }
 }
 
 impl Profiler {
@@ -150,16 +125,4 @@ impl fmt::Display for Profiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         summary::write(f, &self.rows())
     }
-}
-
-/// A number for this thread.
-fn thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
-    }
-    if NUMBER.get() == 0 {
-        NUMBER.set(NEXT.fetch_add(1, Ordering::Relaxed));
-    }
-    NUMBER.get()
 }

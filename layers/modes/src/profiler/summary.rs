@@ -4,10 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use super::Event;
+use super::event::Event;
 use crate::table;
 
 /// What the calls of one operator, or the spans of one name, took.
+///
+/// ```
+/// use dispatch_modes::Profiler;
+///
+/// let profiler = Profiler::new();
+/// profiler.span("outside", || profiler.span("inside", || ()));
+/// let rows = profiler.rows();
+/// let named = |name| rows.iter().find(|row| row.name == name).unwrap();
+/// assert_eq!(named("outside").total, named("outside").own + named("inside").total);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
     /// The operator or the span.

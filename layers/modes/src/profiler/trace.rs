@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use dispatch_runtime::{DType, Dims, Tensor, Value};
 
-use super::{Event, What};
+use super::event::{Event, What};
 
 /// What is said of an argument.
 #[derive(Clone)]
