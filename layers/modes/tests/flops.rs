@@ -64,6 +64,19 @@ fn composites_take_what_their_parts_take() {
     assert_eq!(count([&[7, 2, 3], &[3, 5]], |[a, b]| a.matmul(&b).map(drop)), PAIR * 7 * 2 * 3 * 5);
 }
 
+#[op_def("doubled(Tensor self) -> Tensor", shape = pointwise)]
+fn doubled(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(doubled, CPU)]
+fn doubled_by_a_sum(this: &Tensor) -> Result<Tensor> {
+    this.add(this)
+}
+
+#[test]
+fn what_is_counted_is_not_counted_again_as_its_parts() {
+    assert_eq!(count([&[2, 3]], |[x]| doubled(&x).map(drop)), 6);
+}
+
 #[test]
 fn a_convolution_takes_a_product_for_every_place_and_number() {
     let same = |[x, w, b]: [Tensor; 3]| aten::conv2d(&x, &w, Some(&b), &[1], &[1], &[1], 1).map(drop);
