@@ -210,11 +210,11 @@ impl Operator {
     /// use dispatch_runtime::prelude::*;
     /// # use dispatch_runtime::{Spec, guard};
     ///
-    /// #[op_def("place(Tensor self) -> str")]
-    /// fn place(this: &Tensor) -> Result<String>;
+    /// #[op_def("place(Tensor self) -> Device")]
+    /// fn place(this: &Tensor) -> Result<Device>;
     ///
     /// #[op_impl(place, CPU)]
-    /// fn here(_: &Tensor) -> String { "here".to_owned() }
+    /// fn here(this: &Tensor) -> Device { this.device() }
     ///
     /// #[op_fallback(PreDispatch)]
     /// fn bring_here(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
@@ -225,7 +225,7 @@ impl Operator {
     ///
     /// let far = Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
     /// let _bring = guard::include(KeySet::from(keys::PreDispatch));
-    /// assert_eq!(place(&far).unwrap(), "here");
+    /// assert_eq!(place(&far).unwrap(), Device::CPU);
     /// ```
     pub fn call_boxed_below(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {

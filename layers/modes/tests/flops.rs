@@ -47,14 +47,14 @@ fn what_moves_elements_takes_nothing() {
 #[test]
 fn a_product_with_a_sum_is_a_product_and_a_sum() {
     let one = || Scalar::Int(1);
-    let addmm = |[c, a, b]: [Tensor; 3]| aten::addmm(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count([&[5], &[2, 3], &[3, 5]], addmm), PAIR * 2 * 3 * 5 + 2 * 5);
-    let baddbmm = |[c, a, b]: [Tensor; 3]| aten::baddbmm(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count([&[5], &[7, 2, 3], &[7, 3, 5]], baddbmm), 7 * (PAIR * 2 * 3 * 5 + 2 * 5));
-    let addbmm = |[c, a, b]: [Tensor; 3]| aten::addbmm(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count([&[5], &[7, 2, 3], &[7, 3, 5]], addbmm), PAIR * 7 * 2 * 3 * 5 + 2 * 5);
-    let addmv = |[c, a, b]: [Tensor; 3]| aten::addmv(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count([&[2], &[2, 3], &[3]], addmv), PAIR * 2 * 3 + 2);
+    let matrix = |[c, a, b]: [Tensor; 3]| aten::addmm(&c, &a, &b, one(), one()).map(drop);
+    assert_eq!(count([&[5], &[2, 3], &[3, 5]], matrix), PAIR * 2 * 3 * 5 + 2 * 5);
+    let batch = |[c, a, b]: [Tensor; 3]| aten::baddbmm(&c, &a, &b, one(), one()).map(drop);
+    assert_eq!(count([&[5], &[7, 2, 3], &[7, 3, 5]], batch), 7 * (PAIR * 2 * 3 * 5 + 2 * 5));
+    let summed = |[c, a, b]: [Tensor; 3]| aten::addbmm(&c, &a, &b, one(), one()).map(drop);
+    assert_eq!(count([&[5], &[7, 2, 3], &[7, 3, 5]], summed), PAIR * 7 * 2 * 3 * 5 + 2 * 5);
+    let vector = |[c, a, b]: [Tensor; 3]| aten::addmv(&c, &a, &b, one(), one()).map(drop);
+    assert_eq!(count([&[2], &[2, 3], &[3]], vector), PAIR * 2 * 3 + 2);
 }
 
 #[test]
