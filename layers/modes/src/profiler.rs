@@ -22,7 +22,7 @@ use crate::mode::Mode;
 /// that Perfetto and Chrome show.
 ///
 /// A call's time is what it took below this mode, and to note its arguments. What boxing it and the modes above take is between calls,
-/// some 0.2 us: it is no part of any, but of the call or span that they are inside of.
+/// a fraction of a microsecond: it is no part of any, but of the call or span that they are inside of.
 ///
 /// ```
 /// # use kernels_cpu as _;
