@@ -28,6 +28,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `cuda` | their kernels for NVIDIA's devices, `opdispatch::cuda`; builds anywhere | |
 //! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
+//! | `modes` | whoever sees every call, `opdispatch::modes`: print, count, profile | default |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
@@ -56,6 +57,8 @@ pub use aten::{self, Options, default_device};
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
 pub use dispatch_autograd as autograd;
+#[cfg(feature = "modes")]
+pub use dispatch_modes as modes;
 pub use dispatch_runtime::*;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};

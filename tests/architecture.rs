@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "dispatch-schema",
     "dispatch-macros",
     "dispatch-runtime",
@@ -12,6 +12,7 @@ const CRATES: [&str; 10] = [
     "kernels-cuda",
     "layers/autograd",
     "layers/autocast",
+    "layers/modes",
     "layers/transform",
     "conformance",
 ];

@@ -95,6 +95,24 @@ impl Operator {
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
         let carried = self.each_carried(arguments);
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
+        self.explain_redispatch(keys, arguments)
+    }
+
+    /// The same for a call that a layer hands on with these keys.
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    ///
+    /// #[op_def("halve(Tensor self) -> Tensor")]
+    /// pub fn halve(this: &Tensor) -> Result<Tensor> { Ok(this.clone()) }
+    ///
+    /// let x = Tensor::from_slice(&[1.0_f32]);
+    /// let account = halve::operator().explain_redispatch(KeySet::from(keys::CPU), &[(&x).into()]);
+    /// assert_eq!(account.winner.unwrap().key, keys::CompositeImplicitAutograd);
+    /// ```
+    #[must_use]
+    pub fn explain_redispatch(&self, keys: KeySet, arguments: &[Value]) -> Explanation {
+        let carried = self.each_carried(arguments);
         let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
         explain(&registry::lock(), self, keys, &carried, has_any)
     }

@@ -26,7 +26,7 @@ pub use self::grad_mode::{enable_grad, inference_mode, is_grad_enabled, is_infer
 pub use self::layers::{
     below_ad_inplace_or_view, below_autograd, exclude, excluded, force, include, included, skip_functionalize,
 };
-pub use self::thread_state::{ThreadState, spawn};
+pub use self::thread_state::{ThreadState, Unpack, spawn, take_along};
 
 /// Undoes a change of the thread's sets when it is dropped.
 ///

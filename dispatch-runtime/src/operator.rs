@@ -200,6 +200,41 @@ impl Operator {
         self.run_boxed(keys, stack, Conditions::Open)
     }
 
+    /// Calls it anew, with the keys that its arguments have now, below `key`: how a layer hands on a call whose arguments it changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed).
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    /// # use dispatch_runtime::{Spec, guard};
+    ///
+    /// #[op_def("place(Tensor self) -> Device")]
+    /// fn place(this: &Tensor) -> Result<Device>;
+    ///
+    /// #[op_impl(place, CPU)]
+    /// fn here(this: &Tensor) -> Device { this.device() }
+    ///
+    /// #[op_fallback(PreDispatch)]
+    /// fn bring_here(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    ///     stack.drop_top(1);
+    ///     stack.push(Tensor::from_slice(&[1.0_f32]));
+    ///     op.call_boxed_below(keys::PreDispatch, stack)
+    /// }
+    ///
+    /// let far = Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
+    /// let _bring = guard::include(KeySet::from(keys::PreDispatch));
+    /// assert_eq!(place(&far).unwrap(), Device::CPU);
+    /// ```
+    pub fn call_boxed_below(&self, key: Key, stack: &mut Stack) -> Result<()> {
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(too_few_arguments(self, stack.len()));
+        };
+        let keys = guard::call_keys(self.keys_of(arguments)).below(key);
+        self.run_boxed(keys, stack, Conditions::Open)
+    }
+
     /// Calls the kernel for one key, whatever the arguments' keys.
     ///
     /// # Errors

@@ -1,5 +1,8 @@
 //! A thread's guards on another thread.
 
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
+
 use super::{Guard, LOCAL, Local, Undo};
 
 /// The sets of one thread, to be taken to another.
@@ -56,6 +59,31 @@ impl ThreadState {
     }
 }
 
+/// Puts what a layer keeps about one thread in place on another, for as long as what it gives lives.
+pub type Unpack = Box<dyn FnOnce() -> Box<dyn Any> + Send>;
+
+/// What packs it, by layer.
+static PACKERS: Mutex<Vec<fn() -> Unpack>> = Mutex::new(Vec::new());
+
+/// From now on, threads that [`spawn`] starts take along what a layer keeps about the thread that starts them.
+///
+/// ```
+/// use std::cell::Cell;
+/// use dispatch_runtime::guard;
+///
+/// thread_local!(static COLOUR: Cell<u8> = const { Cell::new(0) });
+///
+/// guard::take_along(|| {
+///     let colour = COLOUR.get();
+///     Box::new(move || Box::new(COLOUR.set(colour)))
+/// });
+/// COLOUR.set(7);
+/// assert_eq!(guard::spawn(|| COLOUR.get()).join().unwrap(), 7);
+/// ```
+pub fn take_along(pack: fn() -> Unpack) {
+    PACKERS.lock().unwrap_or_else(PoisonError::into_inner).push(pack);
+}
+
 /// Starts a thread that inherits this thread's guards, which a plain `std::thread::spawn` does not.
 ///
 /// ```
@@ -65,7 +93,12 @@ impl ThreadState {
 /// ```
 pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::thread::JoinHandle<R> {
     let state = ThreadState::capture();
-    std::thread::spawn(move || state.run(f))
+    let packers = PACKERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let packed: Vec<Unpack> = packers.into_iter().map(|pack| pack()).collect();
+    std::thread::spawn(move || {
+        let _unpacked: Vec<_> = packed.into_iter().map(|unpack| unpack()).collect();
+        state.run(f)
+    })
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod overlap;
 mod shared;
 mod storage;
 mod strided;
+mod watched;
 
 use std::any::Any;
 use std::fmt;

@@ -6,10 +6,11 @@
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use super::memory::OutOfMemory;
 use super::shared::Shared;
+use super::watched;
 use crate::backend;
 use crate::device::Device;
 
@@ -81,6 +82,8 @@ struct Body {
     version: AtomicU64,
     /// How many guards read, or [`WRITING`].
     users: AtomicI32,
+    /// Whether somebody wants to know when it is freed.
+    watched: AtomicBool,
     memory: Memory,
 }
 
@@ -98,7 +101,17 @@ const WRITING: i32 = -1;
 impl Body {
     #[inline]
     const fn over(memory: Memory) -> Self {
-        Self { version: AtomicU64::new(0), users: AtomicI32::new(0), memory }
+        let (version, users, watched) = (AtomicU64::new(0), AtomicI32::new(0), AtomicBool::new(false));
+        Self { version, users, watched, memory }
+    }
+}
+
+impl Drop for Body {
+    #[inline]
+    fn drop(&mut self) {
+        if *self.watched.get_mut() {
+            watched::freed(std::ptr::from_ref(self).addr());
+        }
     }
 }
 
@@ -215,6 +228,32 @@ impl Storage {
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Shared::same(&self.0, &other.0)
+    }
+
+    /// A number that no other memory has while this one lives; all of its handles have it.
+    #[must_use]
+    pub fn identity(&self) -> usize {
+        std::ptr::from_ref::<Body>(&self.0).addr()
+    }
+
+    /// Runs `then` when the last handle to this memory is dropped, on whichever thread that is: it must neither panic nor wait.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    /// use std::sync::mpsc;
+    ///
+    /// let (tell, told) = mpsc::channel();
+    /// let tensor = Tensor::from_slice(&[1.0_f32]);
+    /// tensor.storage().when_freed(move || tell.send("freed").unwrap());
+    /// let view = tensor.restride(tensor.geometry().clone()).unwrap();
+    /// drop(tensor);
+    /// assert!(told.try_recv().is_err());
+    /// drop(view);
+    /// assert_eq!(told.try_recv(), Ok("freed"));
+    /// ```
+    pub fn when_freed(&self, then: impl FnOnce() + Send + 'static) {
+        watched::add(self.identity(), Box::new(then));
+        self.0.watched.store(true, Ordering::Relaxed);
     }
 
     /// Counts a write that no guard sees, such as one by a device.

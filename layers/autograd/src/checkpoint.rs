@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dispatch_runtime::guard::{self, ThreadState};
-use dispatch_runtime::{Generator, Result, Tensor};
+use dispatch_runtime::{Generator, KeySet, Result, Tensor, keys};
 use dispatch_transform::calling_state;
 
 use crate::differentiation::Differentiation;
@@ -154,7 +154,9 @@ impl Again {
             now
         });
         let outputs = {
+            let modes = guard::included() & KeySet::from(keys::PreDispatch);
             let _as_before = self.state.enter();
+            let _seen_by_modes_of_now = guard::include(modes);
             (self.f)(inputs)
         };
         if let (Some((generator, ..)), Some((seed, position))) = (&self.random, now) {

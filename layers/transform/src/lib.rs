@@ -4,7 +4,7 @@
 //! order, and each call of an operator goes through all of them, from the innermost out:
 //!
 //! ```text
-//! front    the highest layer there is: the innermost level prepares the arguments, and only its own layers are switched on
+//! front    the highest layer but modes: the innermost level prepares the arguments, and only its own layers are switched on
 //!   ...    those layers, such as Autograd: what they see are tensors of this level
 //! back     below them: the level is set aside, the arguments are taken down from it, and the call starts anew - at the front, for the
 //!          next level, or, where none is left, as a plain call. What comes out is brought up to the level again

@@ -80,5 +80,5 @@ fn over(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
         }?;
     }
     let _looked = dispatch_runtime::guard::exclude(KeySet::from(keys::FuncTorchGradWrapper));
-    operator.call_boxed(stack)
+    operator.call_boxed_below(keys::FuncTorchGradWrapper, stack)
 }

@@ -64,7 +64,8 @@ fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     }
     let _calling = Calling::from(Some(ThreadState::capture()));
     let _only = guard::exclude(of_transforms() - entry.transform.layers());
-    operator.call_boxed(stack)
+    // What is above the front has seen this call.
+    operator.call_boxed_below(keys::FuncTorchDynamicLayerFrontMode, stack)
 }
 
 #[op_fallback(FuncTorchDynamicLayerBackMode)]

@@ -1,0 +1,67 @@
+//! Trains a small network for a few steps, and shows what the modes saw: operations, memory, and time.
+//!
+//! `cargo run --release --example modes [trace.json]`
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::Arc;
+
+use opdispatch::modes::{self, Flops, Memory, Print, Profiler};
+use opdispatch::prelude::*;
+
+const STEPS: i64 = 10;
+
+fn main() -> Result<()> {
+    let path = std::env::args().nth(1).unwrap_or_else(|| "target/trace.json".to_owned());
+    opdispatch::manual_seed(0);
+    let [first, second] = [[256, 64], [10, 256]].map(parameter);
+    let weights = [first?, second?];
+
+    println!("one forward, as it is called:\n");
+    modes::with(Print::new(), || loss(&weights))?;
+
+    let (flops, memory, profiler) = (Arc::new(Flops::new()), Arc::new(Memory::new()), Arc::new(Profiler::new()));
+    {
+        let _flops = modes::enter(flops.clone());
+        let _memory = modes::enter(memory.clone());
+        // The innermost: it takes no time of the others.
+        let _profiler = modes::enter(profiler.clone());
+        for _ in 0..STEPS {
+            profiler.span("step", || step(&weights, &profiler))?;
+        }
+    }
+    println!("\noperations of {STEPS} steps:\n\n{flops}\n\nmemory:\n\n{memory}\n\ntime:\n\n{profiler}");
+
+    let failed = |error| format!("cannot write {path}: {error}");
+    let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
+    profiler.write_trace(&mut file).map_err(failed)?;
+    println!("\n{path} is a trace for https://ui.perfetto.dev");
+    Ok(())
+}
+
+/// One step down the slope.
+fn step(weights: &[Tensor; 2], profiler: &Profiler) -> Result<()> {
+    let loss = profiler.span("forward", || loss(weights))?;
+    profiler.span("backward", || loss.backward())?;
+    let _no_grad = opdispatch::guard::no_grad();
+    for weight in weights {
+        let mut weight = weight.clone();
+        if let Some(gradient) = weight.grad() {
+            weight.sub_(&(gradient * 0.1)?)?;
+        }
+        weight.zero_grad();
+    }
+    Ok(())
+}
+
+/// How far the network is from what it should give.
+fn loss([first, second]: &[Tensor; 2]) -> Result<Tensor> {
+    let pictures = Tensor::randn(&[128, 64], DType::F32)?;
+    let labels = Tensor::zeros(&[128], DType::I64)?;
+    let scores = aten::linear(&aten::linear(&pictures, first, None)?.relu()?, second, None)?;
+    aten::cross_entropy_loss!(&scores, &labels)
+}
+
+fn parameter(sizes: [i64; 2]) -> Result<Tensor> {
+    (Tensor::randn(&sizes, DType::F32)? * 0.1)?.detach()?.requires_grad_(true)
+}

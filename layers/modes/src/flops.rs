@@ -1,0 +1,98 @@
+//! The mode that counts floating-point operations.
+
+mod rules;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dispatch_runtime::{Name, Result};
+
+use crate::call::Call;
+use crate::mode::Mode;
+use crate::table;
+
+/// Counts the operations that calls take, by operator. It prints as a table.
+///
+/// An operator's shape word says how many they are: a pointwise one takes one for every element of its result, a reduction one for every
+/// element that goes in, and a product two - one to multiply and one to add - for every combination of its letters. The operators of
+/// `aten` that have no word and compute much - `addmm` and its kin, convolution, attention, and the ways back through them - have rules.
+/// All others count as what they call: a composite as its parts, and a kernel that calls nothing as nothing. What only moves elements
+/// counts nothing. A backward is counted where it runs.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_modes::{Flops, enter};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// # fn main() -> Result<()> {
+/// let flops = enter(Flops::new());
+/// let (x, w) = (Tensor::zeros(&[10, 20], ())?, Tensor::zeros(&[30, 20], ())?);
+/// aten::linear(&x, &w, None)?.relu()?;
+/// assert_eq!((flops.of("aten::mm"), flops.total()), (2 * 10 * 20 * 30, 12_000 + 300));
+/// println!("{}", *flops);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Flops {
+    counts: Mutex<BTreeMap<Name<'static>, Count>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    calls: u64,
+    flops: u64,
+}
+
+impl Flops {
+    /// Nothing was counted yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Of all calls.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts().values().map(|count| count.flops).sum()
+    }
+
+    /// Of the calls of one operator, such as `aten::mm`.
+    #[must_use]
+    pub fn of(&self, operator: &str) -> u64 {
+        Name::parse(operator).and_then(|name| self.counts().get(&name).copied()).map_or(0, |count| count.flops)
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<Name<'static>, Count>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Mode for Flops {
+    fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
+        let Some(flops) = rules::flops(call.operator(), call.arguments()) else { return call.pass_on() };
+        call.pass_on_whole()?;
+        let mut counts = self.counts();
+        let count = counts.entry(call.operator().name()).or_default();
+        count.calls += 1;
+        count.flops = count.flops.saturating_add(flops);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Flops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        let mut counts: Vec<_> = self.counts().iter().map(|(name, count)| (*name, *count)).collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.flops));
+        let row = |name: String, Count { calls, flops }: Count| {
+            vec![name, calls.to_string(), table::scaled(flops, "FLOP"), table::percent(flops, total)]
+        };
+        let calls = counts.iter().map(|(_, count)| count.calls).sum();
+        let rows = counts.iter().map(|(name, count)| row(name.to_string(), *count));
+        let rows: Vec<_> = rows.chain([row("total".to_owned(), Count { calls, flops: total })]).collect();
+        table::write(f, &["operator", "calls", "FLOP", "share"], &rows)
+    }
+}

@@ -1,0 +1,131 @@
+//! How many operations a call takes.
+
+use dispatch_runtime::{Operator, Shape, Tensor, Value};
+
+/// Their words say that they are pointwise, and they move elements.
+const MOVES: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
+
+/// None where its parts are to be counted. A form that writes takes as many as its functional operator.
+pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
+    let functional = operator.functional().unwrap_or(operator);
+    let (name, word) = (functional.name(), functional.shape());
+    let rule = if name.namespace == "aten" { of_aten(name.base, arguments) } else { None };
+    rule.or_else(|| match word? {
+        Shape::Pointwise { .. } if name.namespace == "aten" && MOVES.contains(&name.base) => Some(0),
+        Shape::Pointwise { .. } => Some(product(word?.infer(functional, arguments).ok()?.geometry.sizes())),
+        Shape::Reduce { .. } => elements(arguments, 0),
+        Shape::Product { letters } => letters_of(letters, arguments, 0),
+        _ => None,
+    })
+}
+
+/// What operators without a word take, by their arguments as the schemas order them.
+fn of_aten(base: &str, arguments: &[Value]) -> Option<u64> {
+    let added = |letters: &str| Some(letters_of(letters, arguments, 1)? + result_of(letters, arguments, 1)?);
+    match base {
+        "addmm" => added("mk,kn->mn"),
+        "baddbmm" => added("bmk,bkn->bmn"),
+        "addbmm" => added("bmk,bkn->mn"),
+        "addmv" => added("mk,k->m"),
+        "addr" => added("m,n->mn"),
+        "convolution" => {
+            let (image, weight, transposed) = (tensor(arguments, 0)?, tensor(arguments, 1)?, flag(arguments, 6)?);
+            let result = convolved(image, weight, arguments, transposed)?;
+            let places = if transposed { product(image.sizes()) } else { result };
+            Some(2 * places * per_place(weight)? + tensor(arguments, 2).map_or(0, |_| result))
+        }
+        // The gradients of image and weight that are wanted take what the forward took, each.
+        "convolution_backward" => {
+            let [out, image, weight] = [0, 1, 2].map(|i| tensor(arguments, i));
+            let Value::Bools(wanted) = arguments.get(10)? else { return None };
+            let &[of_image, of_weight, of_bias] = &wanted[..] else { return None };
+            let result = product(out?.sizes());
+            let places = if flag(arguments, 7)? { product(image?.sizes()) } else { result };
+            let sums = u64::from(of_image) + u64::from(of_weight);
+            Some(sums * 2 * places * per_place(weight?)? + u64::from(of_bias) * result)
+        }
+        "_scaled_dot_product_flash_attention_for_cpu" => attention(arguments, 0, [1, 1]),
+        // The scores are computed again; two products each with the width of the keys and of the values go back.
+        "_scaled_dot_product_flash_attention_for_cpu_backward" => attention(arguments, 1, [3, 2]),
+        _ => None,
+    }
+}
+
+/// Products of every query with every key: so many of the width of a key, and of a value.
+fn attention(arguments: &[Value], first: usize, [by_keys, by_values]: [u64; 2]) -> Option<u64> {
+    let [query, key, value] = [0, 1, 2].map(|i| tensor(arguments, first + i));
+    let (&[batch, heads, queries, width], &[.., keys, _], &[.., across]) =
+        (query?.sizes(), key?.sizes(), value?.sizes())
+    else {
+        return None;
+    };
+    Some(2 * product(&[batch, heads, queries, keys]) * (by_keys * product(&[width]) + by_values * product(&[across])))
+}
+
+/// How many numbers each place is multiplied by: a weight's elements for one of its first dimension.
+fn per_place(weight: &Tensor) -> Option<u64> {
+    product(weight.sizes()).checked_div(product(weight.sizes().get(..1)?))
+}
+
+/// How many elements a convolution gives.
+fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
+    let at = |list: usize, i: usize| match arguments.get(list)? {
+        Value::Ints(list) => list.get(i).or_else(|| list.first()).copied(),
+        _ => None,
+    };
+    let Value::Int(groups) = arguments.get(8)? else { return None };
+    let mut sizes = vec![
+        *image.sizes().first()?,
+        if transposed { weight.sizes().get(1)? * groups } else { *weight.sizes().first()? },
+    ];
+    for (i, (size, kernel)) in image.sizes().get(2..)?.iter().zip(weight.sizes().get(2..)?).enumerate() {
+        let (stride, padding, reach) = (at(3, i)?, 2 * at(4, i)?, at(5, i)? * (kernel - 1));
+        sizes.push(if transposed {
+            (size - 1) * stride - padding + reach + at(7, i)? + 1
+        } else {
+            (size + padding - reach - 1).checked_div(stride)? + 1
+        });
+    }
+    Some(product(&sizes))
+}
+
+/// Two for every combination of letters, the first word being that of the argument at `first`.
+fn letters_of(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
+    Some(2 * product(&sizes_of(letters, arguments, first)?.iter().map(|&(_, size)| size).collect::<Vec<_>>()))
+}
+
+fn result_of(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
+    let sizes = sizes_of(letters, arguments, first)?;
+    let result = letters.split("->").nth(1)?;
+    let kept = sizes.iter().filter(|(letter, _)| result.contains(*letter)).map(|&(_, size)| size);
+    Some(product(&kept.collect::<Vec<_>>()))
+}
+
+/// Every letter once, with its size.
+fn sizes_of(letters: &str, arguments: &[Value], first: usize) -> Option<Vec<(char, i64)>> {
+    let mut known: Vec<(char, i64)> = Vec::new();
+    for (i, word) in letters.split("->").next()?.split(',').enumerate() {
+        for (letter, &size) in word.chars().zip(tensor(arguments, first + i)?.sizes()) {
+            if known.iter().all(|&(other, _)| other != letter) {
+                known.push((letter, size));
+            }
+        }
+    }
+    Some(known)
+}
+
+fn tensor(arguments: &[Value], at: usize) -> Option<&Tensor> {
+    arguments.get(at)?.as_tensor()
+}
+
+fn flag(arguments: &[Value], at: usize) -> Option<bool> {
+    if let Value::Bool(flag) = arguments.get(at)? { Some(*flag) } else { None }
+}
+
+fn elements(arguments: &[Value], at: usize) -> Option<u64> {
+    Some(product(tensor(arguments, at)?.sizes()))
+}
+
+fn product(sizes: &[i64]) -> u64 {
+    sizes.iter().fold(1, |product: u64, size| product.saturating_mul(size.unsigned_abs()))
+}

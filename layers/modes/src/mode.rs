@@ -1,0 +1,121 @@
+//! What a mode is.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dispatch_runtime::{Error, Result};
+
+use crate::call::Call;
+
+/// Sees calls of operators, and decides what becomes of them.
+///
+/// It may be on for several threads, and for calls inside of a call that it has passed on: it holds no lock while it passes one on.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use aten::prelude::*;
+/// use dispatch_modes::{Call, Mode, enter};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// #[derive(Default)]
+/// struct Count(AtomicUsize);
+///
+/// impl Mode for Count {
+///     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///         call.pass_on()
+///     }
+/// }
+///
+/// let count = enter(Count::default());
+/// Tensor::from([1.0, 2.0]).exp().unwrap();
+/// assert_eq!(count.0.load(Ordering::Relaxed), 1);
+/// ```
+pub trait Mode: Send + Sync {
+    /// Has a call. What it does not handle it passes on, with [`Call::pass_on`]; else it gives the results, with [`Call::give`].
+    ///
+    /// # Errors
+    ///
+    /// Whatever it wants the call to fail with. A call that was neither passed on nor given results fails.
+    fn on_op(&self, call: &mut Call<'_>) -> Result<()>;
+}
+
+impl<M: Mode + ?Sized> Mode for Arc<M> {
+    fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
+        (**self).on_op(call)
+    }
+}
+
+/// What a mode did wrong with a call.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_modes::{Call, Mode, with};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// struct Forgetful;
+///
+/// impl Mode for Forgetful {
+///     fn on_op(&self, _: &mut Call<'_>) -> Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// let error = with(Forgetful, || Tensor::from(1.0).exp()).unwrap_err();
+/// assert!(error.to_string().contains("call `pass_on`"), "{error}");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ModeError {
+    /// It neither passed the call on nor gave results.
+    NoResults {
+        /// The operator.
+        operator: String,
+    },
+    /// It passed on a call that it had passed on, or given results, before.
+    PassedOnAgain {
+        /// The operator.
+        operator: String,
+    },
+    /// It gave more or fewer results than the operator has.
+    WrongCount {
+        /// The operator.
+        operator: String,
+        /// How many the operator has.
+        expected: usize,
+        /// How many it gave.
+        found: usize,
+    },
+}
+
+impl fmt::Display for ModeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoResults { operator } => {
+                write!(
+                    f,
+                    "a mode had the call of `{operator}` and left it without results; call `pass_on`, or `give` some"
+                )
+            }
+            Self::PassedOnAgain { operator } => write!(
+                f,
+                "a mode passed the call of `{operator}` on when its arguments were gone: it had passed it on, or given results, before; \
+                 to call the operator twice, clone the arguments and call it with `operator().call(..)`"
+            ),
+            Self::WrongCount { operator, expected, found } => {
+                write!(f, "a mode gave {found} results of `{operator}`, which has {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ModeError {}
+
+impl From<ModeError> for Error {
+    #[cold]
+    fn from(error: ModeError) -> Self {
+        Self::kernel(error)
+    }
+}

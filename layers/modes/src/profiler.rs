@@ -1,0 +1,129 @@
+//! The mode that takes times.
+
+mod event;
+mod summary;
+mod trace;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use dispatch_runtime::Result;
+
+use self::event::{Event, What, thread};
+pub use self::summary::Row;
+use self::trace::Input;
+use crate::call::Call;
+use crate::mode::Mode;
+
+/// Takes the time of every call and of [spans](Self::span), on every thread that it is on for. It prints as a table, and writes a trace
+/// that Perfetto and Chrome show.
+///
+/// A call's time is what it took below this mode, and to note its arguments. What boxing it and the modes above take is between calls,
+/// a fraction of a microsecond: it is no part of any, but of the call or span that they are inside of.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_modes::{Profiler, enter};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// # fn main() -> Result<()> {
+/// let profiler = enter(Profiler::new());
+/// let x = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
+/// profiler.span("twice", || x.mm(&x)?.mm(&x))?;
+/// let rows = profiler.rows();
+/// assert_eq!((rows.len(), rows.iter().map(|row| row.calls).sum::<u64>()), (2, 3));
+/// let mut trace = Vec::new();
+/// profiler.write_trace(&mut trace).unwrap();
+/// println!("{}", *profiler);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Profiler {
+    start: Instant,
+    count: AtomicU64,
+    events: Mutex<Vec<Event>>,
+}
+
+impl Profiler {
+    /// Time begins now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { start: Instant::now(), count: AtomicU64::new(0), events: Mutex::default() }
+    }
+
+    /// Takes the time of something that is no operator: a part of a program under a name of its own.
+    pub fn span<R>(&self, name: impl Into<String>, f: impl FnOnce() -> R) -> R {
+        let _open = self.open(self.now(), What::Span(name.into()));
+        f()
+    }
+
+    /// The trace as JSON, with the field names of PyTorch's profiler.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn write_trace(&self, to: &mut impl Write) -> io::Result<()> {
+        trace::write(to, &self.events())
+    }
+
+    /// What the table says, the longest first by what they took themselves.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        summary::rows(&self.events())
+    }
+
+    /// All that is over, each thread's in order, what is outside before what is inside.
+    fn events(&self) -> Vec<Event> {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        events.sort_by_key(|event| (event.thread, event.number));
+        events
+    }
+
+    fn open(&self, start: u64, what: What) -> Open<'_> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        Open { profiler: self, event: Some(Event { what, number, thread: thread(), start, end: 0 }) }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+/// An event that ends when this is dropped, during a panic too.
+struct Open<'a> {
+    profiler: &'a Profiler,
+    event: Option<Event>,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let end = self.profiler.now();
+        let event = self.event.take().map(|event| Event { end, ..event });
+        self.profiler.events.lock().unwrap_or_else(PoisonError::into_inner).extend(event);
+    }
+}
+
+impl Mode for Profiler {
+    fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
+        let start = self.now();
+        let inputs = call.arguments().iter().map(Input::of).collect();
+        let _open = self.open(start, What::Call(call.operator().name(), inputs));
+        call.pass_on()
+    }
+}
+
+impl Default for Profiler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Display for Profiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        summary::write(f, &self.rows())
+    }
+}

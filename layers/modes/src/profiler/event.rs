@@ -1,0 +1,46 @@
+//! What a profiler remembers.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dispatch_runtime::Name;
+
+use super::trace::Input;
+
+/// Something that took time. Times are in nanoseconds.
+#[derive(Clone)]
+pub(super) struct Event {
+    pub(super) what: What,
+    /// Later ones of a thread have larger numbers.
+    pub(super) number: u64,
+    pub(super) thread: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+#[derive(Clone)]
+pub(super) enum What {
+    Call(Name<'static>, Vec<Input>),
+    Span(String),
+}
+
+impl Event {
+    pub(super) fn name(&self) -> String {
+        match &self.what {
+            What::Call(name, _) => name.to_string(),
+            What::Span(name) => name.clone(),
+        }
+    }
+}
+
+/// A number for this thread.
+pub(super) fn thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    }
+    if NUMBER.get() == 0 {
+        NUMBER.set(NEXT.fetch_add(1, Ordering::Relaxed));
+    }
+    NUMBER.get()
+}

@@ -1,0 +1,83 @@
+//! A profile by name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use super::event::Event;
+use crate::table;
+
+/// What the calls of one operator, or the spans of one name, took.
+///
+/// ```
+/// use dispatch_modes::Profiler;
+///
+/// let profiler = Profiler::new();
+/// profiler.span("outside", || profiler.span("inside", || ()));
+/// let rows = profiler.rows();
+/// let named = |name| rows.iter().find(|row| row.name == name).unwrap();
+/// assert_eq!(named("outside").total, named("outside").own + named("inside").total);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// The operator or the span.
+    pub name: String,
+    /// How often.
+    pub calls: u64,
+    /// How long it took, with what was called inside. A call inside of one of the same name counts no second time.
+    pub total: Duration,
+    /// How long it took without that.
+    pub own: Duration,
+}
+
+/// Events come thread by thread, what is outside before what is inside.
+pub(super) fn rows(events: &[Event]) -> Vec<Row> {
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    // What is open, by its place, with what was called inside of it so far.
+    let mut open: Vec<(&Event, u64)> = Vec::new();
+    let mut close = |(event, inside): (&Event, u64), outside: &mut [(&Event, u64)]| {
+        let (name, took) = (event.name(), event.end - event.start);
+        if let Some((_, inside)) = outside.last_mut() {
+            *inside += took;
+        }
+        let counted = outside.iter().any(|(outer, _)| outer.name() == name);
+        let row =
+            rows.entry(name.clone()).or_insert(Row { name, calls: 0, total: Duration::ZERO, own: Duration::ZERO });
+        row.calls += 1;
+        row.total += Duration::from_nanos(if counted { 0 } else { took });
+        row.own += Duration::from_nanos(took.saturating_sub(inside));
+    };
+    for event in events {
+        while let Some(last) = open.pop_if(|(outer, _)| outer.thread != event.thread || outer.end <= event.start) {
+            close(last, &mut open);
+        }
+        open.push((event, 0));
+    }
+    while let Some(last) = open.pop() {
+        close(last, &mut open);
+    }
+    let mut rows: Vec<Row> = rows.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.own));
+    rows
+}
+
+pub(super) fn write(f: &mut fmt::Formatter<'_>, rows: &[Row]) -> fmt::Result {
+    let own = rows.iter().map(|row| row.own).sum::<Duration>();
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let line = |row: &Row| {
+        let mean = row.total / u32::try_from(row.calls).unwrap_or(u32::MAX).max(1);
+        let share = table::percent(nanoseconds(row.own), nanoseconds(own));
+        vec![row.name.clone(), row.calls.to_string(), time(row.own), share, time(row.total), time(mean)]
+    };
+    let lines: Vec<_> = rows.iter().map(line).collect();
+    table::write(f, &["name", "calls", "self", "self %", "total", "mean"], &lines)?;
+    write!(f, "\n{} in all", time(own))
+}
+
+fn time(time: Duration) -> String {
+    match time.as_nanos() {
+        0..1_000_000 => format!("{:.3} us", 1e6 * time.as_secs_f64()),
+        1_000_000..1_000_000_000 => format!("{:.3} ms", 1e3 * time.as_secs_f64()),
+        _ => format!("{:.3} s", time.as_secs_f64()),
+    }
+}

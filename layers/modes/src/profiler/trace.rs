@@ -1,0 +1,116 @@
+//! A profile as Chrome's trace events, which Perfetto shows too. The field names are those of PyTorch's profiler.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use dispatch_runtime::{DType, Dims, Tensor, Value};
+
+use super::event::{Event, What};
+
+/// What is said of an argument.
+#[derive(Clone)]
+pub(super) enum Input {
+    Tensor(DType, Dims),
+    Tensors(Vec<Dims>),
+    /// Any other, by what PyTorch calls it.
+    Other(&'static str),
+}
+
+impl Input {
+    pub(super) fn of(value: &Value) -> Self {
+        let sizes = |tensor: &Tensor| tensor.sizes().iter().copied().collect::<Dims>();
+        match value {
+            Value::Tensor(tensor) => Self::Tensor(tensor.dtype(), sizes(tensor)),
+            Value::Tensors(tensors) => Self::Tensors(tensors.iter().map(sizes).collect()),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Complex(_) => Self::Other("Scalar"),
+            Value::Ints(_) | Value::Floats(_) | Value::Bools(_) | Value::Scalars(_) => Self::Other("ScalarList"),
+            _ => Self::Other(""),
+        }
+    }
+
+    fn dims(&self) -> String {
+        match self {
+            Self::Tensor(_, sizes) => list(sizes),
+            Self::Tensors(tensors) => {
+                format!("[{}]", tensors.iter().map(|sizes| list(sizes)).collect::<Vec<_>>().join(", "))
+            }
+            Self::Other(_) => "[]".to_owned(),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Tensor(dtype, _) => cpp(*dtype),
+            Self::Tensors(_) => "TensorList",
+            Self::Other(kind) => kind,
+        }
+    }
+}
+
+fn list(sizes: &[i64]) -> String {
+    format!("{sizes:?}")
+}
+
+/// What C++ calls a dtype.
+fn cpp(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 => "float",
+        DType::F64 => "double",
+        DType::F16 => "c10::Half",
+        DType::BF16 => "c10::BFloat16",
+        DType::I8 => "signed char",
+        DType::U8 => "unsigned char",
+        DType::I16 => "short int",
+        DType::I32 => "int",
+        DType::I64 => "long int",
+        DType::Bool => "bool",
+        DType::C64 => "c10::complex<float>",
+        DType::C128 => "c10::complex<double>",
+    }
+}
+
+pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
+    let process = std::process::id();
+    write!(to, "{{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [")?;
+    for (i, event) in events.iter().enumerate() {
+        let separator = if i == 0 { "" } else { "," };
+        let (category, arguments) = match &event.what {
+            What::Call(_, inputs) => ("cpu_op", format!(", {}", described(inputs))),
+            What::Span(_) => ("user_annotation", String::new()),
+        };
+        let (name, start, took) =
+            (quoted(&event.name()), microseconds(event.start), microseconds(event.end - event.start));
+        write!(
+            to,
+            "{separator}\n{{\"ph\": \"X\", \"cat\": \"{category}\", \"name\": {name}, \"pid\": {process}, \"tid\": {thread}, \
+             \"ts\": {start}, \"dur\": {took}, \"args\": {{\"External id\": {number}{arguments}}}}}",
+            thread = event.thread,
+            number = event.number + 1,
+        )?;
+    }
+    writeln!(to, "\n]}}")
+}
+
+fn described(inputs: &[Input]) -> String {
+    let dims: Vec<String> = inputs.iter().map(Input::dims).collect();
+    let kinds: Vec<String> = inputs.iter().map(|input| quoted(input.kind())).collect();
+    format!("\"Input Dims\": [{}], \"Input type\": [{}]", dims.join(", "), kinds.join(", "))
+}
+
+/// With all that is known of them: nothing is rounded, so what ends inside of something does so in the trace.
+fn microseconds(nanoseconds: u64) -> String {
+    format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            control if control < ' ' => _ = write!(quoted, "\\u{:04x}", u32::from(control)),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

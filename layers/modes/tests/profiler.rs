@@ -1,0 +1,170 @@
+//! What took how long.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aten::prelude::*;
+use dispatch_autograd::Differentiable;
+use dispatch_modes::{Profiler, Row, enter, with};
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+use serde_json::Value as Json;
+
+fn traced(profiler: &Profiler) -> Vec<Json> {
+    let mut text = Vec::new();
+    profiler.write_trace(&mut text).unwrap();
+    let trace: Json =
+        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&text)));
+    assert_eq!(trace["schemaVersion"], 1);
+    trace["traceEvents"].as_array().unwrap().clone()
+}
+
+/// In nanoseconds. The trace has microseconds with three digits.
+fn nanoseconds(json: &Json) -> u64 {
+    let nanoseconds = json.as_f64().unwrap() * 1e3;
+    assert!((nanoseconds - nanoseconds.round()).abs() < 1e-2, "{nanoseconds}");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of a test")]
+    let whole = nanoseconds.round() as u64;
+    whole
+}
+
+/// Every event with its parent; fails where two of a thread overlap and neither is inside of the other.
+fn nested(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
+    let mut threads: BTreeMap<u64, Vec<&Json>> = BTreeMap::new();
+    for event in events {
+        threads.entry(event["tid"].as_u64().unwrap()).or_default().push(event);
+    }
+    let mut found = Vec::new();
+    for events in threads.values() {
+        let mut open: Vec<(&Json, u64)> = Vec::new();
+        let mut before = 0;
+        for &event in events {
+            let start = nanoseconds(&event["ts"]);
+            let end = start + nanoseconds(&event["dur"]);
+            assert!(before <= start, "in order: {event}");
+            before = start;
+            while open.pop_if(|(_, end)| *end <= start).is_some() {}
+            if let Some((outer, outer_end)) = open.last() {
+                assert!(end <= *outer_end, "{event} ends after {outer}");
+            }
+            found.push((event, open.last().map(|(outer, _)| *outer)));
+            open.push((event, end));
+        }
+    }
+    found
+}
+
+fn row(profiler: &Profiler, name: &str) -> Row {
+    profiler.rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
+}
+
+/// Takes its time, and half of it in its part.
+#[op_def("slow(Tensor self) -> Tensor")]
+fn slow(this: &Tensor) -> Result<Tensor> {
+    std::thread::sleep(Duration::from_millis(20));
+    slow_part(this)
+}
+
+#[op_def("slow_part(Tensor self) -> Tensor")]
+fn slow_part(this: &Tensor) -> Result<Tensor> {
+    std::thread::sleep(Duration::from_millis(20));
+    Ok(this.clone())
+}
+
+#[test]
+fn a_trace_has_the_fields_of_pytorchs_profiler() {
+    let profiler = enter(Profiler::new());
+    let x = Tensor::ones(&[2, 3], DType::F32).unwrap();
+    profiler.span("a \"span\"\n", || {
+        aten::add(&x, &Tensor::ones(&[3], DType::F64).unwrap(), 2.into()).unwrap();
+        aten::cat(&[x.clone(), x.clone()], 0).unwrap();
+    });
+    let events = traced(&profiler);
+    let find = |name: &str| events.iter().find(|event| event["name"] == name).unwrap();
+    let add = find("aten::add.Tensor");
+    assert_eq!((&add["ph"], &add["cat"], &add["pid"]), (&"X".into(), &"cpu_op".into(), &std::process::id().into()));
+    assert_eq!(add["args"]["Input Dims"], serde_json::json!([[2, 3], [3], []]));
+    assert_eq!(add["args"]["Input type"], serde_json::json!(["float", "double", "Scalar"]));
+    let cat = find("aten::cat");
+    assert_eq!(cat["args"]["Input Dims"], serde_json::json!([[[2, 3], [2, 3]], []]));
+    assert_eq!(cat["args"]["Input type"], serde_json::json!(["TensorList", "Scalar"]));
+    let span = find("a \"span\"\n");
+    assert_eq!(span["cat"], "user_annotation");
+    let mut numbers: Vec<u64> = events.iter().map(|event| event["args"]["External id"].as_u64().unwrap()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), events.len());
+}
+
+#[test]
+fn parts_are_inside_of_their_calls_and_threads_are_apart() {
+    let profiler = Arc::new(Profiler::new());
+    let _on = enter(profiler.clone());
+    let work = || {
+        let w = Tensor::ones(&[4, 4], DType::F32).unwrap().requires_grad_(true).unwrap();
+        for _ in 0..5 {
+            let y = aten::linear(&w, &w, None).unwrap().relu().unwrap();
+            y.sum().unwrap().backward().unwrap();
+        }
+    };
+    let threads: Vec<_> = (0..3).map(|_| guard::spawn(work)).collect();
+    work();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let events = traced(&profiler);
+    let nested = nested(&events);
+    assert_eq!(nested.len(), events.len());
+    let inside: Vec<_> = nested.iter().filter(|(event, _)| event["name"] == "aten::t").collect();
+    let in_linear = inside.iter().filter(|(_, outer)| outer.is_some_and(|outer| outer["name"] == "aten::linear"));
+    assert_eq!(in_linear.count(), 4 * 5);
+    let mut threads: Vec<_> = events.iter().map(|event| event["tid"].as_u64().unwrap()).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    assert_eq!(threads.len(), 4);
+}
+
+#[test]
+fn self_time_is_what_the_parts_did_not_take() {
+    let profiler = enter(Profiler::new());
+    let x = Tensor::from(1.0);
+    let start = Instant::now();
+    slow(&x).unwrap();
+    slow(&x).unwrap();
+    let took = start.elapsed();
+    let (whole, part) = (row(&profiler, "profiler::slow"), row(&profiler, "profiler::slow_part"));
+    assert_eq!((whole.calls, part.calls), (2, 2));
+    let least = Duration::from_millis(40);
+    assert!(part.total >= least && part.own == part.total, "{part:?}");
+    assert!(whole.own >= least && whole.total <= took, "{whole:?}");
+    assert_eq!(whole.total, whole.own + part.total);
+    let table = profiler.to_string();
+    assert!(table.lines().count() == 4 && table.starts_with("name "), "{table}");
+}
+
+#[test]
+fn what_is_inside_of_its_own_name_counts_once() {
+    let profiler = Profiler::new();
+    let pause = || std::thread::sleep(Duration::from_millis(10));
+    profiler.span("again", || profiler.span("again", pause));
+    let again = row(&profiler, "again");
+    assert_eq!((again.calls, again.total), (2, again.own));
+    assert!(again.total >= Duration::from_millis(10));
+}
+
+#[test]
+fn calls_that_fail_or_panic_have_taken_their_time_too() {
+    let profiler = Arc::new(Profiler::new());
+    let x = Tensor::ones(&[2, 3], ()).unwrap();
+    with(profiler.clone(), || x.mm(&x).unwrap_err());
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| profiler.span("fails", || panic!("inside"))));
+    assert!(caught.is_err());
+    assert_eq!((row(&profiler, "aten::mm").calls, row(&profiler, "fails").calls), (1, 1));
+}
+
+#[test]
+fn an_empty_profile_is_a_trace_too() {
+    assert!(traced(&Profiler::default()).is_empty());
+}
