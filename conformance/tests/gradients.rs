@@ -7,9 +7,10 @@ use dispatch_runtime::{Device, Operator};
 use kernels_cpu as _;
 
 /// What no difference shows, and why.
-const ELSEWHERE: [(&str, &str); 38] = [
+const ELSEWHERE: [(&str, &str); 39] = [
     ("aten::_ctc_loss", "its gradient is that of what was normalised; the recordings have it"),
     ("aten::_dirichlet_grad", UNKNOWN),
+    ("aten::_pin_memory", "it needs a device that pins memory"),
     ("aten::_sample_dirichlet", RANDOM),
     ("aten::_standard_gamma", RANDOM),
     ("aten::_standard_gamma_grad", UNKNOWN),

@@ -89,11 +89,8 @@ pub trait Backend: Sync {
         false
     }
 
-    /// Waits for whatever a device still does to a storage of the CPU's, and says whether there was anything: the [`Held`](crate::Held)
-    /// that kept others from it is dropped then.
-    fn finish_transfers(&self, _storage: &Storage) -> bool {
-        false
-    }
+    /// Waits for whatever a device still does to a storage of the CPU's: the [`Held`](crate::Held) that kept others from it is dropped then.
+    fn finish_transfers(&self, _storage: &Storage) {}
 
     /// How many devices there are just now. Whatever is allocated on a device that is named by its number asks for it.
     fn devices(&self) -> usize {
@@ -145,11 +142,10 @@ pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
     }
 }
 
-/// Waits for whatever devices still do to a storage of the CPU's, and says whether there was anything.
+/// Waits for whatever devices still do to a storage of the CPU's.
 #[cold]
-pub(crate) fn finish_transfers(storage: &Storage) -> bool {
-    // All of them: a device may read what another one does.
-    FOUND.iter().filter_map(OnceLock::get).filter(|record| record.backend.finish_transfers(storage)).count() > 0
+pub(crate) fn finish_transfers(storage: &Storage) {
+    FOUND.iter().filter_map(OnceLock::get).for_each(|record| record.backend.finish_transfers(storage));
 }
 
 impl Device {

@@ -97,7 +97,9 @@ fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
         upload(&mut beside, &from, non_blocking)?;
         transferred(&COPY, to, &beside)
     } else {
-        let from = packed(from, from.dtype())?;
+        // A storage is copied from its beginning.
+        let begins = from.geometry().offset() == 0;
+        let from = if begins { packed(from, from.dtype())? } else { copied(from, from.dtype())? };
         let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
         to.device().memory()?.copy_across(from.storage(), beside.storage())?;
         transferred(&COPY, to, &beside)

@@ -91,6 +91,11 @@ pub enum Missing {
         /// How many there are.
         count: usize,
     },
+    /// A device that kernels are compiled for.
+    Architecture {
+        /// That of the one there is.
+        found: u32,
+    },
     /// The run-time compiler.
     Compiler,
 }
@@ -106,6 +111,9 @@ impl fmt::Display for Missing {
             }
             Self::Device { asked, count } => {
                 write!(f, "there is no cuda:{asked}; the last device is cuda:{}", count.saturating_sub(1))
+            }
+            Self::Architecture { found } => {
+                write!(f, "the device is of sm_{found}, and kernels are for sm_80 and later ones")
             }
             Self::Compiler => f.write_str(
                 "there is no run-time compiler (libnvrtc.so of CUDA 13); install the toolkit or the Python package \

@@ -111,7 +111,7 @@ pub(crate) fn leaves_its_stream() {
 
 /// Whether this thread records.
 pub(crate) fn is_recording() -> bool {
-    NOTES.with_borrow(Option::is_some)
+    NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false)
 }
 
 /// For what is recorded: the place of so many blocks among those that the generator gives a replay, and where it will say which those are.
@@ -159,7 +159,13 @@ impl Recorder {
     }
 
     fn end(&mut self) -> Option<(Notes, Result<Recording, CudaError>)> {
-        NOTES.take().map(|notes| (notes, self.gpu.machine.end_recording(self.queue)))
+        let mut notes = NOTES.take()?;
+        let recording = self.gpu.machine.end_recording(self.queue);
+        // Who uses that memory next waits for the recording's stream, so this one waits for those before, whatever came of it.
+        notes.before.sort_unstable();
+        notes.before.dedup();
+        let ordered = self.gpu.order(&notes.before, self.queue);
+        Some((notes, ordered.and(recording)))
     }
 }
 
@@ -199,9 +205,6 @@ impl<T> Graph<T> {
         if notes.left_its_stream {
             return Err("the closure entered a stream, and a recording has one of its own; enter none".into());
         }
-        notes.before.sort_unstable();
-        notes.before.dedup();
-        gpu.order(&notes.before, queue)?;
         Ok(graph)
     }
 
@@ -211,6 +214,9 @@ impl<T> Graph<T> {
     ///
     /// Where the driver fails.
     pub fn replay(&self) -> Result<()> {
+        if is_recording() {
+            return Err("a replay cannot be part of a recording; record what it recorded".into());
+        }
         let (current, mut made) =
             (Stream::current(self.gpu.device())?, self.made.lock().unwrap_or_else(PoisonError::into_inner));
         let queue = current.parts().1;

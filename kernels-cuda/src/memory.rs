@@ -209,8 +209,8 @@ impl Backend for Cuda {
         pinned::is_pinned(storage)
     }
 
-    fn finish_transfers(&self, storage: &Storage) -> bool {
-        Gpu::opened().filter(|gpu| gpu.transfers.finish(gpu, storage)).count() > 0
+    fn finish_transfers(&self, storage: &Storage) {
+        Gpu::opened().for_each(|gpu| gpu.transfers.finish(gpu, storage));
     }
 
     fn devices(&self) -> usize {

@@ -94,6 +94,9 @@ impl Nvidia {
             Ok::<u32, CudaError>(u32::try_from(value).unwrap_or(0))
         };
         let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
+        if architecture < 80 {
+            return Err(Missing::Architecture { found: architecture }.into());
+        }
         let (multiprocessors, shared) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = Properties { name, architecture, multiprocessors, memory, shared };
         let (pool, shared, recorded) = (keep_memory(device)?, Mutex::default(), Mutex::default());
@@ -155,7 +158,13 @@ impl Machine for Nvidia {
     }
 
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
+        // Nothing runs in what is being recorded, and whoever waited for it would be recorded, too.
+        let recorded = entered(&self.recorded);
+        if recorded.contains(&first) {
+            return Ok(());
+        }
         let mark = self.mark(first)?;
+        drop(recorded);
         let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, mark as sys::CUevent, 0));
         // The driver keeps an event for as long as something waits for it.
         self.unmark(mark);

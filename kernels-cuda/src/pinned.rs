@@ -94,8 +94,8 @@ impl Transfers {
         Ok(())
     }
 
-    /// Waits for all that use a storage, and says whether there was one.
-    pub(crate) fn finish(&self, gpu: &Gpu, storage: &Storage) -> bool {
+    /// Waits for all that use a storage.
+    pub(crate) fn finish(&self, gpu: &Gpu, storage: &Storage) {
         let mut running = entered(&self.0);
         // Others may not come in before those have left: they would be told that the memory is in use.
         Self::end(&mut running, gpu, |transfer| {
@@ -104,7 +104,7 @@ impl Transfers {
                 gpu.machine.wait_for(transfer.mark);
             }
             uses
-        }) > 0
+        });
     }
 
     /// Lets go of all that is over.
@@ -112,7 +112,7 @@ impl Transfers {
         Self::end(&mut entered(&self.0), gpu, |transfer| gpu.machine.has_passed(transfer.mark));
     }
 
-    fn end(running: &mut Vec<Transfer>, gpu: &Gpu, is_over: impl Fn(&Transfer) -> bool) -> usize {
-        running.extract_if(.., |transfer| is_over(transfer)).map(|transfer| gpu.machine.unmark(transfer.mark)).count()
+    fn end(running: &mut Vec<Transfer>, gpu: &Gpu, is_over: impl Fn(&Transfer) -> bool) {
+        running.extract_if(.., |transfer| is_over(transfer)).for_each(|transfer| gpu.machine.unmark(transfer.mark));
     }
 }

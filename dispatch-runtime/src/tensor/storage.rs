@@ -291,7 +291,10 @@ impl Storage {
                 .try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1))
                 .is_ok()
         };
-        enter() || (backend::finish_transfers(self) && enter())
+        enter() || {
+            backend::finish_transfers(self);
+            enter()
+        }
     }
 
     #[inline]
@@ -303,7 +306,10 @@ impl Storage {
     #[inline]
     pub(super) fn enter_write(&self) -> bool {
         let enter = || self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        let entered = enter() || (backend::finish_transfers(self) && enter());
+        let entered = enter() || {
+            backend::finish_transfers(self);
+            enter()
+        };
         if entered {
             // Only the one writer gets here, so nothing is lost between the load and the store.
             self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Release);

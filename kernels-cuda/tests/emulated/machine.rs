@@ -37,6 +37,8 @@ fn tensors_of_two_devices_do_not_meet() {
     let here = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
     let there = to(&here, "cuda:1".parse().unwrap());
     assert_eq!(numbers(&there), [1.0, 2.0]);
+    let part = to(&aten::narrow(&here, 0, 1, 1).unwrap(), "cuda:1".parse().unwrap());
+    assert_eq!(numbers(&part), [2.0]);
     let error = aten::add(&here, &there, 1.into()).unwrap_err().to_string();
     assert!(error.contains("`other` is on cuda:1"), "{error}");
     let error = aten::add(&here, &Tensor::from_slice(&[1.0_f32, 2.0]), 1.into()).unwrap_err().to_string();

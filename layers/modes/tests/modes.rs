@@ -367,7 +367,7 @@ fn nested_transforms_show_each_mode_the_calls_of_its_own_level() {
         },
         &x,
     );
-    assert_eq!(second.unwrap().item::<f64>().unwrap(), 12.0);
+    assert_eq!(second.unwrap().to_vec::<f64>().unwrap(), [12.0]);
     assert_eq!(inner.outer(), ["mul", "mul", "sum"]);
     let muls = |notes: &Notes| notes.outer().iter().filter(|name| *name == "mul").count();
     let (middle, outer) = (muls(&middle), muls(&outer));
