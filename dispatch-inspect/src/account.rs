@@ -106,7 +106,7 @@ impl Account {
     }
 }
 
-fn way_down(operator: &Operator, explanation: &Explanation) -> Vec<Cell> {
+fn way_down(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
     let Some(key) = explanation.key else { return Vec::new() };
     let cells = table(operator);
     let mut left = explanation.keys.below(key);

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use dispatch_runtime::{Location, Operator, Provenance, RegisteredKernel, Site, TableCell};
+use dispatch_runtime::{Key, KeySet, Location, Operator, Provenance, RegisteredKernel, Site, TableCell};
 use serde::Serialize;
+
+use crate::coverage::backends;
 
 /// What kind of kernel serves a key.
 ///
@@ -104,11 +106,16 @@ pub struct Cell {
     pub registered_for: Option<String>,
     /// The kernels with their places; several where they carry conditions or conflict.
     pub kernels: Vec<String>,
+    /// Whether the key is one of a backend that is not linked, and for which the operator has no kernel of its own.
+    pub is_elsewhere: bool,
 }
 
-impl From<&TableCell> for Cell {
-    fn from(cell: &TableCell) -> Self {
+impl Cell {
+    pub(crate) fn of(cell: &TableCell, backends: &[Key]) -> Self {
+        let device = KeySet::from(cell.key).device();
         Self {
+            is_elsewhere: cell.registered_for != Some(cell.key)
+                && device.is_some_and(|device| !backends.contains(&device.key())),
             key: cell.key.to_string(),
             served: Served::of(cell),
             provenance: cell.provenance.name(),
@@ -125,8 +132,9 @@ impl From<&TableCell> for Cell {
 /// assert_eq!(dispatch_inspect::table(operator)[0].key, "Undefined");
 /// ```
 #[must_use]
-pub fn table(operator: &Operator) -> Vec<Cell> {
-    operator.table().iter().map(Cell::from).collect()
+pub fn table(operator: &'static Operator) -> Vec<Cell> {
+    let backends = backends(&[operator]);
+    operator.table().iter().map(|cell| Cell::of(cell, &backends)).collect()
 }
 
 /// A file and a line.

@@ -1,8 +1,6 @@
 //! Which keys of which operators are served, and by what.
 
-use std::collections::BTreeSet;
-
-use dispatch_runtime::keys::{Autocast, Autograd, Meta};
+use dispatch_runtime::keys::{Autocast, Autograd};
 use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
 use serde::Serialize;
 
@@ -61,7 +59,7 @@ impl Coverage {
                 by_layer && cell.provenance != Provenance::Missing && !cell.falls_through
             };
             match KeySet::from(key).device() {
-                Some(device) if !backends.contains(&device.key().to_string()) => false,
+                Some(device) if !backends.contains(&device.key()) => false,
                 Some(device) if device.key() == key => true,
                 _ => tables.iter().filter_map(|table| table.get(at)).any(is_of_layer),
             }
@@ -96,9 +94,15 @@ impl Coverage {
 }
 
 /// The backends that can hold tensors, or that any of these operators has a kernel for.
-fn backends(operators: &[&'static Operator]) -> BTreeSet<String> {
+pub(crate) fn backends(operators: &[&'static Operator]) -> Vec<Key> {
     let registered = operators.iter().flat_map(|operator| operator.registrations()).map(|kernel| kernel.site.key);
     let registered = registered.filter(|&key| KeySet::from(key).device().is_some_and(|device| device.key() == key));
     let linked = Device::linked().into_iter().map(Device::key);
-    registered.chain(linked).chain([Meta]).map(|key| key.to_string()).collect()
+    let mut backends: Vec<Key> = Vec::new();
+    registered.chain(linked).for_each(|key| {
+        if !backends.contains(&key) {
+            backends.push(key);
+        }
+    });
+    backends
 }

@@ -45,9 +45,11 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
     let name = sheet.operator.split_once("::").map_or(sheet.operator.as_str(), |(_, name)| name);
     writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", sheet.schema)?;
     if !sheet.docs.is_empty() {
-        // What follows a heading of the author's own would look like a section of the page.
         let lines = sheet.docs.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
-        lines.map(|line| line.trim_start_matches('#')).try_for_each(|line| writeln!(page, "{line}"))?;
+        // What follows a heading of the author's own would look like a section of the page.
+        lines
+            .map(|line| line.trim_start_matches('#'))
+            .try_for_each(|line| writeln!(page, "{}", without_links(line)))?;
         writeln!(page)?;
     }
     writeln!(page, "* defined: {}", sheet.place)?;
@@ -68,4 +70,21 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
         writeln!(page, "| `{}` | {} | {}{when} |", kernel.name, kernel.key, kernel.place)?;
     }
     Ok(())
+}
+
+/// The line with the names of items as they are: only rustdoc can link them.
+fn without_links(line: &str) -> String {
+    let mut pieces = line.split("[`");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once("`]") {
+            Some((name, rest)) => {
+                let target = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+                let rest = target.map_or(rest, |(_, rest)| rest);
+                text += &format!("`{name}`{rest}");
+            }
+            None => text += &format!("[`{piece}"),
+        }
+    }
+    text
 }

@@ -87,7 +87,7 @@ fn full(operator: &Operator) -> String {
 
 fn without_namespace(operator: &Operator) -> String {
     let full = operator.to_string();
-    full.split_once("::").map_or(full.clone(), |(_, rest)| rest.to_owned())
+    full.split_once("::").map_or_else(|| full.clone(), |(_, rest)| rest.to_owned())
 }
 
 fn without_overload(operator: &Operator) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{Account, Cell, Coverage, Served, Sheet, WhatIf};
+use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf};
 
 /// Whether text is coloured.
 ///
@@ -100,7 +100,7 @@ impl Sheet {
     pub fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.bold(&self.schema));
         for line in self.docs.lines() {
-            _ = writeln!(text, "  {}", line.strip_prefix(' ').unwrap_or(line));
+            _ = writeln!(text, "{}", format!("  {}", line.strip_prefix(' ').unwrap_or(line)).trim_end());
         }
         _ = writeln!(text, "\n  defined     {}", self.place);
         if let Some(form_of) = &self.form_of {
@@ -133,7 +133,7 @@ impl Sheet {
     }
 }
 
-/// A table as text: the cells that something fills.
+/// A table as text: the cells that something fills, less those of backends that are not linked.
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("table_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -147,8 +147,16 @@ pub fn table_text(cells: &[Cell], style: Style) -> String {
     if filled.is_empty() {
         return "  nothing is registered\n".to_owned();
     }
-    Grid(filled.into_iter().map(cell_row).collect()).write(&mut text, style);
+    let (elsewhere, here): (Vec<&Cell>, Vec<&Cell>) = filled.into_iter().partition(|cell| cell.is_elsewhere);
+    Grid(here.into_iter().map(cell_row).collect()).write(&mut text, style);
+    write_elsewhere(&mut text, elsewhere.len());
     text
+}
+
+fn write_elsewhere(text: &mut String, count: usize) {
+    if count != 0 {
+        _ = writeln!(text, "  and {count} keys of backends that are not linked, which --json has");
+    }
 }
 
 fn cell_row(cell: &Cell) -> [(String, Option<Served>); 4] {
@@ -175,10 +183,13 @@ impl WhatIf {
             let by = by.map_or_else(String::new, |by| format!(" ({by})"));
             (format!("{}{by}", cell.served), Some(cell.served))
         };
-        let rows = self.changes.iter();
+        let (elsewhere, here): (Vec<&Change>, Vec<&Change>) =
+            self.changes.iter().partition(|change| change.before.is_elsewhere && change.after.is_elsewhere);
+        let rows = here.iter();
         let rows =
             rows.map(|change| [plain(&change.before.key), side(&change.before), plain("->"), side(&change.after)]);
         Grid(rows.collect()).write(&mut text, style);
+        write_elsewhere(&mut text, elsewhere.len());
         if self.changes.is_empty() {
             text += "  nothing would change\n";
         }

@@ -3,6 +3,7 @@
 use dispatch_runtime::{Key, Operator};
 use serde::Serialize;
 
+use crate::coverage::backends;
 use crate::{Cell, Failure, table};
 
 /// The cells of an operator's table that registrations would change. Nothing is registered: the runtime makes the table that there
@@ -77,8 +78,9 @@ impl WhatIf {
             keys.dedup();
             return Err(Failure::NoSuchKernel { operator, key, keys });
         }
+        let backends = backends(&[operator]);
         let after = operator.table_if(&added, &removed)?;
-        let pairs = table(operator).into_iter().zip(after.iter().map(Cell::from));
+        let pairs = table(operator).into_iter().zip(after.iter().map(|cell| Cell::of(cell, &backends)));
         let changes = pairs.filter(|(before, after)| before != after).map(|(before, after)| Change { before, after });
         let names = |keys: Vec<Key>| keys.iter().map(ToString::to_string).collect();
         Ok(Self {

@@ -1,7 +1,7 @@
 //! The arguments of a call that nobody makes, in words.
 
 use dispatch_runtime::keys::{ADInplaceOrView, Autocast, Autograd, CPU};
-use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::schema::{Type, TypeKind};
 use dispatch_runtime::{DType, Device, Key, KeySet, Marks, Operator};
 
 use crate::Failure;
@@ -31,9 +31,9 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
     for (at, (name, _)) in able.iter().enumerate() {
         let ty =
             operator.schema().arguments.iter().find(|argument| argument.name == *name).map(|argument| &argument.ty);
-        let is_tensor = ty.is_some_and(|ty| ty.is_tensor_like());
+        let is_tensor = ty.is_some_and(Type::is_tensor_like);
         let is_device = ty.is_some_and(|ty| ty.required().kind == TypeKind::Device);
-        let may_be_absent = ty.is_some_and(|ty| ty.accepts_none());
+        let may_be_absent = ty.is_some_and(Type::accepts_none);
         let carried = match words.get(at) {
             Some(word) => {
                 let carried = parse(word, is_tensor)?;
