@@ -6,7 +6,7 @@
 use std::fmt::{self, Formatter, Write};
 
 use crate::device::Device;
-use crate::error::{Error, ErrorKind, listed};
+use crate::error::{Error, ErrorKind, Result, listed};
 use crate::guard;
 use crate::key::{Key, SLOTS, Slot, Target, layer_bit};
 use crate::key_set::KeySet;
@@ -115,6 +115,42 @@ impl Operator {
         let carried = self.each_carried(arguments);
         let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
         explain(&registry::lock(), self, keys, &carried, has_any)
+    }
+
+    /// The same of a call that nobody makes, so no device need be there for it: what each argument that can add keys does add, in
+    /// their order, and what tensors among them are marked with. Arguments at the end that are left out add nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where there are more than the operator has arguments that can add keys.
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    ///
+    /// #[op_def("third(Tensor self, int times) -> Tensor")]
+    /// pub fn third(this: &Tensor, times: i64) -> Result<Tensor>;
+    ///
+    /// #[op_impl(third, CUDA)]
+    /// fn third_cuda(this: &Tensor, _: i64) -> Tensor { this.clone() }
+    ///
+    /// let account = third::operator().explain_keys(&[keys::CUDA | keys::AutogradCUDA], None)?;
+    /// assert_eq!(account.winner.unwrap().kernel, "third_cuda");
+    /// assert!(third::operator().explain_keys(&[KeySet::EMPTY; 2], None).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain_keys(&self, carried: &[KeySet], marks: Option<Marks>) -> Result<Explanation> {
+        let able: Vec<usize> = (0..self.argument_count()).filter(|&i| self.has_a_say(i)).collect();
+        if carried.len() > able.len() {
+            let (operator, expected, found) = (self.name(), able.len(), carried.len());
+            return Err(ErrorKind::TooManyArguments { operator, expected, found }.into());
+        }
+        let mut of_each = vec![KeySet::EMPTY; self.argument_count()];
+        for (i, &keys) in able.into_iter().zip(carried) {
+            of_each[i] = keys;
+        }
+        let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
+        let has_any = |asked| marks.is_some_and(|marks| marks.meet(asked));
+        Ok(explain(&registry::lock(), self, keys, &of_each, has_any))
     }
 }
 

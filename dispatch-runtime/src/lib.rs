@@ -86,7 +86,7 @@ pub use convert::{Argument, Output};
 pub use device::{Device, UnknownDevice};
 pub use dispatch_schema as schema;
 pub use dtype::{Bool, DType, Element, UnknownDType};
-pub use dump::{TableCell, dump_name, registrations_for};
+pub use dump::{RegisteredKernel, TableCell, dump_name, registrations_for};
 pub use error::{BadArgument, Error, ErrorKind, Problem, Result};
 pub use explain::{Explanation, Site};
 pub use generator::{Generator, manual_seed};

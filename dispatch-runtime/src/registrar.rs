@@ -132,10 +132,7 @@ impl Registrar {
         let location = Location::caller();
         let name = self.resolve(operator)?;
         let name = as_name(&name);
-        let target = key.target()?;
-        if target.is_on_no_backend() {
-            return Err(ErrorKind::NotARuntimeKey { key }.into());
-        }
+        let target = key.registrable()?;
         let mut registry = registry::lock();
         if let Some(row) = registry.row(name).filter(|_| !overrides)
             && let Some(cell) = row.cell(target)

@@ -77,6 +77,27 @@ impl Operator {
         let rules = self.rules().iter().filter_map(|record| Some((record.location, record.rule.downcast_ref()?)));
         rules.min_by_key(|(location, _)| *location).map(|(_, rule)| rule)
     }
+
+    /// Every rule of this operator: what its type is called, and where the rule is.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Location, Record, RuleRecord, prelude::*, register};
+    ///
+    /// #[op_def("thrice(Tensor self) -> Tensor")]
+    /// pub fn thrice(this: &Tensor) -> Result<Tensor>;
+    ///
+    /// static RULE: RuleRecord = RuleRecord::new(thrice::operator, &3_u8, Location::new(file!(), line!()));
+    /// static RECORDS: [Record; 1] = [Record::Rule(&RULE)];
+    /// register(&RECORDS);
+    /// assert_eq!(thrice::operator().rule_sites()[0].0, "u8");
+    /// ```
+    #[must_use]
+    pub fn rule_sites(&self) -> Vec<(&'static str, Location)> {
+        registry::load();
+        let mut sites: Vec<_> = self.rules().iter().map(|record| (record.of(), record.location)).collect();
+        sites.sort();
+        sites
+    }
 }
 
 /// The rules of one operator, in the order in which they came.

@@ -224,6 +224,12 @@ impl Key {
         })
     }
 
+    /// The same, where a kernel that was registered for it could ever be reached.
+    pub(crate) fn registrable(self) -> Result<Target> {
+        let target = self.target()?;
+        if target.is_on_no_backend() { Err(ErrorKind::NotARuntimeKey { key: self }.into()) } else { Ok(target) }
+    }
+
     /// The cell of a runtime key.
     pub(crate) fn slot(self) -> Result<Slot> {
         match self.target()? {

@@ -20,7 +20,7 @@ pub(crate) struct Row {
 }
 
 /// The kernels that were registered for one key.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Cell {
     pub(crate) kernels: Vec<Registered>,
 }
@@ -116,6 +116,16 @@ impl Row {
         }
         self.unbind();
         removed
+    }
+
+    /// The row as it would be without any kernel for some keys, and then with this one for others. It displaces what is there.
+    pub(crate) fn changed(&self, added: &[Target], removed: &[Target], kernel: &Registered) -> Self {
+        let kept = self.cells.iter().filter(|(target, _)| !removed.contains(target) && !added.contains(target));
+        let mut cells: Vec<(Target, Cell)> = kept.cloned().collect();
+        cells.extend(added.iter().map(|&target| (target, Cell { kernels: vec![kernel.clone()] })));
+        cells.sort_by_key(|(target, _)| *target);
+        cells.dedup_by_key(|(target, _)| *target);
+        Self { name: self.name, definitions: self.definitions.clone(), cells }
     }
 
     pub(super) fn unbind(&self) {

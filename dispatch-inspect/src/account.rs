@@ -1,0 +1,121 @@
+//! Where a call goes, and why.
+
+use dispatch_runtime::{Explanation, Operator};
+use serde::Serialize;
+
+use crate::{Cell, Failure, Kernel, Served, table, words};
+
+/// The account of one call, and the way down from where it first arrives.
+///
+/// ```
+/// use dispatch_runtime::{Registrar, keys::*};
+///
+/// let lab = Registrar::new("account");
+/// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
+/// lab.kernel("id", CUDA, |_, _, _| Ok(()))?;
+/// let account = dispatch_inspect::Account::of(operator, &["cuda,f16".to_owned()]).unwrap();
+/// assert_eq!(account.key.as_deref(), Some("CUDA"));
+///
+/// let error = dispatch_inspect::Account::of(operator, &["cuda,require_grad".to_owned()]).unwrap_err();
+/// assert_eq!(error.to_string(), "`require_grad` says nothing about an argument; did you mean `requires_grad`?");
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+#[derive(Debug, Serialize)]
+pub struct Account {
+    /// The operator.
+    pub operator: String,
+    /// What each argument adds.
+    pub arguments: Vec<(String, Vec<String>)>,
+    /// What the thread adds.
+    pub included: Vec<String>,
+    /// What the thread's guards take away.
+    pub removed: Vec<String>,
+    /// The keys of the call.
+    pub keys: Vec<String>,
+    /// Those that are passed over, because the operator has nothing to do there.
+    pub masked: Vec<String>,
+    /// Where the call arrives; none for a call without keys.
+    pub key: Option<String>,
+    /// The rule by which a kernel is there.
+    pub provenance: &'static str,
+    /// The kernel that runs.
+    pub winner: Option<Kernel>,
+    /// Whether a typed call passes over that kernel, because no tensor here concerns it.
+    pub passed_over: bool,
+    /// Those that are asked in turn, where several carry conditions.
+    pub candidates: Vec<Kernel>,
+    /// All others, and why they do not run.
+    pub losers: Vec<(Kernel, String)>,
+    /// Where the call goes on, if each kernel hands it on below its own key.
+    pub below: Vec<Cell>,
+    /// The same as text.
+    #[serde(skip)]
+    pub account: String,
+}
+
+impl Account {
+    /// The account of a call with arguments in words: a device, a dtype, `requires_grad`, `view`, `inference`, or dispatch keys, joined
+    /// by commas, and `none` for an argument that is absent. One word for each argument that can add keys; those that are left out
+    /// are as the last one, and the first one is on the CPU.
+    ///
+    /// # Errors
+    ///
+    /// Where a word means nothing, or there are more than such arguments.
+    ///
+    /// ```
+    /// # let lab = dispatch_runtime::Registrar::new("account_of");
+    /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
+    /// let account = dispatch_inspect::Account::of(operator, &["SparseCPU".to_owned()]).unwrap();
+    /// assert!(account.winner.is_none());
+    /// ```
+    pub fn of(operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
+        let (carried, marks) = words::arguments(operator, arguments)?;
+        let explanation = operator.explain_keys(&carried, marks)?;
+        let account = explanation.to_string();
+        let below = way_down(operator, &explanation);
+        let names = |keys: dispatch_runtime::KeySet| keys.iter().map(|key| key.to_string()).collect();
+        let candidate = |(site, condition)| Kernel { condition, ..Kernel::at(&site, true) };
+        Ok(Self {
+            operator: operator.to_string(),
+            arguments: explanation.arguments.into_iter().map(|(name, keys)| (name, names(keys))).collect(),
+            included: names(explanation.included),
+            removed: names(explanation.removed),
+            keys: names(explanation.keys),
+            masked: names(explanation.masked),
+            key: explanation.key.map(|key| key.to_string()),
+            provenance: explanation.provenance.name(),
+            winner: explanation.winner.map(|site| Kernel::at(&site, true)),
+            passed_over: explanation.passed_over,
+            candidates: explanation.candidates.into_iter().map(candidate).collect(),
+            losers: explanation.losers.into_iter().map(|(site, why)| (Kernel::at(&site, false), why)).collect(),
+            below,
+            account,
+        })
+    }
+
+    /// Whether any kernel runs.
+    ///
+    /// ```
+    /// # let lab = dispatch_runtime::Registrar::new("runs");
+    /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
+    /// assert!(!dispatch_inspect::Account::of(operator, &[]).unwrap().runs());
+    /// ```
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.winner.is_some() || !self.candidates.is_empty()
+    }
+}
+
+fn way_down(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
+    let Some(key) = explanation.key else { return Vec::new() };
+    let cells = table(operator);
+    let mut left = explanation.keys.below(key);
+    let mut stops = Vec::new();
+    while let Some(key) = left.highest() {
+        let name = key.to_string();
+        let stop = cells.iter().find(|cell| cell.key == name);
+        stops.extend(stop.filter(|cell| !matches!(cell.served, Served::Fallthrough | Served::Missing)).cloned());
+        left = left.below(key);
+    }
+    stops
+}

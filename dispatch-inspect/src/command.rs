@@ -1,0 +1,161 @@
+//! The command line.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use dispatch_runtime::{Operator, schema};
+use serde::Serialize;
+
+use crate::{Account, Coverage, Failure, Sheet, Style, WhatIf, find, list, matching, pages, table, table_text};
+
+pub(crate) const USAGE: &str = "\
+What the operators of this program are made of, which kernel a call reaches, and why
+
+usage: COMMAND [--json]
+
+  list [PATTERN]        operators, those with PATTERN in the name; `*` stands for any text
+  show OP               schema, words of the author, kernels and where they are, derivative, coverage
+  table OP              the dispatch table: each key, what serves it, and by which registration
+  explain OP [ARG..]    where a call goes and why; an ARG is a device, a dtype, requires_grad, view, inference
+                        or keys, with commas between: cpu,f32,requires_grad
+  what-if OP KEY..      how the table would change with a kernel for KEY, or with -KEY without
+  coverage [PATTERN]    operators by keys
+  docs FOLDER           Markdown pages of all operators, one for each namespace
+  help                  this
+
+An OP can be written without its namespace, and without its overload where there is only one.
+Colour is for terminals, unless NO_COLOR is set. It ends with 1 where there is no such operator or no kernel runs,
+and with 2 where the command line is wrong.
+";
+
+const COMMANDS: [&str; 8] = ["list", "show", "table", "explain", "what-if", "coverage", "docs", "help"];
+
+/// What a command found.
+///
+/// ```
+/// use dispatch_inspect::{Found, Style, run};
+/// let found = run(["help".to_owned()], &mut Vec::new(), Style::Plain).unwrap();
+/// assert_eq!(found, Found::Answer);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// What was asked for.
+    Answer,
+    /// That a call would fail. A program should end with 1.
+    Finding,
+}
+
+/// Runs one command, given the words after the program's name, and writes the answer.
+///
+/// ```
+/// use dispatch_inspect::{Style, run};
+///
+/// dispatch_runtime::Registrar::new("run").define("id(Tensor self) -> Tensor")?;
+/// let mut out = Vec::new();
+/// run(["list", "run::"].map(str::to_owned), &mut out, Style::Plain).unwrap();
+/// assert_eq!(out, b"run::id(Tensor self) -> Tensor\n");
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the command line is wrong, there is no such operator, or the answer cannot be written.
+pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
+    let (options, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.starts_with("--"));
+    let mut answer = Answer { out, style, as_json: false };
+    for option in options {
+        match option.as_str() {
+            "--json" => answer.as_json = true,
+            "--help" => return answer.text(USAGE),
+            _ => return Err(Failure::Usage(format!("there is no option `{option}`; there are --json and --help"))),
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    match words[..] {
+        [] | ["help" | "-h", ..] => answer.text(USAGE),
+        ["list"] => answer.list(&Operator::all()),
+        ["list", pattern] => answer.list(&some(pattern)?),
+        ["show", name] => {
+            let sheet = Sheet::of(find(name)?);
+            answer.give(&sheet, || sheet.text(style))
+        }
+        ["table", name] => {
+            let cells = table(find(name)?);
+            answer.give(&cells, || table_text(&cells, style))
+        }
+        ["explain", name, ref arguments @ ..] => {
+            let account = Account::of(find(name)?, &owned(arguments))?;
+            answer.give(&account, || account.text(style))?;
+            Ok(if account.runs() { Found::Answer } else { Found::Finding })
+        }
+        ["what-if", name, ref keys @ ..] if !keys.is_empty() => {
+            let what_if = WhatIf::of(find(name)?, &owned(keys))?;
+            answer.give(&what_if, || what_if.text(style))
+        }
+        ["coverage"] => answer.coverage(&Operator::all()),
+        ["coverage", pattern] => answer.coverage(&some(pattern)?),
+        ["docs", folder] => answer.docs(&PathBuf::from(folder)),
+        [command, ..] => Err(Failure::Usage(wrong(command))),
+    }
+}
+
+/// Why a command cannot be run.
+fn wrong(command: &str) -> String {
+    if COMMANDS.contains(&command) {
+        let usage = USAGE.lines().find(|line| line.trim_start().starts_with(command)).unwrap_or_default();
+        return format!("`{command}` was not given what it takes:\n{usage}");
+    }
+    match schema::suggest(command, COMMANDS) {
+        Some(meant) => format!("there is no command `{command}`; did you mean `{meant}`?"),
+        None => format!("there is no command `{command}`; there are {}", COMMANDS.join(", ")),
+    }
+}
+
+/// The operators that match a pattern, of which there is at least one.
+fn some(pattern: &str) -> Result<Vec<&'static Operator>, Failure> {
+    let found = matching(pattern);
+    if found.is_empty() { find(pattern).map(|operator| vec![operator]) } else { Ok(found) }
+}
+
+/// Where an answer goes, and how.
+struct Answer<'a> {
+    out: &'a mut dyn Write,
+    style: Style,
+    as_json: bool,
+}
+
+impl Answer<'_> {
+    fn give(&mut self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<Found, Failure> {
+        if self.as_json {
+            serde_json::to_writer_pretty(&mut *self.out, value).map_err(std::io::Error::from)?;
+            return self.text("\n");
+        }
+        self.text(&text())
+    }
+
+    fn text(&mut self, text: &str) -> Result<Found, Failure> {
+        self.out.write_all(text.as_bytes())?;
+        Ok(Found::Answer)
+    }
+
+    fn list(&mut self, operators: &[&'static Operator]) -> Result<Found, Failure> {
+        let schemas: Vec<String> = operators.iter().map(|operator| operator.schema().to_string()).collect();
+        self.give(&schemas, || list(operators))
+    }
+
+    fn coverage(&mut self, operators: &[&'static Operator]) -> Result<Found, Failure> {
+        let (coverage, style) = (Coverage::of(operators), self.style);
+        self.give(&coverage, || coverage.text(style))
+    }
+
+    fn docs(&mut self, folder: &std::path::Path) -> Result<Found, Failure> {
+        std::fs::create_dir_all(folder)?;
+        let pages = pages(&Operator::all());
+        for (name, page) in &pages {
+            std::fs::write(folder.join(name), page)?;
+        }
+        let names: Vec<&String> = pages.keys().collect();
+        self.give(&names, || format!("{} pages in {}\n", names.len(), folder.display()))
+    }
+}

@@ -1,0 +1,109 @@
+//! Which keys of which operators are served, and by what.
+
+use dispatch_runtime::keys::{Autocast, Autograd};
+use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
+use serde::Serialize;
+
+use crate::Served;
+
+/// Operators down, keys across.
+///
+/// ```
+/// use dispatch_runtime::{Registrar, keys::CPU};
+/// use dispatch_inspect::{Coverage, Served};
+///
+/// let lab = Registrar::new("coverage");
+/// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
+/// lab.kernel("id", CPU, |_, _, _| Ok(()))?;
+/// let coverage = Coverage::of(&[operator]);
+/// let cpu = coverage.keys.iter().position(|key| key == "CPU").unwrap();
+/// assert_eq!(coverage.rows[0].cells[cpu], Served::Kernel);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Coverage {
+    /// The keys: of backends that are linked, and of layers with a kernel or a fallback. Lowest first.
+    pub keys: Vec<String>,
+    /// The operators.
+    pub rows: Vec<Row>,
+}
+
+/// What serves one operator.
+///
+/// ```
+/// let none = dispatch_inspect::Coverage::of(&[]);
+/// assert_eq!(none.rows, []);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Row {
+    /// The operator.
+    pub operator: String,
+    /// By key.
+    pub cells: Vec<Served>,
+}
+
+impl Coverage {
+    /// The coverage of these operators.
+    ///
+    /// ```
+    /// dispatch_runtime::Registrar::new("coverage_of").define("id(Tensor self) -> Tensor").unwrap();
+    /// let everything = dispatch_inspect::Coverage::of(&dispatch_runtime::Operator::all());
+    /// assert!(everything.keys.contains(&"CPU".to_owned()));
+    /// ```
+    #[must_use]
+    pub fn of(operators: &[&'static Operator]) -> Self {
+        let tables: Vec<Vec<TableCell>> = operators.iter().map(|operator| operator.table()).collect();
+        let backends = backends(operators);
+        let is_wanted = |at: usize, key: Key| {
+            let is_of_layer = |cell: &TableCell| {
+                let by_layer = cell.registered_for.is_none_or(|by| by == key || by == Autograd || by == Autocast);
+                by_layer && cell.provenance != Provenance::Missing && !cell.falls_through
+            };
+            match KeySet::from(key).device() {
+                Some(device) if !backends.contains(&device.key()) => false,
+                Some(device) if device.key() == key => true,
+                _ => tables.iter().filter_map(|table| table.get(at)).any(is_of_layer),
+            }
+        };
+        let all = tables.first().map(|table| table.iter().map(|cell| cell.key).collect::<Vec<_>>()).unwrap_or_default();
+        let wanted: Vec<usize> = (1..all.len()).filter(|&at| is_wanted(at, all[at])).collect();
+        let row = |(operator, table): (&&'static Operator, &Vec<TableCell>)| Row {
+            operator: operator.to_string(),
+            cells: wanted.iter().filter_map(|&at| table.get(at)).map(Served::of).collect(),
+        };
+        Self {
+            keys: wanted.iter().map(|&at| all[at].to_string()).collect(),
+            rows: operators.iter().zip(&tables).map(row).collect(),
+        }
+    }
+
+    /// How many operators something serves, by key.
+    ///
+    /// ```
+    /// assert!(dispatch_inspect::Coverage::of(&[]).counts().is_empty());
+    /// ```
+    #[must_use]
+    pub fn counts(&self) -> Vec<usize> {
+        let serves = |at: usize| {
+            let is_served = |row: &&Row| {
+                !matches!(row.cells.get(at), None | Some(Served::Missing | Served::Fallthrough | Served::Ambiguous))
+            };
+            self.rows.iter().filter(is_served).count()
+        };
+        (0..self.keys.len()).map(serves).collect()
+    }
+}
+
+/// The backends that can hold tensors, or that any of these operators has a kernel for.
+pub(crate) fn backends(operators: &[&'static Operator]) -> Vec<Key> {
+    let registered = operators.iter().flat_map(|operator| operator.registrations()).map(|kernel| kernel.site.key);
+    let registered = registered.filter(|&key| KeySet::from(key).device().is_some_and(|device| device.key() == key));
+    let linked = Device::linked().into_iter().map(Device::key);
+    let mut backends: Vec<Key> = Vec::new();
+    registered.chain(linked).for_each(|key| {
+        if !backends.contains(&key) {
+            backends.push(key);
+        }
+    });
+    backends
+}

@@ -1,0 +1,90 @@
+//! Reference pages of operators, in Markdown, made from their definitions.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use dispatch_runtime::Operator;
+
+use crate::Sheet;
+
+/// A page for each namespace, by the name of its file, and an index.
+///
+/// ```
+/// dispatch_runtime::Registrar::new("paged").define("id(Tensor self) -> Tensor")?;
+/// let pages = dispatch_inspect::pages(&dispatch_inspect::matching("paged::"));
+/// let names: Vec<&str> = pages.keys().map(String::as_str).collect();
+/// assert_eq!(names, ["README.md", "paged.md"]);
+/// assert!(pages["paged.md"].contains("## `id`"));
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+#[must_use]
+pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
+    let mut by_namespace: BTreeMap<&str, Vec<&'static Operator>> = BTreeMap::new();
+    for &operator in operators {
+        by_namespace.entry(operator.name().namespace).or_default().push(operator);
+    }
+    let mut index = "# Operators\n\n| namespace | operators |\n|---|---|\n".to_owned();
+    let mut pages = BTreeMap::new();
+    for (namespace, operators) in by_namespace {
+        _ = writeln!(index, "| [{namespace}]({namespace}.md) | {} |", operators.len());
+        pages.insert(format!("{namespace}.md"), page(namespace, &operators));
+    }
+    pages.insert("README.md".to_owned(), index);
+    pages
+}
+
+fn page(namespace: &str, operators: &[&'static Operator]) -> String {
+    let mut page = format!("# `{namespace}`\n");
+    for operator in operators {
+        _ = write_section(&mut page, &Sheet::of(operator));
+    }
+    page
+}
+
+fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
+    let name = sheet.operator.split_once("::").map_or(sheet.operator.as_str(), |(_, name)| name);
+    writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", sheet.schema)?;
+    if !sheet.docs.is_empty() {
+        let lines = sheet.docs.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        // What follows a heading of the author's own would look like a section of the page.
+        lines
+            .map(|line| line.trim_start_matches('#'))
+            .try_for_each(|line| writeln!(page, "{}", without_links(line)))?;
+        writeln!(page)?;
+    }
+    writeln!(page, "* defined: {}", sheet.place)?;
+    if let Some(form_of) = &sheet.form_of {
+        writeln!(page, "* form of: `{form_of}`")?;
+    }
+    if let Some(shape) = &sheet.shape {
+        writeln!(page, "* shape: `{shape}`")?;
+    }
+    writeln!(page, "* derivative: {}", sheet.derivative)?;
+    if !sheet.kernels.is_empty() {
+        writeln!(page, "\n| kernel | for | where |\n|---|---|---|")?;
+    }
+    for kernel in &sheet.kernels {
+        let when = kernel
+            .condition
+            .map_or_else(String::new, |condition| format!(", when `{}`", condition.replace('|', "\\|")));
+        writeln!(page, "| `{}` | {} | {}{when} |", kernel.name, kernel.key, kernel.place)?;
+    }
+    Ok(())
+}
+
+/// The line with the names of items as they are: only rustdoc can link them.
+fn without_links(line: &str) -> String {
+    let mut pieces = line.split("[`");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once("`]") {
+            Some((name, rest)) => {
+                let target = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+                let rest = target.map_or(rest, |(_, rest)| rest);
+                text += &format!("`{name}`{rest}");
+            }
+            None => text += &format!("[`{piece}"),
+        }
+    }
+    text
+}

@@ -1,0 +1,121 @@
+//! Which operator somebody means.
+
+use dispatch_runtime::{Operator, schema};
+
+use crate::Failure;
+
+/// The operator of this name. Where only one has it, the namespace or the overload can be left out.
+///
+/// # Errors
+///
+/// Where none has the name, or several have.
+///
+/// ```
+/// use dispatch_runtime::Registrar;
+///
+/// let lab = Registrar::new("find");
+/// lab.define("only.one(Tensor self) -> Tensor")?;
+/// lab.define("both.one(Tensor self) -> Tensor")?;
+/// lab.define("both.two(Tensor self) -> Tensor")?;
+///
+/// assert_eq!(dispatch_inspect::find("only").unwrap().name().to_string(), "find::only.one");
+/// let error = dispatch_inspect::find("both").unwrap_err().to_string();
+/// assert_eq!(error, "several operators are called `both`; name one of them:\n  find::both.one\n  find::both.two");
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+pub fn find(name: &str) -> Result<&'static Operator, Failure> {
+    let all = Operator::all();
+    // From the most exact reading to the least; the first that anything fits is meant.
+    for spelling in [full, without_namespace, without_overload, base] {
+        let fitting: Vec<&'static Operator> =
+            all.iter().copied().filter(|operator| spelling(operator) == name).collect();
+        match fitting[..] {
+            [] => {}
+            [one] => return Ok(one),
+            _ => {
+                let candidates = fitting.iter().map(ToString::to_string).collect();
+                return Err(Failure::Ambiguous { name: name.to_owned(), candidates });
+            }
+        }
+    }
+    let spell = if name.contains("::") { full } else { without_namespace };
+    let names: Vec<String> = all.iter().map(|operator| spell(operator)).collect();
+    let suggestion = schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
+    Err(Failure::NotFound { name: name.to_owned(), suggestion })
+}
+
+/// Every operator with a name that fits: one that has the pattern in it, or, where there is a `*`, is what the pattern says.
+///
+/// ```
+/// use dispatch_runtime::Registrar;
+/// let lab = Registrar::new("matching");
+/// lab.define("sum(Tensor self) -> Tensor")?;
+/// lab.define("cumsum(Tensor self) -> Tensor")?;
+/// assert_eq!(dispatch_inspect::matching("matching::*sum").len(), 2);
+/// assert_eq!(dispatch_inspect::matching("matching::s*").len(), 1);
+/// assert_eq!(dispatch_inspect::matching("CUMS").len(), 1);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+#[must_use]
+pub fn matching(pattern: &str) -> Vec<&'static Operator> {
+    let pattern = pattern.to_lowercase();
+    let fits = |operator: &&'static Operator| {
+        let name = full(operator).to_lowercase();
+        if pattern.contains('*') { is_like(&name, &pattern) } else { name.contains(&pattern) }
+    };
+    Operator::all().into_iter().filter(fits).collect()
+}
+
+/// Whether the parts between stars follow one another, the first at the beginning and the last at the end.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for part in middle.split('*') {
+        match left.split_once(part) {
+            Some((_, after)) if !part.is_empty() => left = after,
+            None => return false,
+            Some(_) => {}
+        }
+    }
+    left.ends_with(last)
+}
+
+fn full(operator: &Operator) -> String {
+    operator.to_string()
+}
+
+fn without_namespace(operator: &Operator) -> String {
+    let full = operator.to_string();
+    full.split_once("::").map_or_else(|| full.clone(), |(_, rest)| rest.to_owned())
+}
+
+fn without_overload(operator: &Operator) -> String {
+    format!("{}::{}", operator.name().namespace, operator.name().base)
+}
+
+fn base(operator: &Operator) -> String {
+    operator.name().base.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_like;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (name, pattern, fits) in [
+            ("aten::add", "aten::*", true),
+            ("aten::add", "*add", true),
+            ("aten::addmm", "*add", false),
+            ("aten::add.Tensor", "*::add*", true),
+            ("aten::add", "add*", false),
+            ("aten::add", "aten*::a*d", true),
+            ("ab", "ab*b", false),
+            ("abcabc", "*b*b*", true),
+            ("abcab", "*b*b*c", false),
+        ] {
+            assert_eq!(is_like(name, pattern), fits, "{name} {pattern}");
+        }
+    }
+}

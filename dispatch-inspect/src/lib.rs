@@ -1,0 +1,85 @@
+//! What the operators of a program are made of, which kernel a call reaches, and why.
+//!
+//! An application that wants to be asked about its own operators has one more program, of one line:
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//! // use {my_operators as _, my_backend as _};
+//!
+//! fn main() -> ExitCode {
+//!     dispatch_inspect::main()
+//! }
+//! ```
+//!
+//! Each answer is a value that can be serialised - a [`Sheet`], a table of [`Cell`]s, an [`Account`], a [`WhatIf`], a [`Coverage`] - and
+//! text is made of it afterwards. Nothing is computed twice: the runtime makes tables and explains calls, and it is asked.
+//!
+//! ```
+//! use dispatch_runtime::prelude::*;
+//!
+//! #[op_def("halve(Tensor self) -> Tensor")]
+//! pub fn halve(this: &Tensor) -> Result<Tensor>;
+//!
+//! #[op_impl(halve, CPU)]
+//! fn halve_cpu(this: &Tensor) -> Tensor { this.clone() }
+//!
+//! let account = dispatch_inspect::Account::of(halve::operator(), &["cpu,f32".to_owned()]).unwrap();
+//! assert_eq!(account.winner.unwrap().name, "halve_cpu");
+//! ```
+#![forbid(unsafe_code)]
+
+mod account;
+mod cell;
+mod command;
+mod coverage;
+mod docs;
+mod failure;
+mod find;
+mod sheet;
+mod text;
+mod what_if;
+mod words;
+
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+pub use account::Account;
+pub use cell::{Cell, Kernel, Place, Served, table};
+pub use command::{Found, run};
+pub use coverage::{Coverage, Row};
+pub use docs::pages;
+pub use failure::Failure;
+pub use find::{find, matching};
+pub use sheet::{Derivative, Sheet};
+pub use text::{Style, list, table_text};
+pub use what_if::{Change, WhatIf};
+
+/// The program: the command line of this process, its answer on standard output, and its errors on standard error.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     dispatch_inspect::main()
+/// }
+/// ```
+#[must_use]
+pub fn main() -> ExitCode {
+    let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut out = std::io::stdout().lock();
+    let style = if wants_colour && out.is_terminal() { Style::Colour } else { Style::Plain };
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let found = run(words, &mut out, style).and_then(|found| {
+        out.flush()?;
+        Ok(found)
+    });
+    match found {
+        Ok(Found::Answer) => ExitCode::SUCCESS,
+        Ok(Found::Finding) => ExitCode::from(1),
+        // Whoever reads has enough, as `head` has.
+        Err(Failure::Io(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Where even this cannot be written, the code still says it.
+            _ = writeln!(std::io::stderr(), "error: {failure}");
+            failure.code()
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Answers as text for people.
+
+use std::fmt::Write;
+
+use dispatch_runtime::Operator;
+
+use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf};
+
+/// Whether text is coloured.
+///
+/// ```
+/// use dispatch_inspect::Style;
+/// assert_eq!(Style::Plain.bold("id"), "id");
+/// assert_eq!(Style::Colour.bold("id"), "\x1b[1mid\x1b[0m");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// It is not.
+    Plain,
+    /// It is, for terminals.
+    Colour,
+}
+
+impl Style {
+    /// Text that stands out.
+    ///
+    /// ```
+    /// assert_eq!(dispatch_inspect::Style::Plain.bold("x"), "x");
+    /// ```
+    #[must_use]
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn served(self, served: Served, text: &str) -> String {
+        self.paint(
+            match served {
+                Served::Kernel => "32",
+                Served::Composite => "36",
+                Served::Any => "34",
+                Served::Fallback => "33",
+                Served::Fallthrough | Served::Missing => "2",
+                Served::Ambiguous => "31",
+            },
+            text,
+        )
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self == Self::Plain || text.is_empty() { text.to_owned() } else { format!("\x1b[{code}m{text}\x1b[0m") }
+    }
+}
+
+/// Columns as wide as what is in them. The last one is as it is.
+struct Grid<const N: usize>(Vec<[(String, Option<Served>); N]>);
+
+impl<const N: usize> Grid<N> {
+    fn write(&self, text: &mut String, style: Style) {
+        let width = |column: usize| self.0.iter().map(|row| row[column].0.chars().count()).max().unwrap_or(0);
+        let widths: [usize; N] = std::array::from_fn(width);
+        for row in &self.0 {
+            let mut line = String::new();
+            for (column, ((cell, served), width)) in row.iter().zip(widths).enumerate() {
+                let width = if column + 1 == N { 0 } else { width + 2 };
+                let padded = format!("{cell:width$}");
+                line += &served.map_or_else(|| padded.clone(), |served| style.served(served, &padded));
+            }
+            _ = writeln!(text, "  {}", line.trim_end());
+        }
+    }
+}
+
+/// Names, and the first line of what is written about each.
+///
+/// ```
+/// # let operator = dispatch_runtime::Registrar::new("text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+/// assert_eq!(dispatch_inspect::list(&[operator]), "text::id(Tensor x) -> Tensor\n");
+/// ```
+#[must_use]
+pub fn list(operators: &[&'static Operator]) -> String {
+    operators.iter().fold(String::new(), |mut text, operator| {
+        _ = writeln!(text, "{}", operator.schema());
+        text
+    })
+}
+
+impl Sheet {
+    /// The sheet as text.
+    ///
+    /// ```
+    /// # let operator = dispatch_runtime::Registrar::new("sheet_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// let text = dispatch_inspect::Sheet::of(operator).text(dispatch_inspect::Style::Plain);
+    /// assert!(text.starts_with("sheet_text::id(Tensor x) -> Tensor\n"));
+    /// ```
+    #[must_use]
+    pub fn text(&self, style: Style) -> String {
+        let mut text = format!("{}\n", style.bold(&self.schema));
+        for line in self.docs.lines() {
+            _ = writeln!(text, "{}", format!("  {}", line.strip_prefix(' ').unwrap_or(line)).trim_end());
+        }
+        _ = writeln!(text, "\n  defined     {}", self.place);
+        if let Some(form_of) = &self.form_of {
+            _ = writeln!(text, "  form of     {form_of}");
+        }
+        if let Some(shape) = &self.shape {
+            _ = writeln!(text, "  shape       {shape}");
+        }
+        _ = writeln!(text, "  derivative  {}", self.derivative);
+        if !self.rules.is_empty() {
+            _ = writeln!(text, "\n{}", style.bold("rules"));
+            Grid(self.rules.iter().map(|(of, place)| [plain(of), plain(&place.to_string())]).collect())
+                .write(&mut text, style);
+        }
+        _ = writeln!(text, "\n{}", style.bold("kernels"));
+        let rows = self.kernels.iter().map(|kernel| {
+            let when = kernel.condition.map_or_else(String::new, |condition| format!("  when {condition}"));
+            let inactive = if kernel.is_active { "" } else { "  (displaced)" };
+            let place = format!("{}{when}{inactive}", kernel.place);
+            [plain(&kernel.key), plain(kernel.name), plain(kernel.kind.unwrap_or_default()), plain(&place)]
+        });
+        Grid(rows.collect()).write(&mut text, style);
+        if self.kernels.is_empty() {
+            text += "  none\n";
+        }
+        _ = writeln!(text, "\n{}", style.bold("coverage"));
+        Grid(self.coverage.iter().map(|(key, served)| [plain(key), (served.to_string(), Some(*served))]).collect())
+            .write(&mut text, style);
+        text
+    }
+}
+
+/// A table as text: the cells that something fills, less those of backends that are not linked.
+///
+/// ```
+/// # let operator = dispatch_runtime::Registrar::new("table_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+/// use dispatch_inspect::{Style, table, table_text};
+/// assert_eq!(table_text(&table(operator), Style::Plain), "  nothing is registered\n");
+/// ```
+#[must_use]
+pub fn table_text(cells: &[Cell], style: Style) -> String {
+    let mut text = String::new();
+    let filled: Vec<&Cell> = cells.iter().filter(|cell| cell.served != Served::Missing).collect();
+    if filled.is_empty() {
+        return "  nothing is registered\n".to_owned();
+    }
+    let (elsewhere, here): (Vec<&Cell>, Vec<&Cell>) = filled.into_iter().partition(|cell| cell.is_elsewhere);
+    Grid(here.into_iter().map(cell_row).collect()).write(&mut text, style);
+    write_elsewhere(&mut text, elsewhere.len());
+    text
+}
+
+fn write_elsewhere(text: &mut String, count: usize) {
+    if count != 0 {
+        _ = writeln!(text, "  and {count} keys of backends that are not linked, which --json has");
+    }
+}
+
+fn cell_row(cell: &Cell) -> [(String, Option<Served>); 4] {
+    let by = cell.registered_for.as_deref().filter(|by| *by != cell.key).unwrap_or_default();
+    [plain(&cell.key), (cell.served.to_string(), Some(cell.served)), plain(by), plain(&cell.kernels.join(" or "))]
+}
+
+impl WhatIf {
+    /// The change as text: each cell as it is and as it would be.
+    ///
+    /// ```
+    /// # let operator = dispatch_runtime::Registrar::new("if_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// let text = dispatch_inspect::WhatIf::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
+    /// assert!(text.ends_with("  nothing would change\n"));
+    /// ```
+    #[must_use]
+    pub fn text(&self, style: Style) -> String {
+        let added = self.added.iter().map(|key| format!("with a kernel for {key}"));
+        let removed = self.removed.iter().map(|key| format!("without one for {key}"));
+        let words: Vec<String> = added.chain(removed).collect();
+        let mut text = format!("{} {}\n\n", style.bold(&self.operator), words.join(", "));
+        let side = |cell: &Cell| {
+            let by = cell.registered_for.as_deref().filter(|by| *by != cell.key);
+            let by = by.map_or_else(String::new, |by| format!(" ({by})"));
+            (format!("{}{by}", cell.served), Some(cell.served))
+        };
+        let (elsewhere, here): (Vec<&Change>, Vec<&Change>) =
+            self.changes.iter().partition(|change| change.before.is_elsewhere && change.after.is_elsewhere);
+        let rows = here.iter();
+        let rows =
+            rows.map(|change| [plain(&change.before.key), side(&change.before), plain("->"), side(&change.after)]);
+        Grid(rows.collect()).write(&mut text, style);
+        write_elsewhere(&mut text, elsewhere.len());
+        if self.changes.is_empty() {
+            text += "  nothing would change\n";
+        }
+        text
+    }
+}
+
+impl Account {
+    /// The account as text.
+    ///
+    /// ```
+    /// # let operator = dispatch_runtime::Registrar::new("account_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// let text = dispatch_inspect::Account::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
+    /// assert!(text.contains("runs nothing"));
+    /// ```
+    #[must_use]
+    pub fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        for line in self.account.lines() {
+            let line = match line.trim_start() {
+                found if found.starts_with("runs ") => style.bold(line),
+                found if found.starts_with("not ") => style.dim(line),
+                _ => line.to_owned(),
+            };
+            _ = writeln!(text, "{line}");
+        }
+        if !self.below.is_empty() {
+            text += "\n  and as each kernel hands the call on, below that\n";
+            Grid(self.below.iter().map(cell_row).collect()).write(&mut text, style);
+        }
+        text
+    }
+}
+
+impl Coverage {
+    /// The coverage as text: a column for each key.
+    ///
+    /// ```
+    /// let text = dispatch_inspect::Coverage::of(&[]).text(dispatch_inspect::Style::Plain);
+    /// assert_eq!(text, "0 operators\n");
+    /// ```
+    #[must_use]
+    pub fn text(&self, style: Style) -> String {
+        let longest = self.rows.iter().map(|row| row.operator.chars().count()).max().unwrap_or(0);
+        let name = longest.max(format!("{} operators", self.rows.len()).len());
+        let widths: Vec<usize> = self.keys.iter().map(|key| key.chars().count().max("fallthrough".len())).collect();
+        let line =
+            |first: &str, cells: Vec<String>| format!("{first:name$}  {}", cells.join("  ")).trim_end().to_owned();
+        let padded =
+            |texts: &[String]| texts.iter().zip(&widths).map(|(text, width)| format!("{text:width$}")).collect();
+        let counts: Vec<String> = self.counts().iter().map(ToString::to_string).collect();
+        let head = [line("", padded(&self.keys)), line(&format!("{} operators", self.rows.len()), padded(&counts))];
+        let mut text = String::new();
+        for line in head.iter().filter(|line| !line.is_empty()) {
+            _ = writeln!(text, "{}", style.bold(line));
+        }
+        for row in &self.rows {
+            let cells = row.cells.iter().zip(&widths);
+            let cells = cells.map(|(cell, width)| style.served(*cell, &format!("{:width$}", cell.name())));
+            _ = writeln!(text, "{}", line(&row.operator, cells.collect()));
+        }
+        text
+    }
+}
+
+fn plain(text: &str) -> (String, Option<Served>) {
+    (text.to_owned(), None)
+}

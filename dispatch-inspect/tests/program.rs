@@ -1,0 +1,87 @@
+//! The program over everything that the facade links.
+
+use std::process::{Command, Output};
+
+fn ask(words: &[&str]) -> (String, String, Option<i32>) {
+    let Output { stdout, stderr, status } =
+        Command::new(env!("CARGO_BIN_EXE_dispatch-inspect")).args(words).output().unwrap();
+    (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap(), status.code())
+}
+
+fn json(words: &[&str]) -> serde_json::Value {
+    let (out, errors, code) = ask(&[words, &["--json"]].concat());
+    assert_eq!((errors.as_str(), code), ("", Some(0)));
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn standard_operators_have_kernels_of_every_linked_backend_and_layer() {
+    let sheet = json(&["show", "relu"]);
+    assert_eq!(sheet["schema"], "aten::relu(Tensor self) -> Tensor");
+    assert_eq!(sheet["shape"], "pointwise(self)");
+    let kernels: Vec<&str> = sheet["kernels"].as_array().unwrap().iter().filter_map(|k| k["key"].as_str()).collect();
+    assert_eq!(kernels, ["CPU", "CUDA", "Meta", "Autograd"]);
+    assert!(sheet["kernels"][0]["place"]["file"].as_str().unwrap().ends_with("activation.rs"));
+}
+
+#[test]
+fn derivatives_are_formulas_or_of_parts_or_of_the_form_or_none() {
+    let derivative = |name: &str| json(&["show", name])["derivative"].clone();
+    assert!(derivative("relu")["kernel"].as_str().unwrap().starts_with("`relu`"));
+    assert_eq!(derivative("add_.Tensor"), derivative("add.Tensor"));
+    assert_eq!(derivative("__and__.Tensor"), "composite");
+    assert_eq!(derivative("add.out"), "none");
+    assert_eq!(derivative("argmax"), "none");
+}
+
+#[test]
+fn a_call_is_followed_from_autograd_down_to_the_backend() {
+    let account = json(&["explain", "add.Tensor", "cpu,f32,requires_grad"]);
+    assert_eq!((&account["key"], &account["winner"]["name"]), (&"AutogradCPU".into(), &"add".into()));
+    assert_eq!(account["below"][0]["key"], "CPU");
+    // No tensor here is marked, so the layer that records writes has nothing to do in a typed call.
+    assert_eq!(json(&["explain", "add_.Tensor", "cpu"])["passed_over"], true);
+    assert_eq!(json(&["explain", "add_.Tensor", "cpu,requires_grad"])["passed_over"], false);
+}
+
+#[test]
+fn coverage_has_a_row_for_every_operator_and_cells_for_every_key() {
+    let coverage = json(&["coverage"]);
+    let (keys, rows) = (coverage["keys"].as_array().unwrap(), coverage["rows"].as_array().unwrap());
+    assert!(rows.len() > 1900 && rows.iter().all(|row| row["cells"].as_array().unwrap().len() == keys.len()));
+    for key in ["CPU", "CUDA", "Meta", "AutogradCPU", "AutocastCPU"] {
+        assert!(keys.contains(&key.into()), "{key}");
+    }
+    assert!(!keys.contains(&"XLA".into()));
+}
+
+#[test]
+fn the_exit_code_says_whether_there_is_an_answer() {
+    assert_eq!(ask(&["explain", "relu"]).2, Some(0));
+    let (out, errors, code) = ask(&["explain", "relu", "SparseCPU"]);
+    assert!(out.contains("runs nothing"), "{out}");
+    assert_eq!((errors.as_str(), code), ("", Some(1)));
+    let (_, errors, code) = ask(&["show", "add"]);
+    assert!(errors.starts_with("error: several operators are called `add`"), "{errors}");
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        ask(&["shwo"]),
+        (String::new(), "error: there is no command `shwo`; did you mean `show`?\n".to_owned(), Some(2))
+    );
+}
+
+#[test]
+fn text_that_is_no_terminals_has_no_colour() {
+    let (out, ..) = ask(&["table", "relu"]);
+    assert!(out.contains("kernel") && !out.contains('\x1b'), "{out}");
+}
+
+#[test]
+fn pages_are_written_for_every_namespace() {
+    let folder = std::env::temp_dir().join(format!("dispatch-inspect-{}", std::process::id()));
+    let names = json(&["docs", folder.to_str().unwrap()]);
+    assert!(names.as_array().unwrap().contains(&"aten.md".into()));
+    let page = std::fs::read_to_string(folder.join("aten.md")).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(page.contains("\n## `relu`\n") && !page.contains("](fn@"));
+}

@@ -1,0 +1,201 @@
+//! What is said of a few operators, word for word.
+
+use dispatch_inspect::{Failure, Found, Style, run};
+use dispatch_runtime::prelude::*;
+
+/// Multiplies.
+///
+/// Elements meet one by one.
+#[op_def("mul(Tensor self, Tensor other) -> Tensor", shape = pointwise)]
+pub fn mul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_impl(mul, CPU)]
+fn mul_cpu(this: &Tensor, _: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(mul, CUDA)]
+fn mul_cuda(this: &Tensor, _: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(mul, Autograd, boxed)]
+fn mul_autograd(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys.below(keys::Autograd), stack)
+}
+
+/// Multiplies by itself, with [`mul`](fn@mul).
+#[op_def("square(Tensor self) -> Tensor")]
+pub fn square(this: &Tensor) -> Result<Tensor> {
+    mul(this, this)
+}
+
+/// Picks.
+#[op_def("pick.first(Tensor self, Tensor? other=None) -> Tensor")]
+pub fn pick_first(this: &Tensor, other: Option<&Tensor>) -> Result<Tensor>;
+
+/// Picks the last.
+#[op_def("pick.last(Tensor[] tensors) -> Tensor")]
+pub fn pick_last(tensors: &[Tensor]) -> Result<Tensor>;
+
+#[op_impl(pick_first, CPU, when(other.is_none()), priority = 1)]
+fn pick_alone(this: &Tensor, other: Option<&Tensor>) -> Tensor {
+    other.unwrap_or(this).clone()
+}
+
+#[op_impl(pick_first, CPU)]
+fn pick_any(this: &Tensor, _: Option<&Tensor>) -> Tensor {
+    this.clone()
+}
+
+/// Makes.
+#[op_def("made(int n, *, Device? device=None) -> Tensor")]
+pub fn made(n: i64, device: Option<Device>) -> Result<Tensor>;
+
+#[op_impl(made, CPU)]
+fn made_cpu(_: i64, _: Option<Device>) -> Result<Tensor> {
+    Ok(Tensor::from_slice(&[1.0_f32]))
+}
+
+fn ask(words: &str) -> Result<(String, Found), Failure> {
+    let mut out = Vec::new();
+    let found = run(words.split(' ').map(str::to_owned), &mut out, Style::Plain)?;
+    Ok((String::from_utf8(out).unwrap(), found))
+}
+
+/// Lines move; what is said of them must not.
+fn without_lines(text: &str) -> String {
+    let mut parts = text.split(concat!(file!(), ":"));
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + "HERE" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// Holds an answer to the text of that name; `UPDATE=1` writes it.
+fn golden(name: &str, words: &str) {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let answer = without_lines(&ask(words).unwrap().0);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, answer).unwrap();
+        return;
+    }
+    assert_eq!(answer, std::fs::read_to_string(&file).unwrap(), "{name}: UPDATE=1 writes it");
+}
+
+fn refused(words: &str) -> String {
+    ask(words).unwrap_err().to_string()
+}
+
+#[test]
+fn every_command_answers_as_recorded() {
+    golden("list.txt", "list small::pick*");
+    golden("show.txt", "show mul");
+    golden("table.txt", "table square");
+    golden("explain.txt", "explain mul cuda,f16");
+    golden("explain_choice.txt", "explain pick.first");
+    golden("what_if.txt", "what-if square CPU");
+    golden("coverage.txt", "coverage small::");
+}
+
+#[test]
+fn an_argument_that_is_left_out_is_as_the_one_before_and_an_optional_one_is_absent() {
+    let account = |words: &str| ask(words).unwrap().0;
+    let autograd = "ADInplaceOrView, AutogradCUDA, AutocastCUDA}";
+    assert!(account("explain mul cuda").contains(&format!("  other  -> {{CUDA, {autograd}")));
+    assert!(account("explain mul cpu cuda").contains("  left   -> AutogradCUDA"));
+    assert!(account("explain pick.first").contains("  other  -> {}"));
+    assert!(account("explain mul cuda,inference").contains("  left   -> CUDA"));
+    assert!(account("explain made").contains("  device -> {CPU}"));
+}
+
+#[test]
+fn a_call_that_no_kernel_serves_is_a_finding() {
+    assert_eq!(ask("explain mul").unwrap().1, Found::Answer);
+    let (text, found) = ask("explain pick.last SparseCPU").unwrap();
+    assert_eq!(found, Found::Finding);
+    assert!(text.ends_with("  left    -> SparseCPU\n  runs nothing: missing\n"), "{text}");
+}
+
+#[test]
+fn what_if_changes_nothing() {
+    let before = ask("table mul --json").unwrap().0;
+    let answer: serde_json::Value = serde_json::from_str(&ask("what-if mul Meta -CUDA --json").unwrap().0).unwrap();
+    let changes = answer["changes"].as_array().unwrap();
+    let of = |key: &str| changes.iter().find(|change| change["before"]["key"] == key).unwrap();
+    assert_eq!(
+        (&of("CUDA")["before"]["served"], &of("CUDA")["after"]["served"]),
+        (&"kernel".into(), &"missing".into())
+    );
+    assert!(of("Meta")["after"]["kernels"][0].as_str().unwrap().starts_with("`what if`"));
+    assert_eq!(changes.len(), 2);
+    assert_eq!(ask("table mul --json").unwrap().0, before);
+}
+
+#[test]
+fn what_cannot_be_answered_says_what_to_do() {
+    for (words, message) in [
+        (
+            "show pick",
+            "several operators are called `pick`; name one of them:\n  small::pick.first\n  small::pick.last",
+        ),
+        (
+            "show small::pick",
+            "several operators are called `small::pick`; name one of them:\n  small::pick.first\n  small::pick.last",
+        ),
+        ("show squar", "no operator is called `squar`; did you mean `square`?"),
+        (
+            "list nothing_like_it",
+            "no operator is called `nothing_like_it`; `list` shows those that are linked, and `use that_crate as _;` links more",
+        ),
+        ("tabel mul", "there is no command `tabel`; did you mean `table`?"),
+        (
+            "show",
+            "`show` was not given what it takes:\n  show OP               schema, words of the author, kernels and where they are, derivative, coverage",
+        ),
+        ("show mul --jsn", "there is no option `--jsn`; there are --json and --help"),
+        ("explain mul cuad", "`cuad` says nothing about an argument; did you mean `CUDA`?"),
+        ("explain square cpu cpu", "2 arguments were described, but of those of `small::square` only self have keys"),
+        ("what-if mul Autogrd", "unknown dispatch key `Autogrd`; did you mean `Autograd`?"),
+        (
+            "what-if mul -XLA",
+            "`small::mul` has no kernel for XLA that could be removed; it has some for CPU, CUDA, Meta, Autograd",
+        ),
+        ("what-if mul Sparse", "`Sparse` is not one runtime key; name the keys that this should cover one by one"),
+    ] {
+        assert_eq!(refused(words), message, "{words}");
+    }
+}
+
+#[test]
+fn only_the_command_line_ends_with_2() {
+    let code = |words: &str| ask(words).unwrap_err().code();
+    assert_eq!(code("explain mul cuad"), std::process::ExitCode::from(2));
+    assert_eq!(code("show squar"), std::process::ExitCode::from(1));
+}
+
+#[test]
+fn colour_adds_no_text() {
+    let answer = |style| {
+        let mut out = Vec::new();
+        run(["table", "mul"].map(str::to_owned), &mut out, style).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let coloured = answer(Style::Colour);
+    assert!(coloured.contains("\x1b[32mkernel"), "{coloured}");
+    let stripped = ["1", "2", "31", "32", "33", "34", "36", "0"]
+        .iter()
+        .fold(coloured, |text, code| text.replace(&format!("\x1b[{code}m"), ""));
+    assert_eq!(stripped, answer(Style::Plain));
+}
+
+#[test]
+fn pages_say_what_authors_wrote() {
+    let pages = dispatch_inspect::pages(&dispatch_inspect::matching("small::"));
+    let page = &pages["small.md"];
+    assert!(pages["README.md"].contains("| [small](small.md) | 5 |"));
+    assert!(
+        page.contains("## `mul`\n\n```\nsmall::mul(Tensor self, Tensor other) -> Tensor\n```\n\nMultiplies.\n"),
+        "{page}"
+    );
+    assert!(page.contains("\nMultiplies by itself, with `mul`.\n"), "{page}");
+    assert!(page.contains(", when `other.is_none()` |"), "{page}");
+}
