@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "dispatch-schema",
     "dispatch-macros",
     "dispatch-runtime",
@@ -15,6 +15,7 @@ const CRATES: [&str; 11] = [
     "layers/modes",
     "layers/transform",
     "conformance",
+    "dispatch-inspect",
 ];
 
 #[test]
