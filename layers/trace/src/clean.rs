@@ -31,7 +31,14 @@ impl Graph {
     /// ```
     #[must_use]
     pub fn clean(&self) -> Self {
-        self.merged().without_dead()
+        let mut graph = self.clone();
+        loop {
+            let next = graph.merged().without_dead();
+            if next.nodes.len() == graph.nodes.len() {
+                return next;
+            }
+            graph = next;
+        }
     }
 
     fn without_dead(self) -> Self {
@@ -80,7 +87,10 @@ impl Graph {
             };
             let (first, now): (Vec<Id>, Vec<Id>) =
                 (first.iter().flat_map(Argument::ids).collect(), node.gives().collect());
-            let both_given = |(a, b): (&Id, &Id)| given.contains(&self.root(*a)) && given.contains(&self.root(*b));
+            let both_given = |(a, b): (&Id, &Id)| {
+                let (a, b) = (self.root(*a), self.root(*b));
+                a != b && given.contains(&a) && given.contains(&b)
+            };
             if first.len() != now.len() || first.iter().zip(&now).any(both_given) {
                 return true;
             }

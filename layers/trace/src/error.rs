@@ -40,6 +40,13 @@ pub enum TraceError {
         /// Its sizes.
         sizes: Vec<i64>,
     },
+    /// A tensor that was made inside of a recorded call, and is no result of it, is used by another.
+    Hidden {
+        /// The operator that was given it.
+        operator: String,
+        /// The operator that made it.
+        made_by: String,
+    },
     /// A tensor shows memory of a traced one as another dtype, and no operator made it.
     Reinterpreted {
         /// The operator that was given it.
@@ -135,6 +142,11 @@ impl fmt::Display for TraceError {
                 f,
                 "`{operator}` writes to a tensor of sizes {sizes:?} that is no input and that no traced operator made, so every run would find \
                  it as the last one left it; give it as an input, or write to a copy (`aten::clone`)"
+            ),
+            Self::Hidden { operator, made_by } => write!(
+                f,
+                "`{operator}` is given what `{made_by}` made inside of another operator that was recorded as a whole, so the graph does not \
+                 have it; trace the forward alone, and differentiate its run"
             ),
             Self::Reinterpreted { operator } => {
                 write!(

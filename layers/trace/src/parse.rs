@@ -9,7 +9,7 @@ use dispatch_runtime::{Complex64, DType, Geometry, Layout, MemoryFormat, Operato
 use crate::argument::{Argument, Id, gathered};
 use crate::error::TraceError;
 use crate::graph::{Draft, Effects, Graph, Input, Node, Shown};
-use crate::print::find;
+use crate::print::Names;
 
 impl Graph {
     /// Reads what a graph prints, given its constants, and [verifies](Self::verify) it. Values may have any names.
@@ -24,10 +24,12 @@ impl Graph {
     /// assert_eq!(&*graph.run(&[Tensor::from([1.0_f32, 2.0])])?[0].read::<f32>()?, [2.0, 4.0]);
     ///
     /// let error = Graph::parse("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::mull(&x, 2.0);\n    [y]\n}", &[]).unwrap_err();
-    /// assert!(error.to_string().ends_with("no operator is called `aten::mull`; did you mean `aten::mul`?
+    /// let shown = "\
+    /// no operator is called `aten::mull`; did you mean `aten::mul`?
     ///   |
     /// 2 |     let y: f32[2] = aten::mull(&x, 2.0);
-    ///   |                     ^^^^^^^^^^"));
+    ///   |                     ^^^^^^^^^^";
+    /// assert_eq!(std::error::Error::source(&error).unwrap().to_string(), shown);
     /// # Ok(())
     /// # }
     /// ```
@@ -37,7 +39,14 @@ impl Graph {
     /// Where the text is no graph, with the place; where there are more or fewer constants than in the text; and those of
     /// [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
-        let mut parser = Parser { text, tokens: lex(text)?, at: 0, draft: Draft::default(), names: HashMap::new() };
+        let mut parser = Parser {
+            text,
+            tokens: lex(text)?,
+            at: 0,
+            draft: Draft::default(),
+            names: HashMap::new(),
+            operators: Names::new(),
+        };
         let found = parser.graph()?;
         if found.len() != constants.len() {
             return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
@@ -168,6 +177,7 @@ struct Parser<'t> {
     at: usize,
     draft: Draft,
     names: HashMap<String, Id>,
+    operators: Names,
 }
 
 /// One result of a call, before its operator is known.
@@ -373,11 +383,10 @@ impl Parser<'_> {
     fn operator(&mut self) -> Parsed<(&'static Operator, Range<usize>)> {
         let span = self.span();
         let path = self.name("an operator")?;
-        if let Some(operator) = find(&path) {
+        if let Some(operator) = self.operators.find(&path) {
             return Ok((operator, span));
         }
-        let names: Vec<String> = Operator::all().iter().map(|operator| operator.name().to_string()).collect();
-        let near = suggest(&path, names.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
+        let near = suggest(&path, self.operators.paths()).map(|near| format!("; did you mean `{near}`?"));
         let hint = near.unwrap_or_else(|| "; link the crate that defines it".to_owned());
         Err(mistake(self.text, &span, format!("no operator is called `{path}`{hint}")))
     }

@@ -3,6 +3,7 @@
 //! Arguments are given by position as long as none before them is left out, and by name from there on, as are those that only have
 //! names. What the schema says is written is `&mut`; what is written beyond that, and random numbers, stand above the call.
 
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 
 use dispatch_runtime::{DType, Geometry, Operator, Tensor};
@@ -10,48 +11,46 @@ use dispatch_runtime::{DType, Geometry, Operator, Tensor};
 use crate::argument::{Argument, Id};
 use crate::graph::{Graph, Node, Shown};
 
-/// The operator as Rust code names it, where that means no other: `aten::add` is `aten::add.Tensor`.
-pub(crate) fn path(operator: &Operator) -> String {
-    let name = operator.name();
-    let path = rust_path(operator);
-    // `.Tensor` is left out where there is no bare overload.
-    if name.overload == "Tensor"
-        && find(&format!("{}::{}", name.namespace, name.base)).is_some_and(|found| found.name() == name)
-    {
-        return format!("{}::{}", name.namespace, name.base);
+/// The operators by the paths that Rust code names them by: `aten::add` is `aten::add.Tensor`, as there is no bare overload.
+pub(crate) struct Names(HashMap<String, Option<&'static Operator>>);
+
+impl Names {
+    pub(crate) fn new() -> Self {
+        let all = Operator::all();
+        let mut names = HashMap::new();
+        for operator in &all {
+            // A path that two operators could have is neither's.
+            names.entry(rust_path(operator)).and_modify(|known| *known = None).or_insert(Some(*operator));
+        }
+        for operator in all.iter().filter(|operator| operator.name().overload == "Tensor") {
+            let name = operator.name();
+            names.entry(format!("{}::{}", name.namespace, name.base)).or_insert(Some(*operator));
+        }
+        Self(names)
     }
-    match find(&path) {
-        Some(found) if found.name() == name => path,
-        _ => name.to_string(),
+
+    fn path(&self, operator: &Operator) -> String {
+        let name = operator.name();
+        let bare = format!("{}::{}", name.namespace, name.base);
+        let is = |path: &String| self.find(path).is_some_and(|found| found.name() == name);
+        [bare, rust_path(operator)].into_iter().find(is).unwrap_or_else(|| name.to_string())
+    }
+
+    /// The operator of a name in either form.
+    pub(crate) fn find(&self, path: &str) -> Option<&'static Operator> {
+        self.0.get(path).copied().flatten().or_else(|| Operator::find(path).ok())
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, operator)| operator.is_some()).map(|(path, _)| &path[..])
     }
 }
 
 fn rust_path(operator: &Operator) -> String {
     let name = operator.name();
-    if name.overload.is_empty() {
-        format!("{}::{}", name.namespace, name.base)
-    } else {
-        format!("{}::{}_{}", name.namespace, name.base, name.overload.to_ascii_lowercase())
-    }
-}
-
-/// The operator of a name in either form.
-pub(crate) fn find(path: &str) -> Option<&'static Operator> {
-    if let Ok(operator) = Operator::find(path) {
-        return Some(operator);
-    }
-    if let Ok(operator) = Operator::find(&format!("{path}.Tensor")) {
-        return Some(operator);
-    }
-    // `add_scalar`: wherever the overload may begin.
-    let (namespace, rest) = path.split_once("::")?;
-    rest.match_indices('_').find_map(|(at, _)| {
-        let (base, overload) = (&rest[..at], &rest[at + 1..]);
-        Operator::all().into_iter().find(|operator| {
-            let name = operator.name();
-            name.namespace == namespace && name.base == base && name.overload.eq_ignore_ascii_case(overload)
-        })
-    })
+    let overload =
+        if name.overload.is_empty() { String::new() } else { format!("_{}", name.overload.to_ascii_lowercase()) };
+    format!("{}::{}{overload}", name.namespace, name.base)
 }
 
 /// The kind of a tensor: `f32[2, 3]`, and its strides where they are not those of elements side by side.
@@ -124,15 +123,16 @@ impl fmt::Display for Graph {
             writeln!(f, "    const {};", Defined(self, Id(at)))?;
         }
         let mut defined = self.inputs + self.constants.len();
+        let names = Names::new();
         for node in &self.nodes {
-            self.statement(f, node, &mut defined)?;
+            self.statement(f, node, &names, &mut defined)?;
         }
         writeln!(f, "    [{}]\n}}", Listed(&self.outputs))
     }
 }
 
 impl Graph {
-    fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, defined: &mut usize) -> fmt::Result {
+    fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, names: &Names, defined: &mut usize) -> fmt::Result {
         if node.effects.random {
             f.write_str("    #[random]\n")?;
         }
@@ -152,7 +152,8 @@ impl Graph {
                 _ => write!(f, "let ({}) = ", outputs.join(", "))?,
             }
         }
-        writeln!(f, "{};", Call(node))
+        call(f, node, &names.path(node.operator))?;
+        f.write_str(";\n")
     }
 }
 
@@ -167,23 +168,19 @@ fn pattern(output: &Argument, name: &impl Fn(Id) -> String) -> String {
 }
 
 /// `aten::add(&v1, &v2, alpha = 2)`
-pub(crate) struct Call<'a>(pub(crate) &'a Node);
-
-impl fmt::Display for Call<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let schema = self.0.schema();
-        write!(f, "{}(", path(self.0.operator))?;
-        for (i, input) in self.0.inputs.iter().enumerate() {
-            f.write_str(if i == 0 { "" } else { ", " })?;
-            let place = schema.argument(&input.name);
-            if input.keyword || place.is_none_or(|(at, _)| at != i) {
-                write!(f, "{} = ", input.name)?;
-            }
-            let reference = if place.is_some_and(|(_, argument)| argument.is_written()) { "&mut " } else { "&" };
-            argument(f, &input.arg, reference)?;
+fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
+    let schema = node.schema();
+    write!(f, "{path}(")?;
+    for (i, input) in node.inputs.iter().enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        let place = schema.argument(&input.name);
+        if input.keyword || place.is_none_or(|(at, _)| at != i) {
+            write!(f, "{} = ", input.name)?;
         }
-        f.write_char(')')
+        let reference = if place.is_some_and(|(_, argument)| argument.is_written()) { "&mut " } else { "&" };
+        argument(f, &input.arg, reference)?;
     }
+    f.write_char(')')
 }
 
 fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt::Result {

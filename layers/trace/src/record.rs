@@ -1,7 +1,8 @@
 //! From calls to nodes.
 //!
 //! The recorder hears of a call at the layer `Tracer`, above autograd, and of none that are made inside of it: a composite is one node,
-//! and so is an operator whose kernel calls others. Tensors are known by their identity. One that is not, but shows memory of one that
+//! and so is an operator whose kernel calls others. Only composites of tensors that require gradients are recorded by their parts: the
+//! way back uses what those save. Tensors are known by their identity. One that is not, but shows memory of one that
 //! is - autograd keeps such for its backward - is that one, or a view of it; all others come from outside.
 
 use std::cell::{Cell, RefCell};
@@ -9,8 +10,8 @@ use std::collections::HashMap;
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{
-    Bool, Complex64, DType, Device, Error, Generator, Geometry, KeySet, Operator, Result, Scalar, Spec, Stack, Tensor,
-    Value, guard, keys, op_fallback,
+    Bool, Complex64, DType, Device, Error, Generator, Geometry, KeySet, Operator, Provenance, Result, Scalar, Spec,
+    Stack, Tensor, Value, guard, keys, op_fallback,
 };
 
 use crate::argument::{Argument, Id};
@@ -26,7 +27,7 @@ thread_local! {
 /// Runs a function once, and gives what it did as a graph.
 ///
 /// Every operator is recorded as it was called, composites and those of other crates included, with what autograd calls on the way
-/// back. Tensors that the function has from elsewhere become constants; numbers and sizes are what they were.
+/// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become constants; numbers and sizes are what they were.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -124,10 +125,17 @@ impl Drop for Inside {
 fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
     let arguments = stack.top(operator.argument_count());
-    let (true, Some(arguments)) = (LISTENING.get(), arguments) else {
+    let recording = RECORDER.with_borrow(Option::is_some);
+    let Some(arguments) = arguments.filter(|arguments| recording && !is_opened(operator, arguments)) else {
         return operator.redispatch_boxed(below, stack);
     };
     let arguments = arguments.to_vec();
+    if !LISTENING.get() {
+        operator.redispatch_boxed(below, stack)?;
+        let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
+        note(|recorder| recorder.hidden(operator, &arguments, results));
+        return Ok(());
+    }
     let inside = Inside::enter();
     let before = Before::of(operator, &arguments);
     let outcome = if is_answered_by_shapes(operator, &arguments) {
@@ -140,13 +148,28 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     drop(inside);
     outcome.map_err(|error| {
         // A function that goes on after an error is not recorded either.
-        note(|recorder| drop(recorder.failed.get_or_insert_with(|| error.clone())));
+        note(|recorder| _ = recorder.failed.get_or_insert_with(|| error.clone()));
         Error::from(error)
     })
 }
 
 fn note<R>(f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
     RECORDER.with_borrow_mut(|recorder| recorder.as_mut().map(f))
+}
+
+/// Whether a call is recorded by its parts: a composite that autograd sees through. What its parts save is used on the way back.
+fn is_opened(operator: &Operator, arguments: &[Value]) -> bool {
+    let mut differentiable = None;
+    for value in arguments {
+        each_tensor(value, &mut |tensor| {
+            if tensor.requires_grad() {
+                differentiable = Some(tensor.device());
+            }
+        });
+    }
+    let Some(device) = differentiable.filter(|_| LISTENING.get() && guard::is_grad_enabled()) else { return false };
+    let key = keys::Autograd.on(device.key());
+    operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel)
 }
 
 /// Whether results that are no tensors do not depend on elements: then Meta, which has none, knows them.
@@ -259,6 +282,8 @@ struct Recorder {
     /// Others that are known to be one of them.
     others: Vec<Tensor>,
     by_identity: HashMap<usize, Id>,
+    /// What operators gave inside of recorded calls.
+    hidden: Vec<(Tensor, String)>,
     failed: Option<TraceError>,
 }
 
@@ -273,6 +298,20 @@ impl Recorder {
         id
     }
 
+    fn hidden(&mut self, operator: &Operator, arguments: &[Value], results: &[Value]) {
+        for value in results {
+            each_tensor(value, &mut |tensor| {
+                let mut is_new = true;
+                for value in arguments {
+                    each_tensor(value, &mut |argument| is_new &= !argument.storage().same(tensor.storage()));
+                }
+                if is_new {
+                    self.hidden.push((tensor.clone(), operator.name().to_string()));
+                }
+            });
+        }
+    }
+
     /// The argument that a tensor is.
     fn argument(&mut self, operator: &str, tensor: &Tensor) -> Result<Argument, TraceError> {
         if let Some(id) = self.by_identity.get(&tensor.identity()) {
@@ -283,6 +322,9 @@ impl Recorder {
         }
         let shows_same = |known: &&Tensor| known.storage().same(tensor.storage());
         let Some(near) = self.tensors.iter().find(shows_same) else {
+            if let Some((_, made_by)) = self.hidden.iter().find(|(known, _)| shows_same(&known)) {
+                return Err(TraceError::Hidden { operator: operator.to_owned(), made_by: made_by.clone() });
+            }
             let id = self.define(tensor);
             self.draft.constants.push((id, tensor.clone()));
             return Ok(Argument::Tensor(id));

@@ -162,7 +162,7 @@ fn two(start: f64) -> [Tensor; 2] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_graph_does_what_its_function_does_and_so_do_its_text_and_what_is_left_of_it(
