@@ -98,10 +98,7 @@ fn lex(text: &str) -> Result<Vec<Spanned>, TraceError> {
         } else if first.is_ascii_alphabetic() || first == '_' {
             let length = length_while(&|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '.'));
             // A single colon is between a value and its kind.
-            let word = rest[..length]
-                .find(|c| c == ':')
-                .filter(|&colon| !rest[colon..].starts_with("::"))
-                .map_or(length, |c| c);
+            let word = rest[..length].find(':').filter(|&colon| !rest[colon..].starts_with("::")).unwrap_or(length);
             let word = &rest[..word];
             (as_float(word).map_or_else(|| Token::Word(word.to_owned()), Token::Float), word.len())
         } else if first.is_ascii_digit() || (first == '-' && !rest[1..].starts_with(char::is_whitespace)) {
@@ -374,8 +371,8 @@ impl Parser<'_> {
         let span = self.span();
         let name = self.name("a value")?;
         self.names.get(&name).copied().ok_or_else(|| {
-            let near =
-                suggest(&name, self.names.keys().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
+            let near = suggest(&name, sorted(self.names.keys().map(String::as_str)))
+                .map(|near| format!("; did you mean `{near}`?"));
             mistake(self.text, &span, format!("no value is called `{name}` here{}", near.unwrap_or_default()))
         })
     }
@@ -386,7 +383,7 @@ impl Parser<'_> {
         if let Some(operator) = self.operators.find(&path) {
             return Ok((operator, span));
         }
-        let near = suggest(&path, self.operators.paths()).map(|near| format!("; did you mean `{near}`?"));
+        let near = suggest(&path, sorted(self.operators.paths())).map(|near| format!("; did you mean `{near}`?"));
         let hint = near.unwrap_or_else(|| "; link the crate that defines it".to_owned());
         Err(mistake(self.text, &span, format!("no operator is called `{path}`{hint}")))
     }
@@ -578,6 +575,13 @@ impl Parser<'_> {
         self.at += 1;
         Ok(name)
     }
+}
+
+/// In an order that does not change, so that of several that are as near it is always the same one.
+fn sorted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names
 }
 
 fn numbered<T: std::fmt::Debug>(name: &str, of: impl Fn(i64) -> Option<T>) -> Option<T> {

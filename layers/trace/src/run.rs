@@ -151,7 +151,9 @@ pub(crate) fn arguments(
         let mut absent = None;
         let value = arg.to_value(&described.ty, &mut |id| {
             let found = tensor(id);
-            absent = absent.or(found.is_none().then_some(id));
+            if found.is_none() {
+                absent.get_or_insert(id);
+            }
             found
         });
         let value = value.ok_or_else(|| match absent {
