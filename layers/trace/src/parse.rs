@@ -23,12 +23,12 @@ impl Graph {
     /// let graph = Graph::parse("fn graph(x: f32[2]) { let y: f32[2] = aten::mul(&x, 2.0); [y] }", &[])?;
     /// assert_eq!(&*graph.run(&[Tensor::from([1.0_f32, 2.0])])?[0].read::<f32>()?, [2.0, 4.0]);
     ///
-    /// let error = Graph::parse("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::mull(&x, 2.0);\n    [y]\n}", &[]).unwrap_err();
+    /// let error = Graph::parse("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::sigmid(&x);\n    [y]\n}", &[]).unwrap_err();
     /// let shown = "\
-    /// no operator is called `aten::mull`; did you mean `aten::mul`?
+    /// no operator is called `aten::sigmid`; did you mean `aten::sigmoid`?
     ///   |
-    /// 2 |     let y: f32[2] = aten::mull(&x, 2.0);
-    ///   |                     ^^^^^^^^^^";
+    /// 2 |     let y: f32[2] = aten::sigmid(&x);
+    ///   |                     ^^^^^^^^^^^^";
     /// assert_eq!(std::error::Error::source(&error).unwrap().to_string(), shown);
     /// # Ok(())
     /// # }

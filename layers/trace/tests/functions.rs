@@ -105,7 +105,7 @@ fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
         assert!(matches!(cause(&error), TraceError::DataDependent { .. }), "{error}");
     }
     // And the thread is as before.
-    assert_eq!(pair().sum().unwrap().item::<f64>().unwrap(), 7.0);
+    assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
         assert_eq!(numbers(&results[0]), [0.0, 10.0]);
         // Equal calls with a write between them stay two.
         assert!((numbers(&results[1])[0] - 2.0_f64.exp()).abs() < 1e-12);
-        assert_eq!(numbers(&results[2])[0], 1.0);
+        assert_eq!(numbers(&results[2])[..1], [1.0]);
     }
 }
 
