@@ -1,7 +1,7 @@
 //! A tensor elsewhere, as something else, or as a plain number.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, bf16, f16};
+use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, bf16, f16, guard, keys};
 
 use super::Options;
 
@@ -78,6 +78,10 @@ impl Fetch for Tensor {
         }
         if self.device() == Device::META {
             return Err(BadArgument::value("self", "on meta", "a tensor with elements").into());
+        }
+        if guard::included().has(keys::Tracer) {
+            // Whoever records what a function does hears of a read by its operator alone.
+            crate::item(self)?;
         }
         let fetched = self.to((wanted, Device::CPU))?;
         let elements = fetched.elements::<N::Element>()?;

@@ -1,0 +1,297 @@
+//! What a node is given, and what it gives: the argument kinds of PyTorch's exported programs.
+
+use std::fmt;
+
+use dispatch_runtime::schema::{self, DefaultValue, Type, TypeKind};
+use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Tensor, Value};
+
+/// A value of a graph, by its place among [`Graph::values`](crate::Graph::values). It prints as `v3`.
+///
+/// ```
+/// assert_eq!(dispatch_trace::Id(3).to_string(), "v3");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub usize);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.0)
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One argument or result of a node. A number where the schema says `Tensor` is a [`Tensor::number`].
+///
+/// ```
+/// use dispatch_trace::{Argument, Id};
+/// assert_eq!(Argument::Tensors(vec![Id(0), Id(2)]).kind(), "as_tensors");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Argument {
+    /// Nothing.
+    None,
+    /// A tensor.
+    Tensor(Id),
+    /// Tensors.
+    Tensors(Vec<Id>),
+    /// Tensors, some of which may be missing.
+    OptionalTensors(Vec<Option<Id>>),
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// A complex number.
+    Complex(Complex64),
+    /// A text.
+    String(String),
+    /// Booleans.
+    Bools(Vec<bool>),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Real numbers.
+    Floats(Vec<f64>),
+    /// Texts.
+    Strings(Vec<String>),
+    /// The type of a tensor's elements.
+    ScalarType(DType),
+    /// How a tensor's elements are laid out.
+    Layout(Layout),
+    /// Which dimension is innermost.
+    MemoryFormat(MemoryFormat),
+    /// Where a tensor lives.
+    Device(Device),
+    /// A list of anything else: numbers of several kinds, lists of lists.
+    List(Vec<Self>),
+}
+
+impl Argument {
+    /// What the format of exported programs calls this kind.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "as_none",
+            Self::Tensor(_) => "as_tensor",
+            Self::Tensors(_) => "as_tensors",
+            Self::OptionalTensors(_) => "as_optional_tensors",
+            Self::Bool(_) => "as_bool",
+            Self::Int(_) => "as_int",
+            Self::Float(_) => "as_float",
+            Self::Complex(_) => "as_complex",
+            Self::String(_) => "as_string",
+            Self::Bools(_) => "as_bools",
+            Self::Ints(_) => "as_ints",
+            Self::Floats(_) => "as_floats",
+            Self::Strings(_) => "as_strings",
+            Self::ScalarType(_) => "as_scalar_type",
+            Self::Layout(_) => "as_layout",
+            Self::MemoryFormat(_) => "as_memory_format",
+            Self::Device(_) => "as_device",
+            Self::List(_) => "as_list",
+        }
+    }
+
+    /// The values that it names.
+    ///
+    /// ```
+    /// use dispatch_trace::{Argument, Id};
+    /// assert_eq!(Argument::OptionalTensors(vec![None, Some(Id(4))]).ids(), [Id(4)]);
+    /// ```
+    #[must_use]
+    pub fn ids(&self) -> Vec<Id> {
+        match self {
+            Self::Tensor(id) => vec![*id],
+            Self::Tensors(ids) => ids.clone(),
+            Self::OptionalTensors(ids) => ids.iter().flatten().copied().collect(),
+            Self::List(items) => items.iter().flat_map(Self::ids).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same with other names for its values.
+    pub(crate) fn rename(&mut self, new: &mut impl FnMut(Id) -> Id) {
+        match self {
+            Self::Tensor(id) => *id = new(*id),
+            Self::Tensors(ids) => ids.iter_mut().for_each(|id| *id = new(*id)),
+            Self::OptionalTensors(ids) => ids.iter_mut().flatten().for_each(|id| *id = new(*id)),
+            Self::List(items) => items.iter_mut().for_each(|item| item.rename(new)),
+            _ => {}
+        }
+    }
+
+    /// Whether both are the same to the bit: `-0.0` is not `0.0`, and a NaN is itself.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        format!("{self:?}") == format!("{other:?}")
+    }
+
+    /// What is recorded of a call's value; none where no text could say it.
+    pub(crate) fn record<E>(
+        value: &Value,
+        tensor: &mut impl FnMut(&Tensor) -> Result<Self, E>,
+    ) -> Result<Option<Self>, E> {
+        Ok(Some(match value {
+            Value::None => Self::None,
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Int(value) => Self::Int(*value),
+            Value::Float(value) => Self::Float(*value),
+            Value::Complex(value) => Self::Complex(**value),
+            Value::Str(value) => Self::String(value.to_string()),
+            Value::Tensor(value) => tensor(value)?,
+            Value::Tensors(values) => {
+                let items = values.iter().map(&mut *tensor).collect::<Result<Vec<_>, E>>()?;
+                let ids: Option<Vec<Id>> = items.iter().map(as_id).collect();
+                ids.map_or(Self::List(items), Self::Tensors)
+            }
+            Value::OptionalTensors(values) => {
+                let items = values.iter().map(|value| value.as_ref().map(&mut *tensor).transpose());
+                let items = items.collect::<Result<Vec<_>, E>>()?;
+                let ids = items.iter().map(|item| item.as_ref().map_or(Some(None), |item| as_id(item).map(Some)));
+                let Some(ids) = ids.collect() else { return Ok(None) };
+                Self::OptionalTensors(ids)
+            }
+            Value::Ints(values) => Self::Ints(values.to_vec()),
+            Value::Floats(values) => Self::Floats(values.to_vec()),
+            Value::Bools(values) => Self::Bools(values.to_vec()),
+            Value::Scalars(values) => Self::List(values.iter().map(|value| Self::number(*value)).collect()),
+            Value::Strs(values) => Self::Strings(values.iter().map(ToString::to_string).collect()),
+            Value::DType(value) => Self::ScalarType(*value),
+            Value::Layout(value) => Self::Layout(*value),
+            Value::MemoryFormat(value) => Self::MemoryFormat(*value),
+            Value::Device(value) => Self::Device(*value),
+            _ => return Ok(None),
+        }))
+    }
+
+    pub(crate) const fn number(value: Scalar) -> Self {
+        match value {
+            Scalar::Bool(value) => Self::Bool(value),
+            Scalar::Int(value) => Self::Int(value),
+            Scalar::Float(value) => Self::Float(value),
+            Scalar::Complex(value) => Self::Complex(value),
+        }
+    }
+
+    const fn as_scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            Self::Bool(value) => Scalar::Bool(*value),
+            Self::Int(value) => Scalar::Int(*value),
+            Self::Float(value) => Scalar::Float(*value),
+            Self::Complex(value) => Scalar::Complex(*value),
+            _ => return None,
+        })
+    }
+
+    /// What an operator is called with where its schema says `ty`; none where that does not fit.
+    pub(crate) fn to_value<T: FnMut(Id) -> Option<Tensor>>(&self, ty: &Type, tensor: &mut T) -> Option<Value> {
+        let ty = ty.required();
+        Some(match (self, &ty.kind) {
+            (Self::None, _) => Value::None,
+            (Self::Tensor(id), TypeKind::Tensor | TypeKind::Any) => tensor(*id)?.into(),
+            (number, TypeKind::Tensor) => Tensor::number(number.as_scalar()?).into(),
+            (Self::Tensors(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
+                ids.iter().map(|id| tensor(*id)).collect::<Option<Vec<_>>>()?.into()
+            }
+            (Self::OptionalTensors(ids), TypeKind::List(element, _)) if element.required().kind == TypeKind::Tensor => {
+                let tensors = ids.iter().map(|id| id.map_or(Some(None), |id| tensor(id).map(Some)));
+                tensors.collect::<Option<Vec<_>>>()?.into()
+            }
+            (Self::Bool(value), TypeKind::Bool | TypeKind::SymBool | TypeKind::Scalar | TypeKind::Any) => {
+                (*value).into()
+            }
+            (Self::Int(value), TypeKind::Int | TypeKind::SymInt | TypeKind::Scalar | TypeKind::Any) => (*value).into(),
+            (Self::Float(value), TypeKind::Float | TypeKind::Scalar | TypeKind::Any) => (*value).into(),
+            (Self::Complex(value), TypeKind::Complex | TypeKind::Scalar | TypeKind::Any) => (*value).into(),
+            (Self::String(value), TypeKind::Str | TypeKind::Any) => Str::from(value.as_str()).into(),
+            (Self::Bools(values), TypeKind::List(element, _)) if element.kind == TypeKind::Bool => {
+                values.clone().into()
+            }
+            (Self::Ints(values), TypeKind::List(element, _))
+                if matches!(element.kind, TypeKind::Int | TypeKind::SymInt) =>
+            {
+                values.clone().into()
+            }
+            (Self::Floats(values), TypeKind::List(element, _)) if element.kind == TypeKind::Float => {
+                values.clone().into()
+            }
+            (Self::Strings(values), TypeKind::List(element, _)) if element.kind == TypeKind::Str => {
+                values.iter().map(|value| Str::from(value.as_str())).collect::<Vec<_>>().into()
+            }
+            (Self::List(items), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
+                let tensors = items.iter().map(|item| match item.to_value(element, tensor)? {
+                    Value::Tensor(tensor) => Some(tensor),
+                    _ => None,
+                });
+                tensors.collect::<Option<Vec<_>>>()?.into()
+            }
+            (Self::List(items), TypeKind::List(element, _)) if element.kind == TypeKind::Scalar => {
+                items.iter().map(Self::as_scalar).collect::<Option<Vec<_>>>()?.into()
+            }
+            (Self::ScalarType(value), TypeKind::ScalarType | TypeKind::Any) => (*value).into(),
+            (Self::Layout(value), TypeKind::Layout | TypeKind::Any) => (*value).into(),
+            (Self::MemoryFormat(value), TypeKind::MemoryFormat | TypeKind::Any) => (*value).into(),
+            (Self::Device(value), TypeKind::Device | TypeKind::Any) => (*value).into(),
+            _ => return None,
+        })
+    }
+
+    /// What an argument is where it is left out; none where it cannot be.
+    pub(crate) fn default_of(argument: &schema::Argument) -> Option<Self> {
+        default(argument.default.as_ref()?, &argument.ty)
+    }
+}
+
+const fn as_id(argument: &Argument) -> Option<Id> {
+    if let Argument::Tensor(id) = argument { Some(*id) } else { None }
+}
+
+fn default(value: &DefaultValue, ty: &Type) -> Option<Argument> {
+    Some(match (value, &ty.required().kind) {
+        (DefaultValue::None, _) => Argument::None,
+        (DefaultValue::Int(number), TypeKind::ScalarType) => Argument::ScalarType(DType::from_number(*number)?),
+        (DefaultValue::Int(number), TypeKind::Layout) => Argument::Layout(Layout::from_number(*number)?),
+        (DefaultValue::Int(number), TypeKind::MemoryFormat) => {
+            Argument::MemoryFormat(MemoryFormat::from_number(*number)?)
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a default such as `float p=2`")]
+        (DefaultValue::Int(number), TypeKind::Float) => Argument::Float(*number as f64),
+        (DefaultValue::List(values), TypeKind::List(element, _)) => {
+            let items: Vec<Argument> = values.iter().map(|value| default(value, element)).collect::<Option<_>>()?;
+            gathered(items, &element.kind)?
+        }
+        (DefaultValue::Bool(value), _) => Argument::Bool(*value),
+        (DefaultValue::Int(value), _) => Argument::Int(*value),
+        (DefaultValue::Float(value), _) => Argument::Float(*value),
+        (DefaultValue::Complex(re, im), _) => Argument::Complex(Complex64::new(*re, *im)),
+        (DefaultValue::Str(value), _) => Argument::String(value.clone()),
+        (DefaultValue::Device(name), _) => Argument::Device(name.parse().ok()?),
+        (DefaultValue::List(_), _) => return None,
+    })
+}
+
+/// A list whose elements the schema says are of this kind.
+pub(crate) fn gathered(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
+    macro_rules! all {
+        ($from:ident => $to:ident) => {
+            Argument::$to(
+                items
+                    .into_iter()
+                    .map(|item| if let Argument::$from(item) = item { Some(item) } else { None })
+                    .collect::<Option<_>>()?,
+            )
+        };
+    }
+    Some(match element {
+        TypeKind::Int | TypeKind::SymInt => all!(Int => Ints),
+        TypeKind::Float => all!(Float => Floats),
+        TypeKind::Bool | TypeKind::SymBool => all!(Bool => Bools),
+        TypeKind::Str => all!(String => Strings),
+        _ => Argument::List(items),
+    })
+}

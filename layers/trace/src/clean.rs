@@ -1,0 +1,110 @@
+//! Fewer nodes that do the same.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::argument::{Argument, Id};
+use crate::graph::{Draft, Graph, Node};
+
+impl Graph {
+    /// Drops nodes whose results nobody uses, and makes nodes that compute the same one.
+    ///
+    /// What has [effects](crate::Node::is_effect) - it writes, takes random numbers, or gives nothing - stays, once and where it is.
+    /// Two nodes are equal if nothing they read is written to between them, and if nothing ever writes to what they give. Two results
+    /// of the graph stay two tensors.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// # use dispatch_runtime::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let graph = dispatch_trace::trace(
+    ///     |x| {
+    ///         let (once, again) = (aten::exp(&x[0])?, aten::exp(&x[0])?);
+    ///         aten::neg(&once)?;                  // nobody uses it
+    ///         Ok([aten::mul(&once, &again)?])
+    ///     },
+    ///     &[Tensor::from([1.0_f32, 2.0])],
+    /// )?;
+    /// let clean = graph.clean();
+    /// assert_eq!((graph.nodes().len(), clean.nodes().len()), (4, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn clean(&self) -> Self {
+        let mut graph = self.clone();
+        loop {
+            let next = graph.merged().without_dead();
+            if next.nodes.len() == graph.nodes.len() {
+                return next;
+            }
+            graph = next;
+        }
+    }
+
+    fn without_dead(self) -> Self {
+        let mut needed: HashSet<Id> = self.outputs.iter().copied().collect();
+        let keep: Vec<bool> = self
+            .nodes
+            .iter()
+            .rev()
+            .map(|node| {
+                let keep = node.is_effect() || node.gives().any(|id| needed.contains(&id));
+                if keep {
+                    needed.extend(node.uses());
+                }
+                keep
+            })
+            .collect();
+        let mut draft = Draft::from(self);
+        let mut keep = keep.into_iter().rev();
+        draft.nodes.retain(|_| keep.next().unwrap_or(true));
+        draft.finish()
+    }
+
+    fn merged(&self) -> Self {
+        let writes = |node: &Node| node.effects.writes.iter().map(|id| self.root(*id)).collect::<Vec<_>>();
+        let ever_written: HashSet<Id> = self.nodes.iter().flat_map(writes).collect();
+        let mut given: HashSet<Id> = self.outputs.iter().map(|id| self.root(*id)).collect();
+        // How often a memory was written to so far.
+        let mut epochs: HashMap<Id, usize> = HashMap::new();
+        let mut seen: HashMap<String, Vec<Argument>> = HashMap::new();
+        let mut instead: HashMap<Id, Id> = HashMap::new();
+        let mut draft = Draft::from(self.clone());
+        draft.nodes.retain_mut(|node| {
+            node.rename(|id| instead.get(&id).copied().unwrap_or(id));
+            for root in writes(node) {
+                *epochs.entry(root).or_default() += 1;
+            }
+            let roots: Vec<Id> = node.gives().map(|id| self.root(id)).collect();
+            if node.is_effect() || roots.iter().any(|root| ever_written.contains(root)) {
+                return true;
+            }
+            let read: Vec<usize> = node.uses().map(|id| epochs.get(&self.root(id)).copied().unwrap_or(0)).collect();
+            let key = format!("{} {:?} {read:?}", node.operator.name(), node.inputs);
+            let Some(first) = seen.get(&key) else {
+                seen.insert(key, node.outputs.clone());
+                return true;
+            };
+            let (first, now): (Vec<Id>, Vec<Id>) =
+                (first.iter().flat_map(Argument::ids).collect(), node.gives().collect());
+            let both_given = |(a, b): (&Id, &Id)| {
+                let (a, b) = (self.root(*a), self.root(*b));
+                a != b && given.contains(&a) && given.contains(&b)
+            };
+            if first.len() != now.len() || first.iter().zip(&now).any(both_given) {
+                return true;
+            }
+            for (first, now) in first.into_iter().zip(now) {
+                if given.contains(&self.root(now)) {
+                    given.insert(self.root(first));
+                }
+                instead.insert(now, first);
+            }
+            false
+        });
+        for id in &mut draft.outputs {
+            *id = instead.get(id).copied().unwrap_or(*id);
+        }
+        draft.finish()
+    }
+}

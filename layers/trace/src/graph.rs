@@ -1,0 +1,289 @@
+//! The graph: values, nodes, and what goes in and comes out.
+
+use dispatch_runtime::schema::Schema;
+use dispatch_runtime::{DType, Geometry, Operator, Tensor};
+
+use crate::argument::{Argument, Id};
+
+/// What a function did, as a list of calls in the order in which they were made.
+///
+/// The values are numbered in the order in which they come about: the inputs first, then the constants, then what the nodes give.
+/// Clones share the tensors of constants.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([1.0_f32, -2.0]);
+/// let graph = dispatch_trace::trace(|x| Ok([aten::relu(&x[0])?]), std::slice::from_ref(&x))?;
+/// assert_eq!((graph.inputs().count(), graph.nodes().len(), graph.outputs().len()), (1, 1, 1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub(crate) inputs: usize,
+    pub(crate) constants: Vec<Tensor>,
+    pub(crate) values: Vec<Shown>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) outputs: Vec<Id>,
+}
+
+/// What is known of a value before anything runs.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use dispatch_runtime::prelude::*;
+/// # fn main() -> Result<()> {
+/// let graph = dispatch_trace::trace(|x| Ok([aten::t(&x[0])?]), &[Tensor::from([[1.0_f32, 2.0]])])?;
+/// let turned = graph.value(graph.outputs()[0]);
+/// assert_eq!((turned.dtype, turned.geometry.sizes()), (DType::F32, &[2, 1][..]));
+/// assert_eq!(turned.shares, graph.inputs().next());       // a view: the same memory
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shown {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its sizes and strides; the offset is not kept.
+    pub geometry: Geometry,
+    /// The first value with the same memory, where this is not the first.
+    pub shares: Option<Id>,
+}
+
+/// One call.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use dispatch_runtime::prelude::*;
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([1.0_f32, 2.0]);
+/// let graph = dispatch_trace::trace(|x| Ok([aten::add(&x[0], &x[0], 2.into())?]), &[x])?;
+/// let node = &graph.nodes()[0];
+/// assert_eq!(node.target(), "torch.ops.aten.add.Tensor");
+/// assert_eq!(node.inputs[2].name, "alpha");
+/// assert!(node.inputs[2].keyword && !node.is_effect());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The operator.
+    pub operator: &'static Operator,
+    /// Its arguments by their names in the schema, less those that are the default.
+    pub inputs: Vec<Input>,
+    /// One for each result: what it defines, or the argument that was written and is returned.
+    pub outputs: Vec<Argument>,
+    /// What it does beside giving results.
+    pub effects: Effects,
+}
+
+/// An argument by its name.
+///
+/// ```
+/// use dispatch_trace::{Argument, Input};
+/// let input = Input { name: "alpha".to_owned(), arg: Argument::Int(2), keyword: true };
+/// assert_eq!(input.arg.kind(), "as_int");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Input {
+    /// The schema's name for it.
+    pub name: String,
+    /// What it is.
+    pub arg: Argument,
+    /// Whether it can be given by name alone.
+    pub keyword: bool,
+}
+
+/// What a node does beside giving results.
+///
+/// ```
+/// assert!(!dispatch_trace::Effects::default().random);
+/// ```
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Effects {
+    /// It took random numbers.
+    pub random: bool,
+    /// The values that it wrote to, whether or not the schema says so.
+    pub writes: Vec<Id>,
+}
+
+impl Node {
+    /// What PyTorch calls the operator.
+    #[must_use]
+    pub fn target(&self) -> String {
+        let name = self.operator.name();
+        let overload = if name.overload.is_empty() { "default" } else { name.overload };
+        format!("torch.ops.{}.{}.{overload}", name.namespace, name.base)
+    }
+
+    /// Whether the node has to run, once and in its place, whoever uses its results.
+    #[must_use]
+    pub fn is_effect(&self) -> bool {
+        self.effects.random || !self.effects.writes.is_empty() || self.schema().returns.is_empty()
+    }
+
+    pub(crate) fn schema(&self) -> &'static Schema {
+        self.operator.schema()
+    }
+
+    /// The values that it is given.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = Id> {
+        self.inputs.iter().flat_map(|input| input.arg.ids())
+    }
+
+    /// The values that it gives, be they new or its arguments.
+    pub(crate) fn gives(&self) -> impl Iterator<Item = Id> {
+        self.outputs.iter().flat_map(Argument::ids)
+    }
+
+    pub(crate) fn rename(&mut self, mut new: impl FnMut(Id) -> Id) {
+        self.inputs.iter_mut().for_each(|input| input.arg.rename(&mut new));
+        self.outputs.iter_mut().for_each(|output| output.rename(&mut new));
+        self.effects.writes.iter_mut().for_each(|id| *id = new(*id));
+    }
+
+    /// The values that the schema says it writes to.
+    pub(crate) fn written(&self) -> Vec<Id> {
+        let schema = self.schema();
+        let written = |input: &&Input| schema.argument(&input.name).is_some_and(|(_, argument)| argument.is_written());
+        self.inputs.iter().filter(written).flat_map(|input| input.arg.ids()).collect()
+    }
+}
+
+impl Graph {
+    /// The values that are given to [`run`](Self::run).
+    pub fn inputs(&self) -> impl Iterator<Item = Id> + use<> {
+        (0..self.inputs).map(Id)
+    }
+
+    /// The tensors from outside of the function: values of their own, after the inputs.
+    #[must_use]
+    pub fn constants(&self) -> &[Tensor] {
+        &self.constants
+    }
+
+    /// The calls, in order.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// What the function gave.
+    #[must_use]
+    pub fn outputs(&self) -> &[Id] {
+        &self.outputs
+    }
+
+    /// All values, in the order in which they come about.
+    #[must_use]
+    pub fn values(&self) -> &[Shown] {
+        &self.values
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    ///
+    /// Where `id` is of another graph and this one has fewer values.
+    #[must_use]
+    pub fn value(&self, id: Id) -> &Shown {
+        &self.values[id.0]
+    }
+
+    /// The first value with the same memory.
+    pub(crate) fn root(&self, id: Id) -> Id {
+        self.values[id.0].shares.unwrap_or(id)
+    }
+}
+
+/// Whether both have the same calls with the same arguments, and the same constants.
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |a: &Tensor, b: &Tensor| a.same(b);
+        self.inputs == other.inputs
+            && self.constants.len() == other.constants.len()
+            && self.constants.iter().zip(&other.constants).all(|(a, b)| same(a, b))
+            && self.values == other.values
+            && self.outputs == other.outputs
+            && self.nodes == other.nodes
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.operator.name() == other.operator.name()
+            && self.inputs == other.inputs
+            && self.outputs == other.outputs
+            && self.effects == other.effects
+    }
+}
+
+/// Where a graph is made: values get their numbers when it is done.
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) inputs: Vec<Id>,
+    pub(crate) constants: Vec<(Id, Tensor)>,
+    pub(crate) values: Vec<Shown>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) outputs: Vec<Id>,
+}
+
+impl Draft {
+    pub(crate) fn value(&mut self, shown: Shown) -> Id {
+        self.values.push(shown);
+        Id(self.values.len() - 1)
+    }
+
+    /// Numbers the values in the order in which they come about, and forgets constants that nobody uses.
+    pub(crate) fn finish(mut self) -> Graph {
+        let mut used = vec![false; self.values.len()];
+        let ids = self.nodes.iter().flat_map(Node::uses).chain(self.outputs.iter().copied());
+        ids.for_each(|id| used[id.0] = true);
+        self.constants.retain(|(id, _)| used[id.0]);
+        let mut order: Vec<Id> = Vec::new();
+        let mut new = vec![None; self.values.len()];
+        let constants = self.constants.iter().map(|(id, _)| *id);
+        for id in self.inputs.iter().copied().chain(constants).chain(self.nodes.iter().flat_map(Node::gives)) {
+            if new[id.0].is_none() {
+                new[id.0] = Some(Id(order.len()));
+                order.push(id);
+            }
+        }
+        // A value's memory is known by the first value of it that is left.
+        let mut first = vec![None; self.values.len()];
+        let mut values = Vec::with_capacity(order.len());
+        for (at, old) in order.iter().enumerate() {
+            let shown = &self.values[old.0];
+            let root = shown.shares.unwrap_or(*old);
+            let shares = first[root.0];
+            first[root.0].get_or_insert(Id(at));
+            values.push(Shown { shares, ..shown.clone() });
+        }
+        let rename = |id: Id| new[id.0].unwrap_or(id);
+        self.nodes.iter_mut().for_each(|node| node.rename(rename));
+        Graph {
+            inputs: self.inputs.len(),
+            constants: self.constants.into_iter().map(|(_, tensor)| tensor).collect(),
+            values,
+            nodes: self.nodes,
+            outputs: self.outputs.into_iter().map(rename).collect(),
+        }
+    }
+}
+
+impl From<Graph> for Draft {
+    fn from(graph: Graph) -> Self {
+        let inputs = (0..graph.inputs).map(Id).collect();
+        let constants = graph.constants.into_iter().enumerate();
+        Self {
+            inputs,
+            constants: constants.map(|(at, tensor)| (Id(graph.inputs + at), tensor)).collect(),
+            values: graph.values,
+            nodes: graph.nodes,
+            outputs: graph.outputs,
+        }
+    }
+}

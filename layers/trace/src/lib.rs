@@ -1,0 +1,54 @@
+//! Traces: what a function does, as a graph that prints, parses, cleans itself, and runs.
+//!
+//! [`trace`] runs a function once, and records each operator that it calls: those of every crate, on every backend, under every other
+//! layer. The layer is the key `Tracer`, above autograd; it is on for a thread while a function is traced, and costs nothing elsewhere.
+//!
+//! ```
+//! # use kernels_cpu as _;
+//! use dispatch_runtime::prelude::*;
+//! use dispatch_trace::{Graph, trace};
+//!
+//! # fn main() -> Result<()> {
+//! let graph = trace(
+//!     |x| {
+//!         let mut y = aten::mul(&x[0], &x[0])?;
+//!         aten::neg_(&mut aten::select_int(&y, 0, 0)?)?;      // a write through a view
+//!         aten::add_(&mut y, &Tensor::number(1.into()), 1.into())?;
+//!         Ok([y])
+//!     },
+//!     &[Tensor::from([2.0_f32, 3.0])],
+//! )?;
+//! let text = "\
+//! fn graph(v0: f32[2]) {
+//!     let v1: f32[2] = aten::mul(&v0, &v0);
+//!     let v2: &'v1 f32[] = aten::select_int(&v1, 0, 0);
+//!     aten::neg_(&mut v2);
+//!     aten::add_(&mut v1, 1);
+//!     [v1]
+//! }
+//! ";
+//! assert_eq!(graph.to_string(), text);
+//! assert_eq!(Graph::parse(text, graph.constants())?, graph);
+//! assert_eq!(&*graph.run(&[Tensor::from([2.0_f32, 3.0])])?[0].read::<f32>()?, [-3.0, 10.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The model is that of PyTorch's exported programs: a [`Node`] has a target, inputs by the names of the schema without those that are
+//! the default, and outputs; an [`Argument`] is of one of its kinds. Unlike those, values say which of them share memory
+//! (`&'v1`: that of `v1`), and nodes what they do beside giving results ([`Effects`]): that is what [`Graph::clean`] goes by.
+
+mod argument;
+mod clean;
+mod error;
+mod graph;
+mod parse;
+mod print;
+mod record;
+mod run;
+mod verify;
+
+pub use argument::{Argument, Id};
+pub use error::TraceError;
+pub use graph::{Effects, Graph, Input, Node, Shown};
+pub use record::trace;

@@ -1,0 +1,218 @@
+//! A graph as text that reads like Rust.
+//!
+//! Arguments are given by position as long as none before them is left out, and by name from there on, as are those that only have
+//! names. What the schema says is written is `&mut`; what is written beyond that, and random numbers, stand above the call.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+
+use dispatch_runtime::{DType, Geometry, Operator, Tensor};
+
+use crate::argument::{Argument, Id};
+use crate::graph::{Graph, Node, Shown};
+
+/// The operators by the paths that Rust code names them by: `aten::add` is `aten::add.Tensor`, as there is no bare overload.
+pub(crate) struct Names(HashMap<String, Option<&'static Operator>>);
+
+impl Names {
+    pub(crate) fn new() -> Self {
+        let all = Operator::all();
+        let mut names = HashMap::new();
+        for operator in &all {
+            // A path that two operators could have is neither's.
+            names.entry(rust_path(operator)).and_modify(|known| *known = None).or_insert(Some(*operator));
+        }
+        for operator in all.iter().filter(|operator| operator.name().overload == "Tensor") {
+            let name = operator.name();
+            names.entry(format!("{}::{}", name.namespace, name.base)).or_insert(Some(*operator));
+        }
+        Self(names)
+    }
+
+    fn path(&self, operator: &Operator) -> String {
+        let name = operator.name();
+        let bare = format!("{}::{}", name.namespace, name.base);
+        let is = |path: &String| self.find(path).is_some_and(|found| found.name() == name);
+        [bare, rust_path(operator)].into_iter().find(is).unwrap_or_else(|| name.to_string())
+    }
+
+    /// The operator of a name in either form.
+    pub(crate) fn find(&self, path: &str) -> Option<&'static Operator> {
+        self.0.get(path).copied().flatten().or_else(|| Operator::find(path).ok())
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, operator)| operator.is_some()).map(|(path, _)| &path[..])
+    }
+}
+
+fn rust_path(operator: &Operator) -> String {
+    let name = operator.name();
+    let overload =
+        if name.overload.is_empty() { String::new() } else { format!("_{}", name.overload.to_ascii_lowercase()) };
+    format!("{}::{}{overload}", name.namespace, name.base)
+}
+
+/// The kind of a tensor: `f32[2, 3]`, and its strides where they are not those of elements side by side.
+pub(crate) struct Kind<'a>(pub(crate) DType, pub(crate) &'a Geometry);
+
+impl<'a> Kind<'a> {
+    pub(crate) const fn of(shown: &'a Shown) -> Self {
+        Self(shown.dtype, &shown.geometry)
+    }
+
+    pub(crate) fn of_tensor(tensor: &'a Tensor) -> Self {
+        Self(tensor.dtype(), tensor.geometry())
+    }
+}
+
+impl fmt::Display for Kind<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}", self.0.short_name(), Listed(self.1.sizes()))?;
+        if self.1.strides() != Geometry::contiguous(self.1.sizes()).strides() {
+            write!(f, "; {}", Listed(self.1.strides()))?;
+        }
+        f.write_char(']')
+    }
+}
+
+struct Listed<'a, T>(&'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// A value where it comes about: `v3: &'v1 f32[2]`.
+struct Defined<'a>(&'a Graph, Id);
+
+impl fmt::Display for Defined<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.0.value(self.1);
+        write!(f, "{}: ", self.1)?;
+        if let Some(root) = shown.shares {
+            write!(f, "&'{root} ")?;
+        }
+        Kind::of(shown).fmt(f)
+    }
+}
+
+/// Text that [`Graph::parse`] reads.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use dispatch_runtime::prelude::*;
+/// # fn main() -> Result<()> {
+/// let graph = dispatch_trace::trace(|x| Ok([aten::t(&x[0])?]), &[Tensor::from([[1.0_f32, 2.0]])])?;
+/// assert_eq!(
+///     graph.to_string(),
+///     "fn graph(v0: f32[1, 2]) {\n    let v1: &'v0 f32[2, 1; 1, 2] = aten::t(&v0);\n    [v1]\n}\n"
+/// );
+/// # Ok(())
+/// # }
+/// ```
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inputs: Vec<Defined<'_>> = self.inputs().map(|id| Defined(self, id)).collect();
+        writeln!(f, "fn graph({}) {{", Listed(&inputs))?;
+        for at in self.inputs..self.inputs + self.constants.len() {
+            writeln!(f, "    const {};", Defined(self, Id(at)))?;
+        }
+        let mut defined = self.inputs + self.constants.len();
+        let names = Names::new();
+        for node in &self.nodes {
+            self.statement(f, node, &names, &mut defined)?;
+        }
+        writeln!(f, "    [{}]\n}}", Listed(&self.outputs))
+    }
+}
+
+impl Graph {
+    fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, names: &Names, defined: &mut usize) -> fmt::Result {
+        if node.effects.random {
+            f.write_str("    #[random]\n")?;
+        }
+        let written = node.written();
+        let unsaid: Vec<Id> = node.effects.writes.iter().filter(|id| !written.contains(id)).copied().collect();
+        if !unsaid.is_empty() {
+            writeln!(f, "    #[writes({})]", Listed(&unsaid))?;
+        }
+        f.write_str("    ")?;
+        let start = *defined;
+        *defined = node.gives().map(|id| id.0 + 1).fold(start, usize::max);
+        if *defined > start || node.gives().any(|id| !written.contains(&id)) {
+            let name = |id: Id| if id.0 < start { id.to_string() } else { Defined(self, id).to_string() };
+            let outputs: Vec<String> = node.outputs.iter().map(|output| pattern(output, &name)).collect();
+            match &outputs[..] {
+                [one] => write!(f, "let {one} = ")?,
+                _ => write!(f, "let ({}) = ", outputs.join(", "))?,
+            }
+        }
+        call(f, node, &names.path(node.operator))?;
+        f.write_str(";\n")
+    }
+}
+
+fn pattern(output: &Argument, name: &impl Fn(Id) -> String) -> String {
+    let list = |names: Vec<String>| format!("[{}]", names.join(", "));
+    match output {
+        Argument::Tensor(id) => name(*id),
+        Argument::Tensors(ids) => list(ids.iter().map(|id| name(*id)).collect()),
+        Argument::OptionalTensors(ids) => list(ids.iter().map(|id| id.map_or_else(|| "_".to_owned(), name)).collect()),
+        _ => "_".to_owned(),
+    }
+}
+
+/// `aten::add(&v1, &v2, alpha = 2)`
+fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
+    let schema = node.schema();
+    write!(f, "{path}(")?;
+    for (i, input) in node.inputs.iter().enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        let place = schema.argument(&input.name);
+        if input.keyword || place.is_none_or(|(at, _)| at != i) {
+            write!(f, "{} = ", input.name)?;
+        }
+        let reference = if place.is_some_and(|(_, argument)| argument.is_written()) { "&mut " } else { "&" };
+        argument(f, &input.arg, reference)?;
+    }
+    f.write_char(')')
+}
+
+fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt::Result {
+    match arg {
+        Argument::None => f.write_str("None"),
+        Argument::Tensor(id) => write!(f, "{reference}{id}"),
+        Argument::Tensors(ids) => write!(f, "{reference}[{}]", Listed(ids)),
+        Argument::OptionalTensors(ids) => {
+            let items: Vec<String> =
+                ids.iter().map(|id| id.map_or_else(|| "None".to_owned(), |id| format!("Some({id})"))).collect();
+            write!(f, "{reference}[{}]", items.join(", "))
+        }
+        Argument::Bool(value) => write!(f, "{value}"),
+        Argument::Int(value) => write!(f, "{value}"),
+        Argument::Float(value) => write!(f, "{value:?}"),
+        Argument::Complex(value) => write!(f, "Complex({:?}, {:?})", value.re, value.im),
+        Argument::String(value) => write!(f, "{value:?}"),
+        Argument::Bools(values) => write!(f, "{values:?}"),
+        Argument::Ints(values) => write!(f, "{values:?}"),
+        Argument::Floats(values) => write!(f, "{values:?}"),
+        Argument::Strings(values) => write!(f, "{values:?}"),
+        Argument::ScalarType(value) => write!(f, "DType::{value:?}"),
+        Argument::Layout(value) => write!(f, "Layout::{value:?}"),
+        Argument::MemoryFormat(value) => write!(f, "MemoryFormat::{value:?}"),
+        Argument::Device(value) => write!(f, "Device({:?})", value.to_string()),
+        Argument::List(items) => {
+            f.write_char('[')?;
+            for (i, item) in items.iter().enumerate() {
+                f.write_str(if i == 0 { "" } else { ", " })?;
+                argument(f, item, "&")?;
+            }
+            f.write_char(']')
+        }
+    }
+}

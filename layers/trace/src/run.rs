@@ -1,0 +1,187 @@
+//! Replay.
+
+use dispatch_runtime::{Device, Error, ErrorKind, Result, Spec, Tensor, Value};
+
+use crate::argument::{Argument, Id};
+use crate::error::TraceError;
+use crate::graph::{Graph, Node, Shown};
+use crate::print::Kind;
+
+/// What is known of values in the middle of a run.
+type Known = Vec<Option<Tensor>>;
+
+impl Graph {
+    /// Makes all of the calls again, on these inputs, and gives what the function gave.
+    ///
+    /// The calls go through the dispatcher from the top, so whatever layers are on see them: a run can be differentiated, cast, or
+    /// traced again. A value is dropped after its last use.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use dispatch_autograd::Differentiable;
+    /// use dispatch_runtime::prelude::*;
+    ///
+    /// # fn main() -> Result<()> {
+    /// let graph = dispatch_trace::trace(|x| Ok([aten::sum(&aten::mul(&x[0], &x[0])?, None)?]), &[Tensor::from([0.0, 0.0])])?;
+    /// let x = Tensor::from([1.0, 3.0]).requires_grad_(true)?;
+    /// graph.run(std::slice::from_ref(&x))?[0].backward()?;
+    /// assert_eq!(&*x.grad().unwrap().read::<f64>()?, [2.0, 6.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; and those of the operators.
+    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        if inputs.len() != self.inputs {
+            return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
+        }
+        for (input, (tensor, shown)) in inputs.iter().zip(&self.values).enumerate() {
+            if !fits(shown, tensor) {
+                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
+                return Err(TraceError::Input { input, expected, found }.into());
+            }
+        }
+        let mut known: Known = vec![None; self.values.len()];
+        for (place, tensor) in known.iter_mut().zip(inputs.iter().chain(&self.constants)) {
+            *place = Some(tensor.clone());
+        }
+        let last = self.last_uses();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+            let results = node.operator.call(arguments)?;
+            for (output, value) in node.outputs.iter().zip(results) {
+                keep(output, value, &mut known);
+            }
+            for id in node.uses().chain(node.gives()).filter(|id| last[id.0] == Some(at)) {
+                known[id.0] = None;
+            }
+        }
+        let result = |id: &Id| known[id.0].clone().ok_or_else(|| missing(self.nodes.len(), "the results", *id));
+        Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
+    }
+
+    /// The node after which a value is needed no more; none where it is a result.
+    fn last_uses(&self) -> Vec<Option<usize>> {
+        let mut last = vec![None; self.values.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            node.uses().chain(node.gives()).for_each(|id| last[id.0] = Some(at));
+        }
+        self.outputs.iter().for_each(|id| last[id.0] = None);
+        last
+    }
+
+    /// Makes the calls on shapes alone, and compares with what the graph says. What Meta cannot know is taken from the graph.
+    pub(crate) fn check_shapes(&self) -> Result<()> {
+        let shape = |shown: &Shown| Spec { dtype: shown.dtype, geometry: shown.geometry.clone() }.on(Device::META);
+        let mut known: Known = vec![None; self.values.len()];
+        for (place, shown) in known.iter_mut().zip(&self.values).take(self.inputs + self.constants.len()) {
+            *place = Some(shape(shown)?);
+        }
+        for (at, node) in self.nodes.iter().enumerate() {
+            let mut on_meta = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+            for value in &mut on_meta {
+                if matches!(value, Value::Device(_)) {
+                    *value = Device::META.into();
+                }
+            }
+            match node.operator.call(on_meta) {
+                Ok(results) => {
+                    for (output, value) in node.outputs.iter().zip(results) {
+                        keep(output, value, &mut known);
+                    }
+                }
+                Err(error) if is_ignorance(&error) => {}
+                Err(error) => return Err(error),
+            }
+            for id in node.gives() {
+                let shown = &self.values[id.0];
+                match &known[id.0] {
+                    Some(tensor) if tensor.device() == Device::META && !fits(shown, tensor) => {
+                        let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
+                        let operator = node.operator.name().to_string();
+                        return Err(TraceError::Result { operator, value: id.to_string(), expected, found }.into());
+                    }
+                    Some(tensor) if tensor.device() == Device::META => {}
+                    _ => known[id.0] = Some(shape(shown)?),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an error says no more than that Meta does not know.
+fn is_ignorance(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NoKernel(_)
+            | ErrorKind::NoneFits { .. }
+            | ErrorKind::NoShape { .. }
+            | ErrorKind::DataDependent { .. }
+    )
+}
+
+fn fits(shown: &Shown, tensor: &Tensor) -> bool {
+    shown.dtype == tensor.dtype() && shown.geometry.sizes() == tensor.sizes()
+}
+
+/// The arguments of a node's call, with the defaults of those that it does not have.
+pub(crate) fn arguments(
+    at: usize,
+    node: &Node,
+    tensor: &mut impl FnMut(Id) -> Option<Tensor>,
+) -> Result<Vec<Value>, TraceError> {
+    let operator = node.operator.name().to_string();
+    let schema = node.schema();
+    let wrong = |problem| TraceError::Node { node: at, operator: operator.clone(), problem };
+    if let Some(stranger) = node.inputs.iter().find(|input| schema.argument(&input.name).is_none()) {
+        return Err(wrong(format!("it has no argument `{}`", stranger.name)));
+    }
+    let mut values = Vec::with_capacity(schema.arguments.len());
+    for described in &schema.arguments {
+        let given = node.inputs.iter().find(|input| input.name == described.name).map(|input| input.arg.clone());
+        let arg = given
+            .or_else(|| Argument::default_of(described))
+            .ok_or_else(|| wrong(format!("its argument `{}` is missing", described.name)))?;
+        if arg == Argument::None && !described.ty.accepts_none() {
+            return Err(wrong(format!("its argument `{}` is a {}, and cannot be none", described.name, described.ty)));
+        }
+        let mut absent = None;
+        let value = arg.to_value(&described.ty, &mut |id| {
+            let found = tensor(id);
+            if found.is_none() {
+                absent.get_or_insert(id);
+            }
+            found
+        });
+        let value = value.ok_or_else(|| match absent {
+            Some(id) => missing(at, &operator, id),
+            None => wrong(format!("its argument `{}` is a {}, not {}", described.name, described.ty, arg.kind())),
+        })?;
+        values.push(value);
+    }
+    Ok(values)
+}
+
+fn missing(node: usize, operator: &str, id: Id) -> TraceError {
+    TraceError::Node { node, operator: operator.to_owned(), problem: format!("{id} is used before it is defined") }
+}
+
+fn keep(output: &Argument, value: Value, known: &mut Known) {
+    match (output, value) {
+        (Argument::Tensor(id), Value::Tensor(tensor)) => known[id.0] = Some(tensor),
+        (Argument::Tensors(ids), Value::Tensors(tensors)) => {
+            ids.iter().zip(*tensors).for_each(|(id, tensor)| known[id.0] = Some(tensor));
+        }
+        (Argument::OptionalTensors(ids), Value::OptionalTensors(tensors)) => {
+            ids.iter().zip(*tensors).for_each(|(id, tensor)| {
+                if let Some(id) = id {
+                    known[id.0] = tensor;
+                }
+            });
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,395 @@
+//! Functions, recorded and run again.
+
+use std::sync::Mutex;
+
+use aten::prelude::*;
+use dispatch_autocast as autocast;
+use dispatch_autograd::{Differentiable, grad};
+use dispatch_runtime::manual_seed;
+use dispatch_runtime::prelude::*;
+use dispatch_trace::{Graph, TraceError, trace};
+use kernels_cpu as _;
+
+/// What a crate of somebody else's brings: an operator with a kernel for the CPU alone.
+#[op_def("shop::discount(Tensor self, *, float part=0.5) -> Tensor")]
+fn discount(this: &Tensor, part: f64) -> Result<Tensor>;
+
+#[op_impl(discount, CPU)]
+fn discount_cpu(this: &Tensor, part: f64) -> Result<Tensor> {
+    // A kernel that calls operators: they are a part of the call.
+    aten::mul(this, &Tensor::number((1.0 - part).into()))
+}
+
+/// And one that reads elements.
+#[op_def("shop::total(Tensor self) -> float")]
+fn total(this: &Tensor) -> Result<f64>;
+
+#[op_impl(total, CPU)]
+fn total_cpu(this: &Tensor) -> Result<f64> {
+    Ok(this.read::<f64>()?.iter().sum())
+}
+
+/// And one that writes without saying so.
+#[op_def("shop::restock(Tensor self) -> Tensor")]
+fn restock(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(restock, CPU)]
+fn restock_cpu(this: &Tensor) -> Result<Tensor> {
+    let mut handle = this.clone();
+    aten::add_(&mut handle, &Tensor::number(1.into()), 1.into())?;
+    aten::neg(this)
+}
+
+/// And one that keeps for itself what it made on the way.
+#[op_def("shop::keep(Tensor self) -> Tensor")]
+fn keep(this: &Tensor) -> Result<Tensor>;
+
+static KEPT: Mutex<Option<Tensor>> = Mutex::new(None);
+
+#[op_impl(keep, CPU)]
+fn keep_cpu(this: &Tensor) -> Result<Tensor> {
+    let made = aten::exp(this)?;
+    *KEPT.lock().unwrap() = Some(made.clone());
+    aten::neg(&made)
+}
+
+fn numbers(tensor: &Tensor) -> Vec<f64> {
+    let row = aten::reshape(&tensor.detach().unwrap(), &[-1]).unwrap();
+    row.to_vec::<f64>().unwrap()
+}
+
+fn cause(error: &Error) -> &TraceError {
+    std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error}"))
+}
+
+fn operators(graph: &Graph) -> Vec<String> {
+    graph.nodes().iter().map(|node| node.operator.name().to_string()).collect()
+}
+
+/// A graph and its text mean the same.
+fn reread(graph: &Graph) -> Graph {
+    let text = graph.to_string();
+    let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(&read, graph, "{text}");
+    assert_eq!(read.to_string(), text);
+    read
+}
+
+fn pair() -> Tensor {
+    Tensor::from([3.0, 4.0])
+}
+
+#[test]
+fn an_operator_of_another_crate_is_one_node_whatever_its_kernel_calls() {
+    let graph = trace(|x| Ok([discount(&x[0], 0.5)?, discount(&x[0], 0.25)?]), &[pair()]).unwrap();
+    assert_eq!(operators(&graph), ["shop::discount", "shop::discount"]);
+    let text = graph.to_string();
+    assert!(text.contains("shop::discount(&v0);") && text.contains("shop::discount(&v0, part = 0.25);"), "{text}");
+    let results = reread(&graph).run(&[Tensor::from([8.0, 4.0])]).unwrap();
+    assert_eq!((numbers(&results[0]), numbers(&results[1])), (vec![4.0, 2.0], vec![6.0, 3.0]));
+}
+
+#[test]
+fn a_composite_is_one_node() {
+    let (x, w) = (Tensor::from([[1.0, 2.0]]), Tensor::from([[3.0, 4.0]]));
+    let graph = trace(|x| Ok([aten::linear(&x[0], &w, None)?]), &[x]).unwrap();
+    assert_eq!(operators(&graph), ["aten::linear"]);
+    assert!(graph.constants()[0].same(&w));
+}
+
+#[test]
+fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
+    for read in [|x: &Tensor| x.sum()?.item::<f64>(), total] {
+        let error =
+            trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[pair()]).unwrap_err();
+        assert!(matches!(cause(&error), TraceError::DataDependent { .. }), "{error}");
+    }
+    // And the thread is as before.
+    assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
+}
+
+#[test]
+fn what_shapes_answer_is_no_node() {
+    let ask = Operator::find("aten::is_floating_point").unwrap();
+    let graph = trace(
+        |x| {
+            let Some(Value::Bool(true)) = ask.call([x[0].clone().into()])?.pop() else { panic!("it is floating") };
+            Ok([x[0].neg()?])
+        },
+        &[pair()],
+    )
+    .unwrap();
+    assert_eq!(operators(&graph), ["aten::neg"]);
+}
+
+#[test]
+fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
+    let graph = trace(
+        |x| {
+            let base = x[0].mul(&Tensor::number(2.into()))?;
+            let mut first = aten::select_int(&base, 0, 0)?;
+            let before = base.exp()?;
+            aten::fill__scalar(&mut first, 0.into())?;
+            let after = base.exp()?;
+            Ok([base, before, after])
+        },
+        &[pair()],
+    )
+    .unwrap();
+    for graph in [graph.clean(), reread(&graph).clean(), reread(&graph.clean()), graph] {
+        let results = graph.run(&[Tensor::from([1.0, 5.0])]).unwrap();
+        assert_eq!(numbers(&results[0]), [0.0, 10.0]);
+        // Equal calls with a write between them stay two.
+        assert!((numbers(&results[1])[0] - 2.0_f64.exp()).abs() < 1e-12);
+        assert_eq!(numbers(&results[2])[..1], [1.0]);
+    }
+}
+
+#[test]
+fn an_input_that_is_written_is_written_at_replay() {
+    let graph = trace(
+        |x| {
+            let mut state = x[0].clone();
+            state.add_(&x[1])?;
+            Ok([])
+        },
+        &[pair(), pair()],
+    )
+    .unwrap();
+    let state = Tensor::from([1.0, 1.0]);
+    let results = graph.clean().run(&[state.clone(), Tensor::from([10.0, 20.0])]).unwrap();
+    assert!(results.is_empty());
+    assert_eq!(numbers(&state), [11.0, 21.0]);
+}
+
+#[test]
+fn a_handle_that_is_bound_anew_is_a_new_value_with_the_same_memory() {
+    let graph = trace(
+        |x| {
+            let mut turned = x[0].exp()?;
+            aten::t_(&mut turned)?;
+            turned.neg_()?;
+            Ok([turned])
+        },
+        &[Tensor::from([[1.0, 2.0, 3.0]])],
+    )
+    .unwrap();
+    let result = reread(&graph).clean().run(&[Tensor::from([[0.0, 0.0, 0.0]])]).unwrap();
+    assert_eq!((result[0].sizes(), numbers(&result[0])), (&[3, 1][..], vec![-1.0; 3]));
+}
+
+#[test]
+fn a_write_that_no_schema_mentions_is_an_effect() {
+    let graph = trace(
+        |x| {
+            let stock = x[0].exp()?;
+            let (before, _, after) = (stock.neg()?, restock(&stock)?, stock.neg()?);
+            Ok([before.sub(&after)?])
+        },
+        &[pair()],
+    )
+    .unwrap();
+    assert!(graph.to_string().contains("#[writes(v1)]"), "{graph}");
+    let clean = reread(&graph).clean();
+    assert_eq!(operators(&clean), operators(&graph));
+    assert_eq!(numbers(&clean.run(&[pair()]).unwrap()[0]).iter().map(|x| x.round()).collect::<Vec<_>>(), [1.0, 1.0]);
+}
+
+#[test]
+fn writing_to_a_tensor_from_outside_is_refused() {
+    let outside = pair();
+    let error = trace(
+        |x| {
+            outside.clone().add_(&x[0])?;
+            Ok([x[0].clone()])
+        },
+        &[pair()],
+    )
+    .unwrap_err();
+    assert!(
+        matches!(cause(&error), TraceError::OutsideWritten { operator, .. } if operator == "aten::add_.Tensor"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_a_recorded_call_hides_is_no_constant() {
+    let error = trace(
+        |x| {
+            keep(&x[0])?;
+            let kept = KEPT.lock().unwrap().take();
+            Ok([kept.unwrap().neg()?])
+        },
+        &[pair()],
+    )
+    .unwrap_err();
+    let expected = TraceError::Hidden { operator: "aten::neg".to_owned(), made_by: "aten::exp".to_owned() };
+    assert_eq!(cause(&error), &expected);
+}
+
+#[test]
+fn random_nodes_are_neither_merged_nor_dropped() {
+    let graph = trace(
+        |x| {
+            let (a, b) = (aten::dropout(&x[0], 0.5, true)?, aten::dropout(&x[0], 0.5, true)?);
+            let _nobody_uses_it = aten::rand_like!(&x[0])?;
+            let c = aten::dropout(&x[0], 0.5, true)?;
+            Ok([a, b, c])
+        },
+        &[Tensor::ones(&[64], DType::F64).unwrap()],
+    )
+    .unwrap();
+    let x = Tensor::ones(&[64], DType::F64).unwrap();
+    let clean = reread(&graph).clean();
+    assert_eq!(clean.nodes().len(), 4);
+    manual_seed(7);
+    let function = [aten::dropout(&x, 0.5, true).unwrap(), aten::dropout(&x, 0.5, true).unwrap()];
+    manual_seed(7);
+    let run = clean.run(std::slice::from_ref(&x)).unwrap();
+    assert_eq!(numbers(&run[0]), numbers(&function[0]));
+    assert_eq!(numbers(&run[1]), numbers(&function[1]));
+    assert_ne!(numbers(&run[0]), numbers(&run[2]));
+}
+
+#[test]
+fn without_chance_a_dropout_is_no_effect() {
+    let graph = trace(|x| Ok([aten::dropout(&x[0], 0.5, false)?.neg()?]), &[pair()]).unwrap();
+    assert!(!graph.nodes()[0].is_effect(), "{graph}");
+}
+
+#[test]
+fn equal_nodes_merge_and_dead_ones_go_with_what_only_they_used() {
+    let unused = pair();
+    let graph = trace(
+        |x| {
+            let _dead = x[0].exp()?.add(&unused)?;
+            let (a, b) = (x[0].mul(&x[0])?.cos()?, x[0].mul(&x[0])?.cos()?);
+            Ok([a.add(&b)?])
+        },
+        &[pair()],
+    )
+    .unwrap();
+    let clean = graph.clean();
+    assert_eq!(operators(&clean), ["aten::mul.Tensor", "aten::cos", "aten::add.Tensor"]);
+    assert!(clean.constants().is_empty());
+    assert_eq!(numbers(&clean.run(&[pair()]).unwrap()[0]), numbers(&graph.run(&[pair()]).unwrap()[0]));
+}
+
+#[test]
+fn equal_factories_whose_results_are_written_stay_apart() {
+    let graph = trace(
+        |x| {
+            let (mut a, b) = (Tensor::zeros(&[2], DType::F64)?, Tensor::zeros(&[2], DType::F64)?);
+            a.add_(&x[0])?;
+            Ok([a.sub(&b)?])
+        },
+        &[pair()],
+    )
+    .unwrap();
+    assert_eq!(numbers(&graph.clean().run(&[pair()]).unwrap()[0]), [3.0, 4.0]);
+}
+
+#[test]
+fn a_training_step_of_the_digits_network_is_a_graph() {
+    manual_seed(3);
+    let random = |sizes: &[i64]| Tensor::randn(sizes, DType::F64).unwrap();
+    let make = || [random(&[8, 6]), random(&[8]), random(&[3, 8]), random(&[3]), random(&[5, 6])];
+    let step = |x: &[Tensor]| {
+        let leaves: Vec<Tensor> = x[..4].iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
+        let hidden = aten::linear(&x[4], &leaves[0], Some(&leaves[1]))?.relu()?;
+        let scores = aten::linear(&hidden, &leaves[2], Some(&leaves[3]))?;
+        let loss = aten::cross_entropy_loss!(&scores, &x[5])?;
+        let of: Vec<&Tensor> = leaves.iter().collect();
+        let gradients = grad(&[&loss], &of)?;
+        Ok(std::iter::once(loss.detach()?).chain(gradients.into_iter().flatten()).collect::<Vec<_>>())
+    };
+    let labels = Tensor::from([0_i64, 2, 1, 1, 0]);
+    let inputs = |made: [Tensor; 5]| made.into_iter().chain([labels.clone()]).collect::<Vec<_>>();
+    let graph = trace(step, &inputs(make())).unwrap();
+    assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
+    assert!(operators(&graph).iter().any(|name| name.contains("backward")), "{graph}");
+    let others = inputs(make());
+    let expected = step(&others).unwrap();
+    for graph in [reread(&graph), graph.clean(), graph] {
+        let found = graph.run(&others).unwrap();
+        assert_eq!(found.len(), 5);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(numbers(found), numbers(expected));
+        }
+    }
+}
+
+#[test]
+fn a_replay_of_attention_is_differentiated() {
+    manual_seed(5);
+    let attention = |x: &[Tensor]| {
+        let heads = aten::transpose_int(&x[0].view(&[2, 4, 2, 3])?, 1, 2)?;
+        let met = aten::scaled_dot_product_attention!(&heads, &heads, &heads, is_causal = true)?;
+        Ok([aten::transpose_int(&met, 1, 2)?.reshape(&[2, 4, 6])?])
+    };
+    let random = || Tensor::randn(&[2, 4, 6], DType::F64).unwrap();
+    let graph = reread(&trace(attention, &[random()]).unwrap()).clean();
+    let x = random();
+    let gradient = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
+        let leaf = x.detach().unwrap().requires_grad_(true).unwrap();
+        f(std::slice::from_ref(&leaf)).unwrap()[0].sum().unwrap().backward().unwrap();
+        leaf.grad().unwrap()
+    };
+    let expected = gradient(&|x| Ok(attention(x)?.to_vec()));
+    assert_eq!(numbers(&gradient(&|x| graph.run(x))), numbers(&expected));
+}
+
+#[test]
+fn a_replay_is_cast_and_computes_shapes() {
+    let x = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
+    let graph = trace(|x| Ok([aten::mm(&x[0], &x[0])?]), std::slice::from_ref(&x)).unwrap();
+    {
+        let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
+        assert_eq!(graph.run(std::slice::from_ref(&x)).unwrap()[0].dtype(), DType::BF16);
+    }
+    let shape = dispatch_runtime::Spec::contiguous(DType::F32, &[2, 2]).on(Device::META).unwrap();
+    assert_eq!(graph.run(&[shape]).unwrap()[0].device(), Device::META);
+}
+
+#[test]
+fn a_replay_can_be_traced() {
+    let graph = trace(|x| Ok([x[0].exp()?.neg()?]), &[pair()]).unwrap();
+    assert_eq!(trace(|x| graph.run(x), &[pair()]).unwrap(), graph);
+}
+
+#[test]
+fn inputs_are_what_they_were() {
+    let graph = trace(|x| Ok([x[0].exp()?]), &[pair()]).unwrap();
+    assert_eq!(cause(&graph.run(&[]).unwrap_err()), &TraceError::InputCount { expected: 1, found: 0 });
+    let error = graph.run(&[Tensor::from([1.0_f32])]).unwrap_err();
+    assert!(error.to_string().contains("input 0 was traced as f64[2], and is f32[1]"), "{error}");
+    let x = pair();
+    let error = trace(|x| Ok([x[0].clone()]), &[x.clone(), x]).unwrap_err();
+    assert_eq!(cause(&error), &TraceError::RepeatedInput { first: 0, second: 1 });
+    let error = trace(|x| trace(|x| Ok([x[0].neg()?]), x)?.run(x), &[pair()]).unwrap_err();
+    assert_eq!(cause(&error), &TraceError::Nested);
+}
+
+#[test]
+fn nothing_is_recorded_after_a_panic() {
+    let panicked = std::panic::catch_unwind(|| trace(|_| -> Result<[Tensor; 0]> { panic!("on purpose") }, &[pair()]));
+    assert!(panicked.is_err());
+    let graph = trace(|x| Ok([x[0].neg()?]), &[pair()]).unwrap();
+    assert_eq!(graph.nodes().len(), 1);
+}
+
+#[test]
+fn several_results_and_lists_are_values() {
+    let graph = trace(
+        |x| {
+            let (values, places) = aten::max_dim(&x[0], 0, false)?;
+            let parts = aten::split(&x[0], 1, 0)?;
+            Ok([values, places, aten::cat(&[parts[1].clone(), parts[0].clone()], 0)?])
+        },
+        &[pair()],
+    )
+    .unwrap();
+    let results = reread(&graph).clean().run(&[Tensor::from([7.0, 2.0])]).unwrap();
+    assert_eq!(numbers(&results[2]), [2.0, 7.0]);
+    assert_eq!(results[1].item::<i64>().unwrap(), 0);
+}

@@ -1,0 +1,195 @@
+//! The text of graphs, and the mistakes in it.
+
+use dispatch_runtime::MemoryFormat;
+use dispatch_runtime::prelude::*;
+use dispatch_trace::{Graph, TraceError, trace};
+use kernels_cpu as _;
+use proptest::prelude::*;
+
+fn problem(text: &str) -> String {
+    let error = Graph::parse(text, &[]).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(source.is::<TraceError>(), "{error}");
+    source.to_string()
+}
+
+#[test]
+fn a_mistake_is_shown_at_its_place() {
+    assert_eq!(
+        problem("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::add(&x, &z);\n    [y]\n}\n"),
+        "no value is called `z` here\n  |\n2 |     let y: f32[2] = aten::add(&x, &z);\n  |                                    ^"
+    );
+    assert_eq!(
+        problem("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::relu(&x)\n    [y]\n}\n"),
+        "expected `;`, found `[`\n  |\n3 |     [y]\n  |     ^"
+    );
+}
+
+#[test]
+fn each_mistake_is_named() {
+    let cases = [
+        ("fn graph(x: f23[2]) { [x] }", "f23"),
+        ("fn graph(x: f32[2], x: f32[2]) { [x] }", "`x` is defined twice"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&y); [y] }", "no value is called `y` here"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::reluu(&x); [y] }", "no operator is called `aten::reluu`"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x, 2); [y] }", "no argument is given by place here"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x, self = &x); [y] }", "`self` is given twice"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::add(&x, &x, beta = 2); [y] }", "it has no argument `beta`"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::add(&x); [y] }", "its argument `other` is missing"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&mut x); [y] }", "leave `mut` out"),
+        ("fn graph(x: f32[2]) { aten::relu_(&x); [x] }", "say `&mut`"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(\"x\"); [y] }", "`self` is a Tensor, not as_string"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(None); [y] }", "cannot be none"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(x); [y] }", "values are given as `&x`"),
+        ("fn graph(x: f32[2]) { let (y: f32[2], z: f32[2]) = aten::relu(&x); [y] }", "it gives 1, not 2"),
+        (
+            "fn graph(x: f32[2]) { let y: f64[2] = aten::relu(&x); [y] }",
+            "gave f32[2] for v1, which the graph says is f64[2]",
+        ),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x); [y] } x", "expected the end"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x); [y", "expected `]`, found the end"),
+        ("fn graph(x: f32[2]) { const c: f32[2]; [c] }", "1 constants"),
+        ("fn graph(x: f32[-2]) { [x] }", "not sizes and strides"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::mul(&x, 2.0.0); [y] }", "`2.0.0` is no number"),
+        ("fn graph(x: f32[2]) { § }", "`§` has no meaning here"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::div(&x, &x, rounding_mode = \"fl", "does not end"),
+    ];
+    for (text, expected) in cases {
+        let found = problem(text);
+        assert!(found.contains(expected), "{text}\n{found}");
+    }
+}
+
+#[test]
+fn every_kind_of_argument_reads_back() {
+    let x = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
+    let graph = trace(
+        |x| {
+            let x = &x[0];
+            let index = Tensor::from([1_i64, 0]);
+            let y = aten::div_tensor_mode(x, x, Some("floor"))?;
+            let y = aten::to_dtype(&y, DType::F64, false, false, None)?;
+            let y = aten::index(&y, &[None, Some(index)])?;
+            let y = aten::sum_dim_intlist(&y, Some(&[-1]), true, None)?;
+            let y = aten::clamp(&y, Some((-1.5).into()), None)?;
+            let y = aten::clone(&y, Some(MemoryFormat::Contiguous))?;
+            let z = aten::full(&[2, 1], true.into(), Some(DType::Bool), None, Some(Device::CPU), None)?;
+            Ok([aten::where_self(&z, &y, &aten::mul(&y, &Tensor::number(f64::NEG_INFINITY.into()))?)?])
+        },
+        &[x],
+    )
+    .unwrap();
+    let text = graph.to_string();
+    for part in [
+        "\"floor\"",
+        "DType::F64",
+        "[None, Some(v1)]",
+        "[-1]",
+        "-1.5",
+        "MemoryFormat::Contiguous",
+        "Device(\"cpu\")",
+        "-inf",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(read, graph);
+}
+
+/// One step of a made-up function over the values so far.
+#[derive(Clone, Debug)]
+enum Step {
+    Unary(usize, usize),
+    Binary(usize, usize, usize, f64),
+    Power(usize, f64),
+    Turn(usize),
+    Write(usize, usize),
+    Cat(Vec<usize>),
+    Fill(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let at = 0..64_usize;
+    prop_oneof![
+        (0..4_usize, at.clone()).prop_map(|(which, x)| Step::Unary(which, x)),
+        (0..3_usize, at.clone(), at.clone(), any::<f64>().prop_filter("finite", |x| x.is_finite()))
+            .prop_map(|(which, x, y, alpha)| Step::Binary(which, x, y, alpha)),
+        (at.clone(), -2.0..2.0_f64).prop_map(|(x, power)| Step::Power(x, power)),
+        at.clone().prop_map(Step::Turn),
+        (at.clone(), at.clone()).prop_map(|(x, y)| Step::Write(x, y)),
+        proptest::collection::vec(at, 1..4).prop_map(Step::Cat),
+        any::<i64>().prop_map(Step::Fill),
+    ]
+}
+
+fn follow(steps: &[Step], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    let mut values: Vec<Tensor> = vec![inputs[0].clone(), inputs[1].clone()];
+    for step in steps {
+        let value = |at: &usize| values[at % values.len()].clone();
+        let made = match step {
+            Step::Unary(which, x) => [aten::sin, aten::cos, aten::neg, aten::tanh][*which](&value(x))?,
+            Step::Binary(0, x, y, alpha) => aten::add(&value(x), &value(y), (*alpha).into())?,
+            Step::Binary(1, x, y, _) => aten::mul(&value(x), &value(y))?,
+            Step::Binary(_, x, _, number) => aten::mul(&value(x), &Tensor::number((*number).into()))?,
+            Step::Power(x, power) => aten::pow_tensor_scalar(&value(x), (*power).into())?,
+            Step::Turn(x) => aten::t(&value(x))?,
+            Step::Write(x, y) => {
+                let (mut written, read) = (aten::select_int(&value(x), 0, 0)?, aten::select_int(&value(y), 1, 1)?);
+                aten::copy_(&mut written, &aten::sin(&read)?, false)?;
+                continue;
+            }
+            Step::Cat(of) => {
+                let of: Vec<Tensor> = of.iter().map(value).collect();
+                aten::narrow(&aten::cat(&of, 0)?, 0, 0, 2)?
+            }
+            Step::Fill(number) => aten::full(&[2, 2], (*number).into(), Some(DType::F64), None, None, None)?,
+        };
+        values.push(made);
+    }
+    values.drain(..values.len() / 2);
+    Ok(values)
+}
+
+fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
+    let one = |tensor: &Tensor| aten::contiguous(tensor, MemoryFormat::Contiguous).unwrap();
+    // A NaN is one, whatever its bits.
+    let bits = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
+    tensors.iter().map(|tensor| one(tensor).read::<f64>().unwrap().iter().map(bits).collect()).collect()
+}
+
+fn two(start: f64) -> [Tensor; 2] {
+    [Tensor::from([[start, 0.5], [1.5, -2.0]]), Tensor::from([[0.25, start], [-0.125, 3.0]])]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_graph_does_what_its_function_does_and_so_do_its_text_and_what_is_left_of_it(
+        steps in proptest::collection::vec(step(), 1..24),
+        start in -3.0..3.0_f64,
+    ) {
+        let graph = trace(|x| follow(&steps, x), &two(1.0)).unwrap();
+        let text = graph.to_string();
+        let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        prop_assert_eq!(&read, &graph);
+        prop_assert_eq!(read.to_string(), text);
+        let clean = graph.clean();
+        prop_assert!(clean.nodes().len() <= graph.nodes().len());
+        prop_assert_eq!(&clean.clean(), &clean);
+        let inputs = two(start);
+        let expected = bits(&follow(&steps, &inputs).unwrap());
+        let written = bits(&inputs);
+        for graph in [&graph, &clean] {
+            let inputs = two(start);
+            prop_assert_eq!(&bits(&graph.run(&inputs).unwrap()), &expected, "{}", graph);
+            prop_assert_eq!(&bits(&inputs), &written, "{}", graph);
+        }
+    }
+
+    #[test]
+    fn no_text_is_a_panic(text in "(fn graph|[a-z_:&'(){}\\[\\],;=0-9.\"# \\-])*") {
+        let _ = Graph::parse(&text, &[]);
+        let _ = Graph::parse(&format!("fn graph(x: f32[2]) {{ let y: f32[2] = {text}; [y] }}"), &[]);
+    }
+}
