@@ -28,6 +28,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `cuda` | their kernels for NVIDIA's devices, `opdispatch::cuda`; builds anywhere | |
 //! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
+//! | `vmap` | functions over batches, `opdispatch::vmap` | default |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
@@ -57,6 +58,8 @@ pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
 pub use dispatch_autograd as autograd;
 pub use dispatch_runtime::*;
+#[cfg(feature = "vmap")]
+pub use dispatch_vmap as vmap;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]

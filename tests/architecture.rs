@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "dispatch-schema",
     "dispatch-macros",
     "dispatch-runtime",
@@ -13,6 +13,7 @@ const CRATES: [&str; 10] = [
     "layers/autograd",
     "layers/autocast",
     "layers/transform",
+    "layers/vmap",
     "conformance",
 ];
 
