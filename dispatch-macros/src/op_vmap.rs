@@ -91,7 +91,7 @@ fn rule(operator: &Path, signature: &Signature) -> TokenStream {
             fn __run(
                 __batch: &#layer::Batch,
                 __values: &mut [#runtime::Value],
-            ) -> #runtime::Result<::std::vec::Vec<#runtime::Value>> {
+            ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
                 let [#(#places),*] = __values else { return ::core::result::Result::Err(#layer::__private::lost()) };
                 let __results = #name(__batch, #(#layer::__private::take(__batch, #places)?),*)?;
                 #layer::__private::give(__batch, __results)

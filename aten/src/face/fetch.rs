@@ -1,7 +1,7 @@
 //! A tensor elsewhere, as something else, or as a plain number.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, bf16, f16};
+use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, Marks, bf16, f16};
 
 use super::Options;
 
@@ -80,6 +80,10 @@ impl Fetch for Tensor {
             return Err(BadArgument::value("self", "on meta", "a tensor with elements").into());
         }
         let fetched = self.to((wanted, Device::CPU))?;
+        if fetched.has_any(Marks::FOREIGN) {
+            // Its layer says why there is no such number.
+            crate::_local_scalar_dense(&fetched)?;
+        }
         let elements = fetched.elements::<N::Element>()?;
         let first = elements.iter().next();
         first.map(N::of).ok_or_else(|| BadArgument::sizes("self", self.sizes(), "those of a single element").into())

@@ -25,7 +25,10 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
         };
     }
     if let Some(rule) = operator.rule::<BatchRule>() {
-        return (rule.run)(batch, arguments);
+        return match (rule.run)(batch, arguments)? {
+            Some(results) => Ok(results),
+            None => slices::each_slowly(batch, operator, arguments),
+        };
     }
     if views::gives_views(operator) {
         return views::call(batch, operator, arguments);

@@ -11,7 +11,8 @@ pub struct BatchRule {
     pub(crate) run: Run,
 }
 
-type Run = fn(&Batch, &mut [Value]) -> Result<Vec<Value>>;
+/// None where the rule does not hold for these arguments, so that there is a loop.
+type Run = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
 
 impl BatchRule {
     #[must_use]
@@ -29,7 +30,7 @@ pub trait Take<'a>: Sized {
 /// What a rule can give.
 #[doc(hidden)]
 pub trait Give {
-    fn give(self, batch: &Batch) -> Result<Vec<Value>>;
+    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>>;
 }
 
 #[doc(hidden)]
@@ -38,7 +39,7 @@ pub fn take<'a, T: Take<'a>>(batch: &Batch, value: &'a mut Value) -> Result<T> {
 }
 
 #[doc(hidden)]
-pub fn give(batch: &Batch, results: impl Give) -> Result<Vec<Value>> {
+pub fn give(batch: &Batch, results: impl Give) -> Result<Option<Vec<Value>>> {
     results.give(batch)
 }
 
@@ -69,6 +70,13 @@ impl Take<'_> for Vec<Mapped> {
     }
 }
 
+impl Take<'_> for Vec<Option<Mapped>> {
+    fn take(batch: &Batch, value: &mut Value) -> Option<Self> {
+        let tensors = <&[Option<Tensor>]>::from_value(value)?;
+        Some(tensors.iter().map(|tensor| tensor.as_ref().map(|tensor| batch.mapped(tensor))).collect())
+    }
+}
+
 macro_rules! as_they_are {
     ($($ty:ty)*) => {$(
         impl<'a> Take<'a> for $ty {
@@ -88,26 +96,32 @@ macro_rules! as_they_are {
 as_they_are! { i64 f64 bool Scalar DType Layout MemoryFormat &'a [i64] &'a [f64] &'a [bool] &'a str }
 
 impl Give for Mapped {
-    fn give(self, batch: &Batch) -> Result<Vec<Value>> {
-        Ok(vec![batch.shown(self)?.into()])
+    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![batch.shown(self)?.into()]))
+    }
+}
+
+impl<T: Give> Give for Option<T> {
+    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        self.map_or(Ok(None), |results| results.give(batch))
     }
 }
 
 impl Give for (Mapped, Mapped) {
-    fn give(self, batch: &Batch) -> Result<Vec<Value>> {
-        Ok(vec![batch.shown(self.0)?.into(), batch.shown(self.1)?.into()])
+    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![batch.shown(self.0)?.into(), batch.shown(self.1)?.into()]))
     }
 }
 
 impl Give for (Mapped, Mapped, Mapped) {
-    fn give(self, batch: &Batch) -> Result<Vec<Value>> {
-        Ok(vec![batch.shown(self.0)?.into(), batch.shown(self.1)?.into(), batch.shown(self.2)?.into()])
+    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![batch.shown(self.0)?.into(), batch.shown(self.1)?.into(), batch.shown(self.2)?.into()]))
     }
 }
 
 impl Give for Vec<Mapped> {
-    fn give(self, batch: &Batch) -> Result<Vec<Value>> {
+    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
         let tensors: Vec<Tensor> = self.into_iter().map(|mapped| batch.shown(mapped)).collect::<Result<_>>()?;
-        Ok(vec![tensors.into()])
+        Ok(Some(vec![tensors.into()]))
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each gives the results with the batch in dimension 0, or nothing where the word does not help.
 
-use dispatch_runtime::{Operator, Result, Tensor, Value, result_dtype, wrap_dim};
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{DType, Operator, Result, Tensor, Value, result_dtype, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
 
@@ -13,43 +14,29 @@ pub(crate) fn pointwise(
     operands: &[usize],
     arguments: &[Value],
 ) -> Result<Option<Vec<Value>>> {
-    let schema = operator.schema();
-    let others = (0..arguments.len()).filter(|at| !operands.contains(at));
-    let elsewhere = others.clone().any(|at| batch.maps(&arguments[at]) && !schema.arguments[at].is_written());
-    let seen: Vec<&Tensor> = operands.iter().filter_map(|&at| arguments.get(at)?.as_tensor()).collect();
-    let every: Vec<&Tensor> = arguments.iter().filter_map(Value::as_tensor).collect();
-    let lists = arguments.iter().any(|value| batch.maps(value) && value.as_tensor().is_none());
-    if lists
-        || (elsewhere
-            && !others.clone().all(|at| {
-                arguments[at].as_tensor().is_none_or(|tensor| tensor.sizes().is_empty() || broadcasts(tensor, &every))
-            }))
-    {
+    let beside = |at: &usize| !operands.contains(at) || arguments[*at].as_tensor().is_none();
+    if (0..arguments.len()).filter(beside).any(|at| batch.maps(&arguments[at])) {
         return Ok(None);
     }
-    let rank = every.iter().map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
+    let seen: Vec<&Tensor> = operands.iter().filter_map(|&at| arguments.get(at)?.as_tensor()).collect();
+    let rank = seen.iter().map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
     let common = result_dtype(seen.iter().copied());
     let mixed = seen.iter().any(|tensor| tensor.dtype() != common);
     let mut values = arguments.to_vec();
-    for (at, value) in values.iter_mut().enumerate() {
+    for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         let Value::Tensor(tensor) = value else { continue };
         let mapped = batch.mapped(tensor);
         if !mapped.is_mapped() {
             continue;
         }
         let mut aligned = aligned(&mapped, rank)?;
-        // Without dimensions it decided no more than the kind of the result; the batch is one, so it would decide the dtype too.
-        let decides = mixed && mapped.rank() == 0 && operands.contains(&at) && !schema.arguments[at].is_written();
-        if decides && tensor.dtype() != dispatch_runtime::DType::Bool {
+        // Without dimensions it decided no more than the kind of the result; with the batch it would decide the dtype.
+        if mixed && mapped.rank() == 0 && !argument.is_written() && tensor.dtype() != DType::Bool {
             aligned = aten::to_dtype(&aligned, common, false, false, None)?;
         }
         *value = aligned.into();
     }
     operator.call(values).map(Some)
-}
-
-fn broadcasts(tensor: &Tensor, all: &[&Tensor]) -> bool {
-    dispatch_runtime::broadcast(all.iter().map(|tensor| tensor.sizes()).chain([tensor.sizes()])).is_ok()
 }
 
 /// The batch in dimension 0, and behind it as many dimensions of size 1 as a slice has too few.
@@ -92,7 +79,7 @@ pub(crate) fn reduce(
 }
 
 fn takes_several(operator: &Operator, argument: usize) -> bool {
-    matches!(operator.schema().arguments[argument].ty.required().kind, dispatch_runtime::schema::TypeKind::List(..))
+    matches!(operator.schema().arguments[argument].ty.required().kind, TypeKind::List(..))
 }
 
 /// All dimensions of a slice as one, for an operator that takes one or all.

@@ -1,18 +1,21 @@
 //! Operators that work along dimensions, which the batch in front only counts on.
 
 use dispatch_runtime::__private::Record;
+use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operation, Operator, Result, RuleRecord, Tensor, Value};
 
 use crate::batch::Batch;
+use crate::call;
 use crate::rule::BatchRule;
 use crate::words::behind;
-use crate::{call, slices};
 
 /// Which dimensions there are to name: those of the first tensor, or one more, which is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
     Had,
     Made,
+    /// Those of the first tensor, which are gone; all, where none is listed.
+    Gone,
     /// Those of the first tensor, at places that one index for all slices lists.
     ByOneIndex,
 }
@@ -33,12 +36,12 @@ macro_rules! along {
     )*};
 }
 
-fn along(batch: &Batch, operator: &Operator, named: Named, arguments: &mut [Value]) -> Result<Vec<Value>> {
-    let Some(values) = behind_the_batch(batch, operator, named, arguments)? else {
-        return slices::each(batch, operator, arguments);
+fn along(batch: &Batch, operator: &Operator, named: Named, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let results = match behind_the_batch(batch, operator, named, arguments)? {
+        Some(values) => operator.call(values)?,
+        None => return Ok(None),
     };
-    let results = operator.call(values)?;
-    call::give(batch, operator, arguments, results)
+    call::give(batch, operator, arguments, results).map(Some)
 }
 
 /// The arguments with the batch in front of every tensor; none where slices have no dimension, or not the same number of them.
@@ -82,6 +85,14 @@ fn behind_the_batch(
             Value::Ints(dims) if !dims.is_empty() => {
                 dims.iter().map(|&dim| behind(dim, last)).collect::<Result<Vec<_>>>()?.into()
             }
+            Value::None | Value::Ints(_)
+                if named == Named::Gone && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
+            {
+                (0..last)
+                    .map(|dim| behind(i64::try_from(dim).unwrap_or(i64::MAX), last))
+                    .collect::<Result<Vec<_>>>()?
+                    .into()
+            }
             _ => return Ok(None),
         };
     }
@@ -98,5 +109,7 @@ along! {
 }
 
 along! { Made: stack }
+
+along! { Gone: amax amin argmax argmin mean_dim var_correction std_correction any_dim all_dim linalg_vector_norm }
 
 along! { ByOneIndex: index_select index_add index_copy }

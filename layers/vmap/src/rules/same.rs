@@ -16,6 +16,7 @@ macro_rules! whatever_is_in_front {
 
 whatever_is_in_front! {
     detach(this);
+    alias_copy(this);
     triu(this, diagonal: i64);
     tril(this, diagonal: i64);
     constant_pad_nd(this, pad: &[i64], value: dispatch_runtime::Scalar);
