@@ -1,6 +1,6 @@
 //! A call with batched tensors, once the level is set aside.
 
-use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::schema::{Argument, TypeKind};
 use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
 
 use crate::batch::Batch;
@@ -34,7 +34,7 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
         return views::call(batch, operator, arguments);
     }
     let functional = operator.functional();
-    let in_place = functional.is_some() && !operator.schema().arguments.iter().any(|argument| argument.is_out());
+    let in_place = functional.is_some() && !operator.schema().arguments.iter().any(Argument::is_out);
     let found = match functional.unwrap_or(operator).shape() {
         Some(Shape::Pointwise { operands, .. }) if functional.is_none() || in_place => {
             words::pointwise(batch, operator, operands, arguments)?

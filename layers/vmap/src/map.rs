@@ -126,7 +126,7 @@ impl Vmap {
             let part = mapped.iter().map(|input| narrowed(input, start, length)).collect::<Result<Vec<_>>>()?;
             parts.push(self.run(&f, &structure, part, length)?);
         }
-        self.joined(parts)
+        self.joined(&parts)
     }
 
     /// The inputs with the dimensions that are mapped, and how many slices there are.
@@ -176,7 +176,7 @@ impl Vmap {
     }
 
     /// The results of all chunks as one.
-    fn joined<O: Tensors>(&self, parts: Vec<O>) -> Result<O> {
+    fn joined<O: Tensors>(&self, parts: &[O]) -> Result<O> {
         let columns: Vec<Vec<&Tensor>> = parts.iter().map(Tensors::tensors).collect();
         let first = columns.first().map(Vec::len).unwrap_or_default();
         let dims = dims("out_dims", self.out_dims.as_deref(), first)?;

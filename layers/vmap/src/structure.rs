@@ -52,21 +52,21 @@ pub trait Inputs {
     type Structure: Tensors;
 
     /// The handles.
-    fn structure(&self) -> Self::Structure;
+    fn structure(self) -> Self::Structure;
 }
 
 impl Inputs for &Tensor {
     type Structure = Tensor;
 
-    fn structure(&self) -> Tensor {
-        (*self).clone()
+    fn structure(self) -> Tensor {
+        self.clone()
     }
 }
 
 impl Inputs for &[Tensor] {
     type Structure = Vec<Tensor>;
 
-    fn structure(&self) -> Vec<Tensor> {
+    fn structure(self) -> Vec<Tensor> {
         self.to_vec()
     }
 }
@@ -74,7 +74,7 @@ impl Inputs for &[Tensor] {
 impl Inputs for &[&Tensor] {
     type Structure = Vec<Tensor>;
 
-    fn structure(&self) -> Vec<Tensor> {
+    fn structure(self) -> Vec<Tensor> {
         self.iter().map(|&tensor| tensor.clone()).collect()
     }
 }
@@ -100,7 +100,7 @@ macro_rules! tuples {
             type Structure = ($($name::Structure,)*);
 
             #[expect(non_snake_case, reason = "each value is called as its type")]
-            fn structure(&self) -> Self::Structure {
+            fn structure(self) -> Self::Structure {
                 let ($($name,)*) = self;
                 ($($name.structure(),)*)
             }

@@ -160,10 +160,7 @@ impl Close for Tensor {
     fn allclose_with(&self, other: &Tensor) -> bool {
         let both = [self, other]
             .map(|tensor| aten::to_dtype(tensor, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap());
-        both[0]
-            .iter()
-            .zip(&both[1])
-            .all(|(a, b)| a == b || (a - b).abs() <= 1e-9 * (1.0 + b.abs()) || (a.is_nan() && b.is_nan()))
+        both[0].iter().zip(&both[1]).all(|(a, b)| a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-9 * (1.0 + b.abs()))
     }
 }
 

@@ -56,7 +56,7 @@ fn behind_the_batch(
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
         let mut in_front = |tensor: &Tensor| {
             let mapped = batch.mapped(tensor);
-            let fits = mapped.rank() > 0 && *rank.get_or_insert(mapped.rank()) == mapped.rank();
+            let fits = mapped.rank() > 0 && *rank.get_or_insert_with(|| mapped.rank()) == mapped.rank();
             fits.then(|| batch.each(&mapped)).transpose()
         };
         let value = match value {
