@@ -19,7 +19,7 @@ use crate::map::Randomness;
 ///
 /// #[op_impl(middle, CompositeExplicitAutograd)]
 /// fn middle_any(this: &Tensor) -> Result<Tensor> {
-///     this.select_int(-1, this.sizes()[this.sizes().len() - 1] / 2)?.clone(None)
+///     aten::clone(&this.select_int(-1, this.sizes()[this.sizes().len() - 1] / 2)?, None)
 /// }
 ///
 /// // A batch in front of all dimensions does not disturb the last.
