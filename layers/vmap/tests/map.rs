@@ -122,7 +122,7 @@ fn elements_are_out_of_reach() {
         &x,
     )
     .unwrap();
-    let error = vmap(|row| row.nonzero(), &x).unwrap_err();
+    let error = vmap(Tensor::nonzero, &x).unwrap_err();
     assert!(matches!(cause(&error), VmapError::DataDependent { .. }), "{error}");
 }
 
