@@ -30,6 +30,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | whoever sees every call, `opdispatch::modes`: print, count, profile | default |
 //! | `trace` | what a function does as a graph, `opdispatch::trace` | |
+//! | `vmap` | functions over batches, `opdispatch::vmap` | default |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
@@ -63,6 +64,8 @@ pub use dispatch_modes as modes;
 pub use dispatch_runtime::*;
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;
+#[cfg(feature = "vmap")]
+pub use dispatch_vmap as vmap;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]

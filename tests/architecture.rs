@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 14] = [
     "dispatch-schema",
     "dispatch-macros",
     "dispatch-runtime",
@@ -13,7 +13,9 @@ const CRATES: [&str; 12] = [
     "layers/autograd",
     "layers/autocast",
     "layers/modes",
+    "layers/trace",
     "layers/transform",
+    "layers/vmap",
     "conformance",
     "dispatch-inspect",
 ];

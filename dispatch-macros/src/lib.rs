@@ -23,6 +23,7 @@ mod op_def;
 mod op_fallback;
 mod op_grad;
 mod op_impl;
+mod op_vmap;
 mod rust_type;
 mod schema_source;
 mod signature;
@@ -99,6 +100,20 @@ pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn not_differentiable(input: TokenStream) -> TokenStream {
     op_grad::not_differentiable(&input.into()).into()
+}
+
+/// Says how an operator is called for a whole batch at once: `#[op_vmap(path::to::operator)]` over a function that takes the batch and,
+/// in order, the operator's arguments, each tensor as a `Mapped` one, and gives the results as `Mapped` ones.
+#[proc_macro_attribute]
+pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    op_vmap::expand(&attribute.into(), &item.into()).into()
+}
+
+/// Not public API: what an operator's own macro hands a batch rule to, together with the operator's schema.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __vmap(input: TokenStream) -> TokenStream {
+    op_vmap::expand_checked(input.into()).into()
 }
 
 /// Not public API: what an operator's own macro hands a derivative to, together with the operator's schema.

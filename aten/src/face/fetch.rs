@@ -1,7 +1,7 @@
 //! A tensor elsewhere, as something else, or as a plain number.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, bf16, f16, guard, keys};
+use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, Marks, bf16, f16, guard, keys};
 
 use super::Options;
 
@@ -84,6 +84,10 @@ impl Fetch for Tensor {
             crate::item(self)?;
         }
         let fetched = self.to((wanted, Device::CPU))?;
+        if fetched.has_any(Marks::FOREIGN) {
+            // Its layer says why there is no such number.
+            crate::_local_scalar_dense(&fetched)?;
+        }
         let elements = fetched.elements::<N::Element>()?;
         let first = elements.iter().next();
         first.map(N::of).ok_or_else(|| BadArgument::sizes("self", self.sizes(), "those of a single element").into())

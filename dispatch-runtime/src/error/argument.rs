@@ -178,6 +178,9 @@ impl fmt::Display for BadArgument {
                 f.write_str("has elements that share memory, so it cannot be written; clone it first")
             }
             Problem::InUse => f.write_str("is in use by a guard, perhaps of another view of it; drop that guard first"),
+            Problem::NotOnHost { device } if *device == Device::CPU => {
+                f.write_str("stands for more than its sizes say, so only operators reach its elements")
+            }
             Problem::NotOnHost { device } => {
                 write!(f, "is on {device}, whose memory the CPU cannot address; copy it to the CPU first")
             }

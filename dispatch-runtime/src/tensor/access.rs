@@ -53,6 +53,9 @@ impl fmt::Display for AccessError {
             Self::NotContiguous { sizes, strides } => {
                 write!(f, "the elements do not lie side by side (sizes {sizes:?}, strides {strides:?}); make it contiguous first")
             }
+            Self::NotOnHost { device } if *device == Device::CPU => {
+                f.write_str("the tensor stands for more than its sizes say; only operators reach its elements")
+            }
             Self::NotOnHost { device } => write!(f, "the memory of {device} cannot be addressed by the CPU; copy it to the CPU first"),
             Self::InUse => f.write_str(
                 "the memory is in use by a guard, perhaps of another view of it; drop guards before taking others that conflict",

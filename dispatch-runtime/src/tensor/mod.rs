@@ -316,6 +316,22 @@ impl Tensor {
         Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
     }
 
+    /// The same under other keys, where only operators can say what the elements are: neither [`read`](Self::read) nor a kernel finds
+    /// them. A layer whose tensors stand for more than their sizes say makes them so.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    /// let x = Tensor::from_slice(&[1.0_f32]);
+    /// let hidden = x.out_of_reach(x.keys());
+    /// assert!(hidden.sizes() == [1] && hidden.read::<f32>().is_err());
+    /// ```
+    #[must_use]
+    pub fn out_of_reach(&self, keys: KeySet) -> Self {
+        let body = &self.0;
+        let marks = self.marks_of_memory();
+        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, Start(None))
+    }
+
     /// The keys that this tensor adds to a call.
     #[inline(always)]
     #[must_use]

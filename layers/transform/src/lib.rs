@@ -17,6 +17,6 @@ mod lifted;
 mod modes;
 mod stack;
 
-pub use lifted::{Lifted, is_lifted};
+pub use lifted::{Lifted, is_lifted, living};
 pub use modes::calling_state;
 pub use stack::{Entered, Level, Transform, TransformError, depth, enter};

@@ -44,6 +44,13 @@ pub(crate) fn lift(level: &Level, tensor: &Tensor) -> Tensor {
     lifted
 }
 
+pub(crate) fn show(level: &Level, shown: &Tensor, below: &Tensor, layers: KeySet) -> Tensor {
+    let own = layers | KeySet::layers_of(keys::FuncTorchGradWrapper);
+    let lifted = shown.out_of_reach(shown.keys() | own);
+    lifted.extension_or_init(|| Lifted { level: level.clone(), below: below.clone() });
+    lifted
+}
+
 pub(crate) fn lower(level: &Level, tensor: &Tensor) -> Tensor {
     match tensor.extension::<Lifted>() {
         Some(lifted) if lifted.level == *level => lifted.below.clone(),
@@ -52,7 +59,14 @@ pub(crate) fn lower(level: &Level, tensor: &Tensor) -> Tensor {
 }
 
 /// The tensor below all levels that are over.
-pub(crate) fn living(tensor: &Tensor) -> Tensor {
+///
+/// ```
+/// use dispatch_runtime::Tensor;
+/// let x = Tensor::from_slice(&[1.0_f32]);
+/// assert!(dispatch_transform::living(&x).same(&x));
+/// ```
+#[must_use]
+pub fn living(tensor: &Tensor) -> Tensor {
     let mut tensor = tensor.clone();
     while let Some(lifted) = tensor.extension::<Lifted>().filter(|lifted| !lifted.level.is_alive()) {
         tensor = lifted.below.clone();

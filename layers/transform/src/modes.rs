@@ -63,6 +63,7 @@ fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
         entry.transform.prepare(&entry.level, operator, arguments)?;
     }
     let _calling = Calling::from(Some(ThreadState::capture()));
+    let _modes = guard::include(entry.transform.modes());
     let _only = guard::exclude(of_transforms() - entry.transform.layers());
     // What is above the front has seen this call.
     operator.call_boxed_below(keys::FuncTorchDynamicLayerFrontMode, stack)

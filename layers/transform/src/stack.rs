@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Tensor, Value, keys};
 
-use crate::lifted::{lift, lower};
+use crate::lifted::{lift, lower, show};
 
 /// What happens at a level.
 ///
@@ -17,6 +17,11 @@ use crate::lifted::{lift, lower};
 pub trait Transform: 'static {
     /// The layers that do the work: they see the calls of this level, and no call of another one.
     fn layers(&self) -> KeySet;
+
+    /// Those of them that see every call of this level, whatever its tensors.
+    fn modes(&self) -> KeySet {
+        KeySet::EMPTY
+    }
 
     /// Makes the arguments of a call tensors of this level.
     ///
@@ -98,6 +103,12 @@ impl Level {
     #[must_use]
     pub fn lift(&self, tensor: &Tensor) -> Tensor {
         lift(self, tensor)
+    }
+
+    /// A tensor of this level that looks like `shown` and stands for `below`: only the level's own `layers` know what its elements are.
+    #[must_use]
+    pub fn show(&self, shown: &Tensor, below: &Tensor, layers: KeySet) -> Tensor {
+        show(self, shown, below, layers)
     }
 
     /// What the tensor is below this level.

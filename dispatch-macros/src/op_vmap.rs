@@ -1,0 +1,108 @@
+//! `#[op_vmap]`: how an operator is called for a whole batch.
+//!
+//! As with a derivative, the operator's own macro calls the second step. What a parameter's type makes of an argument, the layer knows.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Path, Signature};
+
+use crate::crate_path;
+use crate::errors::{Errors, at_end};
+use crate::function::{Function, signature_lints};
+use crate::hand_over::{Checked, hand_over};
+use crate::signature;
+
+/// The argument of the attribute.
+struct Flags {
+    operator: Path,
+}
+
+const USAGE: &str = "`#[op_vmap(path::to::operator)]`";
+
+impl Parse for Flags {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() {
+            return Err(syn::Error::new(Span::call_site(), format!("name the operator: {USAGE}")));
+        }
+        let operator = input.call(Path::parse_mod_style)?;
+        if !input.is_empty() {
+            return Err(input.error(format!("`#[op_vmap]` has no options: {USAGE}")));
+        }
+        Ok(Self { operator })
+    }
+}
+
+pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
+    let function = match Function::parse_under("op_vmap", item) {
+        Ok(function) => function,
+        Err(item) => return item,
+    };
+    let mut errors = Errors::default();
+    let flags = match syn::parse2::<Flags>(attribute.clone()) {
+        Ok(flags) => Some(flags),
+        Err(error) => {
+            errors.add(at_end(error, attribute));
+            None
+        }
+    };
+    function.check_plain("a batch rule", false, &mut errors);
+    if function.body.is_none() {
+        errors.at(&function.signature, format!("batch rule `{}` has no body; write one", function.signature.ident));
+    }
+    let (Some(flags), true) = (flags, errors.is_empty()) else {
+        let function = function.with_body();
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
+    };
+    let (lints, signature, layer) = (signature_lints(), &function.signature, layer());
+    let call_back = hand_over(&flags.operator, &quote!(#layer::__private::__vmap), &quote!([#attribute] [#signature]));
+    quote!(#lints #function #call_back)
+}
+
+fn layer() -> TokenStream {
+    crate_path::layer("dispatch-vmap", "vmap")
+}
+
+/// The second step.
+pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
+    let Checked::<Flags> { schema, flags, signature } = match syn::parse2(input) {
+        Ok(checked) => checked,
+        Err(error) => return error.to_compile_error(),
+    };
+    let (found, expected) = (signature::parameters(&signature).len(), schema.arguments.len() + 1);
+    if found != expected {
+        let message = format!(
+            "a batch rule takes the batch and the {} arguments of `{schema}`, but `{}` has {found} parameters",
+            expected - 1,
+            signature.ident,
+        );
+        return syn::Error::new_spanned(&signature.inputs, message).to_compile_error();
+    }
+    rule(&flags.operator, &signature)
+}
+
+fn rule(operator: &Path, signature: &Signature) -> TokenStream {
+    let (runtime, layer, name) = (crate_path::runtime(), layer(), &signature.ident);
+    let count = signature.inputs.len() - 1;
+    let places: Vec<_> = (0..count).map(|i| format_ident!("__argument{i}")).collect();
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
+        const _: () = {
+            fn __run(
+                __batch: &#layer::Batch,
+                __values: &mut [#runtime::Value],
+            ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
+                let [#(#places),*] = __values else { return ::core::result::Result::Err(#layer::__private::lost()) };
+                let __results = #name(__batch, #(#layer::__private::take(__batch, #places)?),*)?;
+                #layer::__private::give(__batch, __results)
+            }
+            static __BATCHED: #layer::__private::BatchRule = #layer::__private::BatchRule::new(__run);
+            static __RULE: #runtime::RuleRecord = #runtime::RuleRecord::new(
+                <#operator as #runtime::Operation>::operator,
+                &__BATCHED,
+                #runtime::Location::new(::core::file!(), ::core::line!()),
+            );
+            #runtime::__submit! { #runtime::__private::Record::Rule(&__RULE) }
+        };
+    }
+}

@@ -1,0 +1,125 @@
+//! A call with batched tensors, once the level is set aside.
+
+use dispatch_runtime::schema::{Argument, TypeKind};
+use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
+
+use crate::batch::Batch;
+use crate::error::VmapError;
+use crate::map::Randomness;
+use crate::rule::BatchRule;
+use crate::{slices, views, words};
+
+/// Whether a call is any different from one without a batch.
+pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
+    arguments.iter().any(|value| batch.maps(value)) || (is_random(operator) && batch.randomness != Randomness::Same)
+}
+
+/// The results of a call, as the function sees them.
+pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+    check_written(batch, operator, arguments)?;
+    if is_random(operator) {
+        return match batch.randomness {
+            Randomness::Error => Err(VmapError::Random { operator: operator.to_string() }.into()),
+            Randomness::Same => slices::each_the_same(batch, operator, arguments),
+            Randomness::Different => slices::each(batch, operator, arguments),
+        };
+    }
+    if let Some(rule) = operator.rule::<BatchRule>() {
+        return match (rule.run)(batch, arguments)? {
+            Some(results) => Ok(results),
+            None => slices::each_slowly(batch, operator, arguments),
+        };
+    }
+    if views::gives_views(operator) {
+        return views::call(batch, operator, arguments);
+    }
+    let functional = operator.functional();
+    let in_place = functional.is_some() && !operator.schema().arguments.iter().any(Argument::is_out);
+    let found = match functional.unwrap_or(operator).shape() {
+        Some(Shape::Pointwise { operands, .. }) if functional.is_none() || in_place => {
+            words::pointwise(batch, operator, operands, arguments)?
+        }
+        Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) if functional.is_none() => {
+            words::reduce(batch, operator, dims, keepdim, arguments)?
+        }
+        Some(Shape::Product { letters }) if functional.is_none() => {
+            words::product(batch, operator, letters, arguments)?
+        }
+        _ => None,
+    };
+    match (found, functional) {
+        (Some(results), _) => give(batch, operator, arguments, results),
+        (None, Some(functional)) if functional.argument_count() <= arguments.len() => {
+            write_functional(batch, operator, functional, arguments)
+        }
+        _ => slices::each_slowly(batch, operator, arguments),
+    }
+}
+
+/// Results with the batch in dimension 0, but for written arguments, which are those that went in.
+pub(crate) fn give(batch: &Batch, operator: &Operator, arguments: &[Value], results: Vec<Value>) -> Result<Vec<Value>> {
+    let schema = operator.schema();
+    let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_return(i) {
+        Some(at) => Ok(vec![arguments[at].clone()]),
+        None => batch.all_in_front(operator, vec![result]),
+    });
+    Ok(results.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// A form that writes one tensor: what the functional operator gives, copied there.
+fn write_functional(
+    batch: &Batch,
+    operator: &Operator,
+    functional: &'static Operator,
+    arguments: &mut [Value],
+) -> Result<Vec<Value>> {
+    let schema = operator.schema();
+    let written: Vec<usize> = (0..arguments.len()).filter(|&at| schema.arguments[at].is_written()).collect();
+    let named = functional.schema().arguments.iter().map(|argument| schema.argument(&argument.name));
+    let positions: Option<Vec<usize>> = named.map(|found| found.map(|(at, _)| at)).collect();
+    let (&[at], Some(positions)) = (&written[..], positions) else {
+        return slices::each_slowly(batch, operator, arguments);
+    };
+    let mut given: Vec<Value> = positions.iter().map(|&at| arguments[at].clone()).collect();
+    let results = batched(batch, functional, &mut given)?;
+    let (Some(Value::Tensor(target)), [Value::Tensor(result)]) = (arguments.get(at), &results[..]) else {
+        return Err(VmapError::Results { operator: functional.to_string() }.into());
+    };
+    check_fits(operator, &schema.arguments[at].name, target, result)?;
+    let target = batch.mapped(target);
+    aten::copy_(&mut target.front()?, &batch.each(&batch.mapped(result))?, false)?;
+    Ok(if schema.returns.is_empty() { Vec::new() } else { vec![arguments[at].clone()] })
+}
+
+fn check_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Tensor) -> Result<()> {
+    use dispatch_runtime::{BadArgument, Error};
+    let bad = if target.sizes() != result.sizes() {
+        let expected = format!("{:?}, the sizes of the result", result.sizes());
+        BadArgument::sizes(argument.to_owned(), target.sizes(), expected)
+    } else if !result.dtype().can_cast(target.dtype()) {
+        let expected = format!("able to hold the result, which is of {}", result.dtype());
+        BadArgument::dtype(argument.to_owned(), target.dtype(), expected)
+    } else {
+        return Ok(());
+    };
+    Err(Error::from(bad).in_operator(operator.name()))
+}
+
+/// A tensor that is the same for all slices cannot be written by each.
+fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<()> {
+    for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
+        if argument.is_written() && !matches!(value, Value::None) && !batch.maps(value) {
+            let (operator, argument) = (operator.to_string(), argument.name.clone());
+            return Err(VmapError::WrittenByAll { operator, argument }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
+fn is_random(operator: &Operator) -> bool {
+    let takes_generator =
+        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
+    let name = operator.name();
+    takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
+}

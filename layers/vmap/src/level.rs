@@ -1,0 +1,98 @@
+//! The transform, and its layer: operators that are made of others come apart here, and the rest goes on to its rule.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, Value, keys, op_fallback};
+use dispatch_transform::{Level, Transform, living};
+
+use crate::batch::Batch;
+use crate::call;
+use crate::map::Randomness;
+use crate::rule::BatchRule;
+
+/// A level whose tensors stand for batches.
+pub(crate) struct Mapping {
+    pub(crate) size: i64,
+    pub(crate) randomness: Randomness,
+}
+
+impl Transform for Mapping {
+    fn layers(&self) -> KeySet {
+        KeySet::layers_of(keys::FuncTorchBatched) | self.modes()
+    }
+
+    fn modes(&self) -> KeySet {
+        KeySet::layers_of(keys::FuncTorchVmapMode)
+    }
+
+    fn prepare(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
+        for value in arguments {
+            match value {
+                Value::Tensor(tensor) => *tensor = living(tensor),
+                Value::Tensors(tensors) => tensors.iter_mut().for_each(|tensor| *tensor = living(tensor)),
+                Value::OptionalTensors(tensors) => {
+                    tensors.iter_mut().flatten().for_each(|tensor| *tensor = living(tensor));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(
+        &self,
+        level: &Level,
+        operator: &Operator,
+        stack: &mut Stack,
+        call: &mut dyn FnMut(&mut Stack) -> Result<()>,
+    ) -> Result<()> {
+        let batch = Batch { level: level.clone(), size: self.size, randomness: self.randomness };
+        let count = operator.argument_count();
+        let mut arguments = stack.top(count).unwrap_or_default().to_vec();
+        if !call::is_concerned(&batch, operator, &arguments) {
+            return call(stack);
+        }
+        stack.drop_top(count);
+        for result in call::batched(&batch, operator, &mut arguments)? {
+            stack.push(result);
+        }
+        Ok(())
+    }
+}
+
+/// Sees every call of a mapped function: one without batched tensors can be made of random operators.
+#[op_fallback(FuncTorchVmapMode)]
+fn come_apart(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    match parts(operator) {
+        Some(parts) => operator.redispatch_boxed(parts, stack),
+        None => operator.redispatch_boxed(keys.below(keys::FuncTorchVmapMode), stack),
+    }
+}
+
+/// The keys with which an operator's implicit composite kernel runs, if it has one and nobody knows anything better.
+fn parts(operator: &Operator) -> Option<KeySet> {
+    static KNOWN: LazyLock<RwLock<HashMap<String, Option<KeySet>>>> = LazyLock::new(RwLock::default);
+    let name = operator.name().to_string();
+    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&name) {
+        return *known;
+    }
+    let found = find_parts(operator);
+    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(name, found);
+    found
+}
+
+fn find_parts(operator: &Operator) -> Option<KeySet> {
+    if operator.rule::<BatchRule>().is_some() {
+        return None;
+    }
+    let table = operator.table();
+    let serves = |key: Key| table.iter().any(|cell| cell.key == key && cell.registered_for.is_some());
+    if serves(keys::FuncTorchBatched) {
+        return None;
+    }
+    let composite = table.iter().find(|cell| {
+        cell.provenance == Provenance::MathKernel && cell.registered_for == Some(keys::CompositeImplicitAutograd)
+    });
+    composite.map(|cell| KeySet::from(cell.key))
+}

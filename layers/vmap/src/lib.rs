@@ -1,0 +1,54 @@
+//! Functions over batches: one call does what a loop over slices would do.
+//!
+//! [`vmap`] runs a function once, at a level of its own of the transform stack. A tensor there has one dimension fewer than the one
+//! below it that it stands for; the dimension that is missing is the batch, and no operator in the function knows of it.
+//!
+//! ```
+//! # use kernels_cpu as _;
+//! use aten::prelude::*;
+//! use dispatch_runtime::{Result, Tensor};
+//! use dispatch_vmap::vmap;
+//!
+//! # fn main() -> Result<()> {
+//! let (rows, x) = (Tensor::from([[1.0, 2.0], [3.0, 4.0]]), Tensor::from([10.0, 1.0]));
+//! let products = vmap(|row| row.dot(&x), &rows)?;
+//! assert_eq!(products.to_vec::<f64>()?, [12.0, 34.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`):
+//!
+//! 1. a rule of somebody's own, [`op_vmap`];
+//! 2. the operator's parts, where it is an implicit composite;
+//! 3. for a view, the geometry of one slice (`views.rs`);
+//! 4. the operator's shape word (`words.rs`);
+//! 5. a loop over slices (`slices.rs`), which is slow, and says so once for each operator: [`set_slow`].
+
+extern crate self as dispatch_vmap;
+
+mod batch;
+mod call;
+mod error;
+mod level;
+mod map;
+mod rule;
+mod rules;
+mod slices;
+mod structure;
+mod views;
+mod words;
+
+pub use batch::{Batch, Mapped};
+pub use dispatch_macros::op_vmap;
+pub use error::VmapError;
+pub use map::{Randomness, Vmap, vmap};
+pub use slices::{Slow, set_slow};
+pub use structure::{Inputs, Tensors};
+
+/// Not public API: what generated code names.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::rule::{BatchRule, Give, Take, give, lost, take};
+    pub use dispatch_macros::__vmap;
+}

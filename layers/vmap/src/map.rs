@@ -1,0 +1,240 @@
+//! What people call.
+
+use dispatch_runtime::{Result, Tensor, wrap_dim};
+use dispatch_transform::enter;
+
+use crate::batch::{Batch, Mapped};
+use crate::error::VmapError;
+use crate::level::Mapping;
+use crate::structure::{Inputs, Tensors};
+
+/// Whose random numbers a mapped function draws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Randomness {
+    /// Nobody said: an operator that draws some is an error.
+    #[default]
+    Error,
+    /// Every slice gets the same ones.
+    Same,
+    /// Every slice gets its own.
+    Different,
+}
+
+/// A function of slices as a function of batches: it is run once, for all of them.
+///
+/// The batch is dimension 0 of every input and every result; [`Vmap`] is for all else.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::{Result, Tensor};
+/// use dispatch_vmap::vmap;
+///
+/// # fn main() -> Result<()> {
+/// let (x, y) = (Tensor::from([[1.0, 2.0], [3.0, 4.0]]), Tensor::from([[1.0, 1.0], [0.0, 1.0]]));
+/// let (dots, sums) = vmap(|(x, y)| Ok((x.dot(y)?, (x + y)?)), (&x, &y))?;
+/// assert_eq!(dots.to_vec::<f64>()?, [3.0, 4.0]);
+/// assert_eq!(sums.to_vec::<f64>()?, [2.0, 3.0, 3.0, 5.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Those of the function, and a [`VmapError`] where it cannot be mapped.
+pub fn vmap<I: Inputs, O: Tensors>(f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
+    Vmap::new().call(f, inputs)
+}
+
+/// How a function is mapped.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::{Result, Tensor};
+/// use dispatch_vmap::Vmap;
+///
+/// # fn main() -> Result<()> {
+/// let (x, y) = (Tensor::from([[1.0, 2.0], [3.0, 4.0]]), Tensor::from([10.0, 20.0]));
+/// let columns = Vmap::new().in_dims([Some(1), None]).out_dims([Some(1)]).chunk_size(1);
+/// let sums = columns.call(|(column, y)| column + y, (&x, &y))?;
+/// assert_eq!(sums.to_vec::<f64>()?, [11.0, 12.0, 23.0, 24.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Vmap {
+    in_dims: Option<Vec<Option<i64>>>,
+    out_dims: Option<Vec<Option<i64>>>,
+    randomness: Randomness,
+    chunk_size: Option<i64>,
+}
+
+impl Vmap {
+    /// Over dimension 0 of every tensor.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The dimension to map over, for each tensor of the inputs in order; none for one that all slices share.
+    #[must_use]
+    pub fn in_dims(mut self, dims: impl Into<Vec<Option<i64>>>) -> Self {
+        self.in_dims = Some(dims.into());
+        self
+    }
+
+    /// Where the batch goes, for each tensor of the results in order; none for one that is the same for all slices.
+    #[must_use]
+    pub fn out_dims(mut self, dims: impl Into<Vec<Option<i64>>>) -> Self {
+        self.out_dims = Some(dims.into());
+        self
+    }
+
+    /// Whose random numbers the function draws.
+    #[must_use]
+    pub const fn randomness(mut self, randomness: Randomness) -> Self {
+        self.randomness = randomness;
+        self
+    }
+
+    /// Runs the function once for each so many slices, for less memory.
+    #[must_use]
+    pub const fn chunk_size(mut self, chunk_size: i64) -> Self {
+        self.chunk_size = Some(chunk_size);
+        self
+    }
+
+    /// Runs a function.
+    ///
+    /// # Errors
+    ///
+    /// As [`vmap`].
+    pub fn call<I: Inputs, O: Tensors>(&self, f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
+        let structure = inputs.structure();
+        let (mapped, size) = self.mapped(&structure.tensors())?;
+        let chunk = self.chunk_size.unwrap_or(size);
+        if chunk < 1 {
+            return Err(VmapError::ChunkSize { chunk_size: chunk }.into());
+        }
+        if chunk >= size {
+            return self.run(&f, &structure, mapped, size);
+        }
+        let mut parts = Vec::new();
+        for start in (0..size).step_by(usize::try_from(chunk).unwrap_or(usize::MAX)) {
+            let length = chunk.min(size - start);
+            let part = mapped.iter().map(|input| narrowed(input, start, length)).collect::<Result<Vec<_>>>()?;
+            parts.push(self.run(&f, &structure, part, length)?);
+        }
+        self.joined(&parts)
+    }
+
+    /// The inputs with the dimensions that are mapped, and how many slices there are.
+    fn mapped(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
+        let dims = dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
+        let (mut mapped, mut size) = (Vec::new(), None);
+        for (position, (&tensor, dim)) in tensors.iter().zip(dims).enumerate() {
+            let rank = tensor.sizes().len();
+            let dim = dim.map(|dim| at("in_dims", position, dim, rank)).transpose()?;
+            if let Some(dim) = dim {
+                let found = tensor.sizes()[dim];
+                let expected = *size.get_or_insert(found);
+                if found != expected {
+                    return Err(VmapError::BatchSizes { expected, position, found }.into());
+                }
+            }
+            mapped.push(Mapped { tensor: tensor.clone(), dim });
+        }
+        match size {
+            None => Err(VmapError::NothingToMap.into()),
+            Some(0) => Err(VmapError::EmptyBatch.into()),
+            Some(size) => Ok((mapped, size)),
+        }
+    }
+
+    /// Runs the function at a level of its own.
+    fn run<S: Tensors, O: Tensors>(
+        &self,
+        f: &impl Fn(&S) -> Result<O>,
+        structure: &S,
+        inputs: Vec<Mapped>,
+        size: i64,
+    ) -> Result<O> {
+        let (outputs, found) = {
+            let entered = enter(Mapping { size, randomness: self.randomness });
+            let batch = Batch { level: entered.level().clone(), size, randomness: self.randomness };
+            let shown = inputs.into_iter().map(|input| batch.shown(input)).collect::<Result<Vec<_>>>()?;
+            let inputs = structure.rebuilt(&mut shown.into_iter()).ok_or(VmapError::NothingToMap)?;
+            let outputs = f(&inputs)?;
+            let found: Vec<Mapped> = outputs.tensors().into_iter().map(|tensor| batch.mapped(tensor)).collect();
+            (outputs, found)
+        };
+        let dims = dims("out_dims", self.out_dims.as_deref(), found.len())?;
+        let results = found.iter().zip(dims).enumerate().map(|(i, (found, dim))| placed(found, dim, i, size));
+        let results = results.collect::<Result<Vec<_>>>()?;
+        Ok(outputs.rebuilt(&mut results.into_iter()).unwrap_or(outputs))
+    }
+
+    /// The results of all chunks as one.
+    fn joined<O: Tensors>(&self, parts: &[O]) -> Result<O> {
+        let columns: Vec<Vec<&Tensor>> = parts.iter().map(Tensors::tensors).collect();
+        let first = columns.first().map(Vec::len).unwrap_or_default();
+        let dims = dims("out_dims", self.out_dims.as_deref(), first)?;
+        let mut results = Vec::new();
+        for (i, dim) in dims.into_iter().enumerate() {
+            let column: Vec<Tensor> = columns.iter().filter_map(|tensors| tensors.get(i).map(|&t| t.clone())).collect();
+            match (dim, column.first()) {
+                (None, Some(first)) => results.push(first.clone()),
+                (dim, _) => results.push(aten::cat(&column, dim.unwrap_or(0))?),
+            }
+        }
+        let rebuilt = parts.first().and_then(|part| part.rebuilt(&mut results.into_iter()));
+        Ok(rebuilt.ok_or(VmapError::NothingToMap)?)
+    }
+}
+
+fn dims(of: &'static str, given: Option<&[Option<i64>]>, tensors: usize) -> Result<Vec<Option<i64>>, VmapError> {
+    match given {
+        None => Ok(vec![Some(0); tensors]),
+        Some(dims) if dims.len() == tensors => Ok(dims.to_vec()),
+        Some(dims) => Err(VmapError::DimCount { of, found: dims.len(), tensors }),
+    }
+}
+
+fn at(of: &'static str, position: usize, dim: i64, rank: usize) -> Result<usize, VmapError> {
+    match wrap_dim(of, dim, rank) {
+        Ok(at) if at < rank => Ok(at),
+        _ => Err(VmapError::NoDim { of, position, dim, rank }),
+    }
+}
+
+fn narrowed(input: &Mapped, start: i64, length: i64) -> Result<Mapped> {
+    let Some(dim) = input.dim else { return Ok(input.clone()) };
+    let tensor = aten::narrow(&input.tensor, i64::try_from(dim).unwrap_or(i64::MAX), start, length)?;
+    Ok(Mapped { tensor, dim: input.dim })
+}
+
+/// A result with the batch where it was asked for.
+fn placed(found: &Mapped, dim: Option<i64>, position: usize, size: i64) -> Result<Tensor> {
+    let rank = found.rank() + 1;
+    let Some(dim) = dim else {
+        return if found.is_mapped() {
+            Err(VmapError::MappedResult { position }.into())
+        } else {
+            Ok(found.tensor.clone())
+        };
+    };
+    let to = at("out_dims", position, dim, rank)?;
+    match found.dim {
+        Some(from) if from == to => Ok(found.tensor.clone()),
+        Some(from) => {
+            let [from, to] = [from, to].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+            aten::movedim_int(&found.tensor, from, to)
+        }
+        None => {
+            let mut sizes = found.tensor.sizes().to_vec();
+            sizes.insert(to, size);
+            aten::expand(&aten::unsqueeze(&found.tensor, i64::try_from(to).unwrap_or(i64::MAX))?, &sizes, false)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What works on images: the batch is more images, or, where each slice has weights of its own, more groups of channels.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{Result, Tensor};
+
+use crate::batch::{Batch, Mapped};
+use crate::words::{folded, unfolded};
+
+/// A result whose dimension `at` has the batch folded in.
+fn taken_apart(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
+    let size = result.sizes()[at] / batch.size();
+    Ok(Mapped::in_front(unfolded(result, at, batch.size(), size)?))
+}
+
+#[op_vmap(aten::convolution)]
+fn convolution(
+    batch: &Batch,
+    input: Mapped,
+    weight: Mapped,
+    bias: Option<Mapped>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+) -> Result<Mapped> {
+    let convolve = |input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, groups| {
+        aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    };
+    if weight.is_mapped() || bias.as_ref().is_some_and(Mapped::is_mapped) {
+        let bias = bias.map(|bias| folded(&batch.each(&bias)?, 0)).transpose()?;
+        let (input, weight) = (folded(&batch.each(&input)?, 1)?, folded(&batch.each(&weight)?, 0)?);
+        return taken_apart(batch, &convolve(&input, &weight, bias.as_ref(), groups * batch.size())?, 1);
+    }
+    let bias = bias.as_ref().map(Mapped::tensor);
+    taken_apart(batch, &convolve(&folded(&input.front()?, 0)?, weight.tensor(), bias, groups)?, 0)
+}
+
+#[op_vmap(aten::convolution_backward)]
+fn convolution_backward(
+    batch: &Batch,
+    grad_output: Mapped,
+    input: Mapped,
+    weight: Mapped,
+    bias_sizes: Option<&[i64]>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+    output_mask: &[bool],
+) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+    if output_mask != [true; 3] {
+        return Ok(None);
+    }
+    let sizes: Option<Vec<i64>> = bias_sizes.map(|sizes| sizes.iter().map(|size| size * batch.size()).collect());
+    let (grad_input, grad_weight, grad_bias) = aten::convolution_backward(
+        &folded(&batch.each(&grad_output)?, 1)?,
+        &folded(&batch.each(&input)?, 1)?,
+        &folded(&batch.each(&weight)?, 0)?,
+        sizes.as_deref(),
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups * batch.size(),
+        output_mask,
+    )?;
+    let (input, weight) = (taken_apart(batch, &grad_input, 1)?, taken_apart(batch, &grad_weight, 0)?);
+    Ok(Some((input, weight, taken_apart(batch, &grad_bias, 0)?)))
+}

@@ -1,0 +1,34 @@
+//! What is left of all elements of a slice.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{DType, Result, Tensor};
+
+use crate::batch::{Batch, Mapped};
+
+/// The elements of each slice in a row.
+fn rows(batch: &Batch, mapped: &Mapped) -> Result<Tensor> {
+    let front = mapped.front()?;
+    let count = front.sizes()[1..].iter().product();
+    aten::reshape(&front, &[batch.size(), count])
+}
+
+macro_rules! of_rows {
+    ($($operator:ident($($dtype:ident)?) => |$rows:ident| $result:expr;)*) => {$(
+        #[op_vmap(aten::$operator)]
+        fn $operator(batch: &Batch, this: Mapped $(, $dtype: Option<DType>)?) -> Result<Mapped> {
+            let $rows = rows(batch, &this)?;
+            Ok(Mapped::in_front($result?))
+        }
+    )*};
+}
+
+of_rows! {
+    sum(dtype) => |x| aten::sum_dim_intlist(&x, Some(&[1]), false, dtype);
+    mean(dtype) => |x| aten::mean_dim(&x, Some(&[1]), false, dtype);
+    prod(dtype) => |x| aten::prod_dim_int(&x, 1, false, dtype);
+    max() => |x| aten::amax(&x, &[1], false);
+    min() => |x| aten::amin(&x, &[1], false);
+    any() => |x| aten::any_dim(&x, 1, false);
+    all() => |x| aten::all_dim(&x, 1, false);
+    median() => |x| aten::median_dim(&x, 1, false).map(|(values, _)| values);
+}

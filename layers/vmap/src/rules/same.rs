@@ -1,0 +1,49 @@
+//! Operators that do to a batch what they do to a slice, and those that make tensors like others.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{MemoryFormat, Result};
+
+use crate::batch::{Batch, Mapped};
+
+macro_rules! whatever_is_in_front {
+    ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(
+        #[op_vmap(aten::$operator)]
+        fn $operator(_: &Batch, $this: Mapped $(, $argument: $ty)*) -> Result<Mapped> {
+            Ok(Mapped::in_front(aten::$operator(&$this.front()? $(, $argument)*)?))
+        }
+    )*};
+}
+
+whatever_is_in_front! {
+    detach(this);
+    alias_copy(this);
+    triu(this, diagonal: i64);
+    tril(this, diagonal: i64);
+    constant_pad_nd(this, pad: &[i64], value: dispatch_runtime::Scalar);
+}
+
+/// The order in memory that a slice has does not say which one the batch has.
+#[op_vmap(aten::clone)]
+fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result<Mapped> {
+    let plain = memory_format.filter(|&format| format != MemoryFormat::ChannelsLast);
+    Ok(Mapped::in_front(aten::clone(&this.front()?, plain)?))
+}
+
+/// The elements are a slice's alone, whatever their order in memory.
+#[op_vmap(aten::_unsafe_view)]
+fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
+    let mut sizes = vec![batch.size()];
+    sizes.extend_from_slice(size);
+    Ok(Mapped::in_front(aten::reshape(&this.front()?, &sizes)?))
+}
+
+/// What is written is the batch below, at its own place.
+#[op_vmap(aten::copy_)]
+fn copy_(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result<Mapped> {
+    let mut source = batch.each(&src)?;
+    for _ in src.rank()..this.rank() {
+        source = aten::unsqueeze(&source, 1)?;
+    }
+    aten::copy_(&mut this.front()?, &source, non_blocking)?;
+    Ok(this)
+}

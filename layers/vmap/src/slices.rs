@@ -1,0 +1,156 @@
+//! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow.
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use dispatch_runtime::{Generator, Operator, Result, Tensor, Value};
+
+use crate::batch::Batch;
+use crate::call::give;
+use crate::error::VmapError;
+use crate::views::gives_views;
+
+/// What becomes of operators that have no rule: a loop over slices, with or without a word, or an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Slow {
+    /// A line on the standard error, once for each operator.
+    #[default]
+    Warn,
+    /// Not a word.
+    Allow,
+    /// An error.
+    Refuse,
+}
+
+#[derive(Default)]
+struct Told {
+    slow: Slow,
+    operators: HashSet<String>,
+}
+
+static TOLD: LazyLock<Mutex<Told>> = LazyLock::new(Mutex::default);
+
+/// Says what becomes of operators without a rule, in the whole program.
+///
+/// ```
+/// use dispatch_vmap::{Slow, set_slow};
+/// set_slow(Slow::Allow);
+/// ```
+pub fn set_slow(slow: Slow) {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).slow = slow;
+}
+
+/// The loop, of an operator that nobody gave a rule.
+pub(crate) fn each_slowly(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+    check(operator)?;
+    {
+        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+        let slow = told.slow;
+        match slow {
+            Slow::Refuse => return Err(VmapError::Slow { operator: operator.to_string() }.into()),
+            Slow::Warn if told.operators.insert(operator.to_string()) => eprintln!(
+                "warning: `{operator}` has no rule for batches and is called once for each slice, which is slow; `#[op_vmap]` gives it one"
+            ),
+            _ => {}
+        }
+    }
+    each(batch, operator, arguments)
+}
+
+fn check(operator: &Operator) -> Result<()> {
+    let schema = operator.schema();
+    let name = || operator.to_string();
+    if schema.returns.iter().any(|returned| !returned.ty.is_tensor_like()) {
+        return Err(VmapError::NotATensor { operator: name() }.into());
+    }
+    if operator.is_data_dependent() {
+        return Err(VmapError::DataDependent { operator: name() }.into());
+    }
+    if gives_views(operator) {
+        return Err(VmapError::View { operator: name() }.into());
+    }
+    Ok(())
+}
+
+/// The loop.
+pub(crate) fn each(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+    looped(batch, operator, arguments, &mut || {})
+}
+
+/// The loop, where every slice gets the same random numbers.
+pub(crate) fn each_the_same(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+    let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
+    let device = || arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device));
+    let generator = given.cloned().or_else(|| device().map(Generator::of));
+    let start = generator.as_ref().map(Generator::position);
+    looped(batch, operator, arguments, &mut || {
+        if let (Some(generator), Some(start)) = (&generator, start) {
+            generator.seek(start);
+        }
+    })
+}
+
+fn looped(batch: &Batch, operator: &Operator, arguments: &[Value], before: &mut dyn FnMut()) -> Result<Vec<Value>> {
+    let schema = operator.schema();
+    let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
+    for i in 0..batch.size {
+        let values = arguments.iter().map(|value| slice(batch, value, i)).collect::<Result<Vec<_>>>()?;
+        let before_call = values.clone();
+        before();
+        let results = operator.call(values)?;
+        if results.len() != columns.len() {
+            return Err(VmapError::Results { operator: operator.to_string() }.into());
+        }
+        for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
+            // A handle that is bound to another tensor cannot be written through the slice.
+            if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
+                && before_call[written].as_tensor().is_some_and(|before| before.sizes() != now.sizes())
+            {
+                return Err(VmapError::View { operator: operator.to_string() }.into());
+            }
+            column.push(result);
+        }
+    }
+    let stacked = columns.iter().enumerate().map(|(at, column)| match schema.written_return(at) {
+        Some(_) => Ok(Value::None),
+        None => stack(operator, column),
+    });
+    let stacked = stacked.collect::<Result<Vec<_>>>()?;
+    give(batch, operator, arguments, stacked)
+}
+
+fn slice(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
+    let of = |tensor: &Tensor| {
+        let mapped = batch.mapped(tensor);
+        match mapped.dim.and_then(|dim| i64::try_from(dim).ok()) {
+            Some(dim) => aten::select_int(&mapped.tensor, dim, i),
+            None => Ok(mapped.tensor),
+        }
+    };
+    Ok(match value {
+        Value::Tensor(tensor) => of(tensor)?.into(),
+        Value::Tensors(tensors) => tensors.iter().map(of).collect::<Result<Vec<_>>>()?.into(),
+        Value::OptionalTensors(tensors) => {
+            let slices = tensors.iter().map(|tensor| tensor.as_ref().map(of).transpose());
+            slices.collect::<Result<Vec<_>>>()?.into()
+        }
+        other => other.clone(),
+    })
+}
+
+/// What one result is for each slice, as one.
+fn stack(operator: &Operator, column: &[Value]) -> Result<Value> {
+    let wrong = || VmapError::Results { operator: operator.to_string() };
+    if let Some(Value::Tensors(first)) = column.first() {
+        let at = |i: usize| {
+            let each = column.iter().map(|value| match value {
+                Value::Tensors(tensors) => tensors.get(i).cloned().ok_or_else(wrong),
+                _ => Err(wrong()),
+            });
+            aten::stack(&each.collect::<Result<Vec<_>, _>>()?, 0)
+        };
+        return Ok((0..first.len()).map(at).collect::<Result<Vec<_>>>()?.into());
+    }
+    let each: Option<Vec<Tensor>> = column.iter().map(|value| value.as_tensor().cloned()).collect();
+    Ok(aten::stack(&each.ok_or_else(wrong)?, 0)?.into())
+}
