@@ -81,9 +81,9 @@ fn without_links(line: &str) -> String {
             Some((name, rest)) => {
                 let target = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
                 let rest = target.map_or(rest, |(_, rest)| rest);
-                text += &format!("`{name}`{rest}");
+                text.extend(["`", name, "`", rest]);
             }
-            None => text += &format!("[`{piece}"),
+            None => text.extend(["[`", piece]),
         }
     }
     text
