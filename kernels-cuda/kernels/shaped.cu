@@ -90,7 +90,7 @@ struct Own {
     }
 };
 
-template <class O> __global__ void poissons(O *out, Stream stream, const double *rates, u32 site, Fault *fault) {
+template <class O> __global__ void __launch_bounds__(256) poissons(O *out, Stream stream, const double *rates, u32 site, Fault *fault) {
     filled<1>(out, stream, [=](const Words &words, int, u64 at) {
         double rate = rates[at];
         if (rate >= 0) return as<O>(Own(words).poisson(rate));
@@ -99,12 +99,12 @@ template <class O> __global__ void poissons(O *out, Stream stream, const double 
     });
 }
 
-template <class O> __global__ void binomials(O *out, Stream stream, const double *counts, const double *chances) {
+template <class O> __global__ void __launch_bounds__(256) binomials(O *out, Stream stream, const double *counts, const double *chances) {
     filled<1>(out, stream, [=](const Words &words, int, u64 at) { return as<O>(Own(words).binomial(floor(counts[at]), chances[at])); });
 }
 
 // Where a dtype would lose a number to zero, it is `least`.
-template <class O> __global__ void gammas(O *out, Stream stream, const double *shapes, double least) {
+template <class O> __global__ void __launch_bounds__(256) gammas(O *out, Stream stream, const double *shapes, double least) {
     filled<1>(out, stream, [=](const Words &words, int, u64 at) {
         if (shapes[at] == 0) return as<O>(0.0);
         double x = Own(words).gamma(shapes[at]);
