@@ -150,7 +150,7 @@ mod tests {
         let rows = profiler.rows();
         let training = rows.iter().find(|row| row.name == "training").ok_or("there is no span")?;
         let missed = training.own.as_secs_f64() / training.total.as_secs_f64();
-        // Usually it is a twentieth; a machine that does other things, too, may take the processor away between two events.
+        // The goal is a twentieth, which a release build misses: this bound only tells that events are there at all.
         assert!(training.total > Duration::ZERO && missed < 0.3, "{missed}\n{}", *profiler);
         Ok(())
     }
