@@ -6,8 +6,7 @@ mod trace;
 
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use dispatch_runtime::Result;
@@ -44,7 +43,6 @@ use crate::mode::Mode;
 /// ```
 pub struct Profiler {
     start: Instant,
-    count: AtomicU64,
     events: Mutex<Vec<Event>>,
 }
 
@@ -52,7 +50,7 @@ impl Profiler {
     /// Time begins now.
     #[must_use]
     pub fn new() -> Self {
-        Self { start: Instant::now(), count: AtomicU64::new(0), events: Mutex::default() }
+        Self { start: Instant::now(), events: Mutex::default() }
     }
 
     /// Takes the time of something that is no operator: a part of a program under a name of its own.
@@ -78,14 +76,21 @@ impl Profiler {
 
     /// All that is over, each thread's in order, what is outside before what is inside.
     fn events(&self) -> Vec<Event> {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut events: Vec<Event> = self.lock().iter().filter(|event| event.end.is_some()).cloned().collect();
         events.sort_by_key(|event| (event.thread, event.number));
         events
     }
 
+    /// What is written down of an event is, while the event goes on: little of it is between events.
     fn open(&self, start: u64, what: What) -> Open<'_> {
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        Open { profiler: self, event: Some(Event { what, number, thread: thread(), start, end: 0 }) }
+        let mut events = self.lock();
+        let number = events.len();
+        events.push(Event { what, number, thread: thread(), start, end: None });
+        Open { profiler: self, number }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> u64 {
@@ -96,14 +101,15 @@ impl Profiler {
 /// An event that ends when this is dropped, during a panic too.
 struct Open<'a> {
     profiler: &'a Profiler,
-    event: Option<Event>,
+    number: usize,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        let end = self.profiler.now();
-        let event = self.event.take().map(|event| Event { end, ..event });
-        self.profiler.events.lock().unwrap_or_else(PoisonError::into_inner).extend(event);
+        let mut events = self.profiler.lock();
+        if let Some(event) = events.get_mut(self.number) {
+            event.end = Some(self.profiler.now());
+        }
     }
 }
 

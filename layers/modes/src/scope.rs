@@ -67,7 +67,7 @@ impl Modes {
 
     /// Makes them those that see this thread's calls, until the result is dropped.
     pub(crate) fn set(self) -> Restore {
-        Restore(CURRENT.replace(self))
+        Restore(Some(CURRENT.replace(self)))
     }
 }
 
@@ -79,11 +79,11 @@ impl FromIterator<Arc<Scope>> for Modes {
 }
 
 /// Puts back which modes see the thread's calls, during a panic too.
-pub(crate) struct Restore(Modes);
+pub(crate) struct Restore(Option<Modes>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        drop(CURRENT.replace(self.0.clone()));
+        drop(self.0.take().map(|modes| CURRENT.replace(modes)));
     }
 }
 

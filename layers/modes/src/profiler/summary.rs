@@ -36,7 +36,7 @@ pub(super) fn rows(events: &[Event]) -> Vec<Row> {
     // What is open, by its place, with what was called inside of it so far.
     let mut open: Vec<(&Event, u64)> = Vec::new();
     let mut close = |(event, inside): (&Event, u64), outside: &mut [(&Event, u64)]| {
-        let (name, took) = (event.name(), event.end - event.start);
+        let (name, took) = (event.name(), event.took());
         if let Some((_, inside)) = outside.last_mut() {
             *inside += took;
         }
@@ -48,7 +48,7 @@ pub(super) fn rows(events: &[Event]) -> Vec<Row> {
         row.own += Duration::from_nanos(took.saturating_sub(inside));
     };
     for event in events {
-        while let Some(last) = open.pop_if(|(outer, _)| outer.thread != event.thread || outer.end <= event.start) {
+        while let Some(last) = open.pop_if(|(outer, _)| outer.thread != event.thread || outer.end <= Some(event.start)) {
             close(last, &mut open);
         }
         open.push((event, 0));

@@ -79,7 +79,7 @@ pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
             What::Span(_) => ("user_annotation", String::new()),
         };
         let (name, start, took) =
-            (quoted(&event.name()), microseconds(event.start), microseconds(event.end - event.start));
+            (quoted(&event.name()), microseconds(event.start), microseconds(event.took()));
         write!(
             to,
             "{separator}\n{{\"ph\": \"X\", \"cat\": \"{category}\", \"name\": {name}, \"pid\": {process}, \"tid\": {thread}, \
