@@ -71,6 +71,7 @@ mod rule;
 mod rust_operator;
 mod scalar;
 mod shape;
+mod span;
 mod spec;
 mod stack;
 mod sync;
@@ -112,6 +113,7 @@ pub use rule::RuleRecord;
 pub use rust_operator::Term;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
 pub use shape::{Shape, reduced_dims, reduced_sizes};
+pub use span::{OnSpan, on_span, span};
 pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
 pub use tensor::{
