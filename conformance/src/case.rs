@@ -105,6 +105,11 @@ impl Case {
         Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
     }
 
+    /// The same call, after which the arguments are these.
+    pub(crate) fn leaving(self, after: Vec<Datum>) -> Self {
+        Self { after: Some(after.into_iter().map(Some).collect()), ..self }
+    }
+
     /// The dtypes of the tensors that it takes and gives, and those that it names.
     pub(crate) fn dtypes(&self) -> impl Iterator<Item = DType> {
         self.arguments.iter().chain(&self.expected).flat_map(|datum| match datum {

@@ -74,6 +74,8 @@ pub(crate) enum Extent {
     Values,
     /// All but the elements.
     Geometry,
+    /// All but the strides and the elements.
+    Sizes,
 }
 
 /// The first difference between a result and what was expected.

@@ -34,11 +34,15 @@ pub enum Check {
     InPlaceGradients,
     /// Gradients, and gradients of gradients, held to differences.
     Numeric,
+    /// Calls of batches, held to the calls of their slices.
+    Vmap,
+    /// The same where loops over slices are refused.
+    BatchRules,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -49,6 +53,8 @@ impl Check {
         Self::Gradients,
         Self::InPlaceGradients,
         Self::Numeric,
+        Self::Vmap,
+        Self::BatchRules,
     ];
 
     const fn name(self) -> &'static str {
@@ -63,6 +69,8 @@ impl Check {
             Self::Gradients => "gradients",
             Self::InPlaceGradients => "in-place-gradients",
             Self::Numeric => "numeric",
+            Self::Vmap => "vmap",
+            Self::BatchRules => "batch-rules",
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use dispatch_runtime::{DType, Device, Operator};
 
+use crate::batches;
 use crate::case::Case;
 use crate::derive::{self, Twins};
 use crate::error::Result;
@@ -195,7 +196,7 @@ impl Suite {
             }
             for check in Check::ALL {
                 if self.checks.is_empty() || self.checks.contains(&check) {
-                    for verdict in verdicts(check, &case, twins) {
+                    for verdict in verdicts(check, &case, call.number, twins) {
                         report.add(call.number, check, verdict);
                     }
                 }
@@ -204,7 +205,7 @@ impl Suite {
     }
 }
 
-fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
+fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
     match check {
         Check::Values => vec![case.values()],
         Check::Meta => vec![meta::check(case)],
@@ -215,6 +216,8 @@ fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
         Check::Numeric => gradients::numeric(case),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
+        Check::Vmap => batches::check(case, number, twins),
+        Check::BatchRules => batches::rules(case, number),
         // What has a recording needs none.
         Check::Twins => Vec::new(),
     }
