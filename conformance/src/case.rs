@@ -63,9 +63,9 @@ pub(crate) struct Outcome {
 }
 
 /// The same, on the host.
-struct Read {
-    results: Vec<Datum>,
-    after: Vec<Datum>,
+pub(crate) struct Read {
+    pub(crate) results: Vec<Datum>,
+    pub(crate) after: Vec<Datum>,
 }
 
 impl Case {
@@ -246,7 +246,7 @@ enum Place {
     Argument(usize),
 }
 
-fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
+pub(crate) fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
     let results = outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>>>()?;
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::error::Error as _;
 
 use dispatch_runtime::{Error, Operator, Result, Tensor, Value};
-use dispatch_vmap::{Randomness, Vmap, VmapError};
+use dispatch_vmap::{Randomness, Vmap};
 
 use crate::datum::tensors;
 use crate::verdict::{Stop, attempt};
 
-/// The results of a call, with all batches in front; for each level, `levels` has where its batch is in each tensor.
+/// The results of a call, with all batches in front; for each level, `levels` has where its batch is in each tensor. What is given beyond
+/// the operator's arguments is mapped over with the others, and not used.
 pub(super) fn mapped(
     operator: &Operator,
     given: &[Value],
@@ -18,7 +19,9 @@ pub(super) fn mapped(
 ) -> std::result::Result<Vec<Value>, Stop> {
     let outline = RefCell::new(Vec::new());
     let call = |inputs: &[Tensor]| {
-        let results = operator.call(filled(given, inputs))?;
+        let mut arguments = filled(given, inputs);
+        arguments.truncate(operator.argument_count());
+        let results = operator.call(arguments)?;
         let outputs = results.iter().flat_map(|value| tensors(value).into_iter().cloned()).collect();
         *outline.borrow_mut() = results;
         Ok(outputs)
@@ -54,8 +57,8 @@ fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
     values.iter().map(fill).collect()
 }
 
-/// What the layer says about an error.
-pub(super) fn cause(error: &Error) -> Option<&VmapError> {
+/// What is behind an error, if it is of this type.
+pub(super) fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
     let mut source = error.source();
     while let Some(error) = source {
         if let Some(found) = error.downcast_ref() {

@@ -5,22 +5,24 @@
 
 mod batch;
 mod mapped;
+mod random;
 mod slices;
 
 use std::iter;
 
-use dispatch_runtime::Operator;
-use dispatch_vmap::{Randomness, Slow, VmapError, set_slow};
+use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
+use dispatch_vmap::{Randomness, Slow, VmapError, comes_apart, set_slow};
 
-use crate::aliasing::{self, is_written_silently, versions_of};
+use crate::aliasing::{self, versions_of};
 use crate::case::{ARBITRARY, Case, Outcome};
 use crate::compare::Extent;
-use crate::derive::{LAYOUT_SENSITIVE, Twins};
+use crate::derive::{self, LAYOUT_SENSITIVE, Twins};
 use crate::meta::depends_on_data;
 use crate::verdict::{Failure, Stop, Verdict};
 
 use batch::{Dims, batch, slice};
 use mapped::{cause, mapped};
+pub(crate) use random::check as random;
 use slices::{Slices, count};
 
 /// How many slices there are at one level, and at each of two.
@@ -29,31 +31,58 @@ const TWICE: &[usize] = &[2, 3];
 /// Of how many calls one is mapped twice.
 const SAMPLED: usize = 4;
 
-/// Holds the call of batches, and that of its twin that writes its first argument, to the loop.
+/// What composites look at: how many there are of something, and whether it may be so.
+const LOOKED_AT: [(&str, &str); 13] = [
+    ("_pack_padded_sequence", "lengths"),
+    ("_pad_packed_sequence", "batch_sizes"),
+    ("cov", "aweights"),
+    ("cov", "fweights"),
+    ("ctc_loss", "input_lengths"),
+    ("ctc_loss", "target_lengths"),
+    ("gru", "batch_sizes"),
+    ("lstm", "batch_sizes"),
+    ("nanquantile", "q"),
+    ("quantile", "q"),
+    ("rnn_relu", "batch_sizes"),
+    ("rnn_tanh", "batch_sizes"),
+    ("tensor_split", "tensor_indices_or_sections"),
+];
+
+/// Holds the call of batches, and those of its twins that write, to the loop.
 pub(crate) fn check(case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
     set_slow(Slow::Allow);
     let mut verdicts = verdicts(case, case.operator, number);
-    if let Some(twin) = twins.in_place.filter(|_| number.is_multiple_of(SAMPLED)) {
+    let twins = if number.is_multiple_of(SAMPLED) { twins } else { Twins::default() };
+    if let Some(twin) = twins.in_place {
         verdicts.extend(self::verdicts(case, twin, number).into_iter().map(|verdict| verdict.of("in place")));
+    }
+    if let Some(twin) = twins.out.and_then(|twin| derive::call_of_out(case, twin)) {
+        verdicts
+            .extend(self::verdicts(&twin, twin.operator, number).into_iter().map(|verdict| verdict.of("into `out`")));
     }
     verdicts
 }
 
-/// Whether the operator goes through without a loop.
+/// Whether the operator goes through by a rule of its own.
 pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
+    if depends_on_data(case.operator, &case.arguments) {
+        return vec![Verdict::LeftOut("it looks at elements")];
+    }
     set_slow(Slow::Refuse);
     let verdicts = verdicts(case, case.operator, number);
     set_slow(Slow::Allow);
-    verdicts.into_iter().filter_map(has_rule).collect()
-}
-
-fn has_rule(verdict: Verdict) -> Option<Verdict> {
-    match verdict {
+    let has_parts = comes_apart(case.operator);
+    let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
+        Verdict::Passed if has_parts => Some(Verdict::LeftOut("it comes apart into others, which have rules")),
+        Verdict::Failed(failure) if is_slow(&failure) && has_parts => {
+            Some(Verdict::LeftOut("a part of it is a loop over slices"))
+        }
         Verdict::Failed(failure) if is_slow(&failure) => Some(Verdict::LeftOut("it is a loop over slices")),
         // The other check has it.
         Verdict::Failed(_) => None,
         other => Some(other),
-    }
+    });
+    judged.collect()
 }
 
 fn is_slow(failure: &Failure) -> bool {
@@ -71,7 +100,7 @@ fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verd
         return Vec::new();
     }
     match slices.recorded() {
-        Ok(_) if slices.is_random() => return vec![Verdict::LeftOut("its results are random")],
+        Ok(_) if slices.is_random() => return random(operator, &case.arguments, case.device),
         Ok(_) => {}
         // Its twin may take what it does not.
         Err(_) if !std::ptr::eq(operator, case.operator) => return Vec::new(),
@@ -93,6 +122,12 @@ struct Plan {
     name: String,
     sizes: &'static [usize],
     dims: Vec<Dims>,
+}
+
+impl Plan {
+    fn maps(&self, at: usize) -> bool {
+        self.dims[at].iter().any(Option::is_some)
+    }
 }
 
 /// A recorded call, and how its batches are made.
@@ -133,35 +168,33 @@ impl Batches<'_> {
     }
 
     fn is_written(&self, at: usize) -> bool {
-        let (operator, argument) = (self.slices.operator, self.slices.argument(at));
-        operator.schema().arguments[argument].is_written() || is_written_silently(operator, argument)
+        self.slices.operator.schema().arguments[self.slices.argument(at)].is_written() || self.slices.is_written(at)
+    }
+
+    /// Whether the call looks at elements, so that it cannot do without those of a slice where it is not called for each.
+    fn looks(&self, plan: &Plan) -> bool {
+        let operator = self.slices.operator;
+        let is_looked_at = |at: usize| {
+            let argument = &*operator.schema().arguments[self.slices.argument(at)].name;
+            LOOKED_AT.contains(&(operator.name().base, argument)) && plan.maps(at)
+        };
+        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
     }
 
     fn verdict(&self, plan: &Plan) -> Verdict {
-        let mapped_to = |at: usize| plan.dims[at].iter().any(Option::is_some);
-        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !mapped_to(at));
+        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !plan.maps(at));
         let outcome = self.outcome(plan, if shared { None } else { self.which(plan) });
         if shared {
-            let expected = |error: &VmapError| matches!(error, VmapError::WrittenByAll { .. });
+            let expected = |error: &Error| matches!(cause(error), Some(VmapError::WrittenByAll { .. }));
             return refused(outcome, expected, "to write for each slice to what all share");
         }
-        let operator = self.slices.operator;
-        if operator.is_data_dependent() {
-            let expected =
-                |error: &VmapError| matches!(error, VmapError::DataDependent { .. } | VmapError::NotATensor { .. });
-            return refused(outcome, expected, "to look at the elements of a batch");
+        let reads_batch = (0..self.slices.count()).any(|at| plan.maps(at) && !self.is_written(at));
+        if self.slices.operator.is_data_dependent() && reads_batch {
+            return refused(outcome, is_blind, "to look at the elements of a batch");
         }
         match outcome {
             Ok(()) => Verdict::Passed,
-            Err(Stop::Failed(Failure::Refused(error)))
-                if depends_on_data(operator, &self.slices.case.arguments)
-                    && matches!(
-                        cause(&error),
-                        Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. })
-                    ) =>
-            {
-                Verdict::Passed
-            }
+            Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) && self.looks(plan) => Verdict::Passed,
             Err(stop) => stop.into(),
         }
     }
@@ -199,8 +232,8 @@ impl Batches<'_> {
             let outcome = Outcome { given: slice_of(&mut plan.dims.iter().cloned(), &given)?, results };
             aliasing::check(operator, &outcome.given, &versions, &outcome.results).map_err(Stop::Failed)?;
             let Some(slice) = self.slices.call(which) else { continue };
-            let expected = case.derived(operator, slice.arguments.clone(), slice.results.clone());
-            expected.leaving(slice.after.clone()).compare(&outcome, self.extent()).map_err(Stop::Failed)?;
+            let expected = case.derived(operator, slice.arguments.clone(), slice.left.results.clone());
+            expected.leaving(slice.left.after.clone()).compare(&outcome, self.extent()).map_err(Stop::Failed)?;
         }
         Ok(())
     }
@@ -210,13 +243,20 @@ impl Batches<'_> {
     }
 }
 
+/// Whether somebody looked at elements that are not one slice's.
+fn is_blind(error: &Error) -> bool {
+    matches!(cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
+        || matches!(cause(error), Some(AccessError::NotOnHost { .. }))
+        || matches!(cause(error), Some(BadArgument { problem: Problem::NotOnHost { .. }, .. }))
+}
+
 /// A call that must be refused, and how.
-fn refused(outcome: Result<(), Stop>, expected: impl Fn(&VmapError) -> bool, mistake: &str) -> Verdict {
+fn refused(outcome: Result<(), Stop>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
     match outcome {
         Ok(()) | Err(Stop::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {
             Verdict::Failed(Failure::NotRefused { mistake: mistake.to_owned() })
         }
-        Err(Stop::Failed(Failure::Refused(error))) if cause(&error).is_some_and(&expected) => Verdict::Passed,
+        Err(Stop::Failed(Failure::Refused(error))) if expected(&error) => Verdict::Passed,
         Err(stop) => stop.into(),
     }
 }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use dispatch_runtime::{Generator, Operator, Scalar, Value};
 
+use crate::aliasing::versions_of;
 use crate::array::Array;
-use crate::case::{Case, call};
+use crate::case::{Case, Read, call, read};
 use crate::compare::{Extent, compare_to};
 use crate::datum::{Datum, to_values};
 use crate::verdict::Stop;
@@ -25,8 +26,9 @@ pub(super) struct Slices<'a> {
 /// A call of one slice, and what came of it.
 pub(super) struct Slice {
     pub(super) arguments: Vec<Datum>,
-    pub(super) results: Vec<Datum>,
-    pub(super) after: Vec<Datum>,
+    pub(super) left: Read,
+    /// Which arguments it wrote to.
+    written: Vec<bool>,
 }
 
 /// Which slice of a tensor that is mapped over `dims` is at this place.
@@ -83,6 +85,11 @@ impl<'a> Slices<'a> {
         self.own(at).sizes.len()
     }
 
+    /// Whether the recorded call writes to a tensor.
+    pub(super) fn is_written(&self, at: usize) -> bool {
+        self.call(&vec![0; self.count()]).is_some_and(|slice| slice.written[self.argument(at)])
+    }
+
     /// One of a tensor's slices; the first is the recorded one.
     pub(super) fn array(&self, at: usize, which: usize) -> Array {
         other(self.own(at), which)
@@ -118,10 +125,11 @@ impl<'a> Slices<'a> {
     fn made(&self, which: &[usize]) -> Result<Rc<Slice>, Stop> {
         let tensors: Vec<Array> = which.iter().enumerate().map(|(at, &which)| self.array(at, which)).collect();
         let arguments = self.arguments(&tensors);
-        let outcome = call(self.operator, to_values(&arguments, self.case.device)?)?;
-        let read = |values: &[Value]| values.iter().map(Datum::read).collect::<Result<Vec<_>, _>>();
-        let (results, after) = (read(&outcome.results)?, read(&outcome.given)?);
-        Ok(Rc::new(Slice { arguments, results, after }))
+        let given = to_values(&arguments, self.case.device)?;
+        let versions: Vec<_> = given.iter().map(versions_of).collect();
+        let outcome = call(self.operator, given)?;
+        let written = outcome.given.iter().zip(versions).map(|(value, before)| versions_of(value) != before).collect();
+        Ok(Rc::new(Slice { arguments, left: read(self.operator, &outcome)?, written }))
     }
 
     /// The slice of this number where the operator takes it beside the recorded ones, and the recorded one where not.
@@ -135,7 +143,7 @@ impl<'a> Slices<'a> {
     pub(super) fn agree(&self, all: &[Vec<usize>]) -> bool {
         let recorded = self.call(&vec![0; self.count()]);
         let alike = |slice: &Slice, recorded: &Slice| {
-            slice.results.iter().zip(&recorded.results).all(|(a, b)| compare_to(Extent::Sizes, a, b).is_ok())
+            slice.left.results.iter().zip(&recorded.left.results).all(|(a, b)| compare_to(Extent::Sizes, a, b).is_ok())
         };
         all.iter().all(|which| match (self.call(which), &recorded) {
             (Some(slice), Some(recorded)) => alike(&slice, recorded),
