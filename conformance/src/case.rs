@@ -63,9 +63,9 @@ pub(crate) struct Outcome {
 }
 
 /// The same, on the host.
-struct Read {
-    results: Vec<Datum>,
-    after: Vec<Datum>,
+pub(crate) struct Read {
+    pub(crate) results: Vec<Datum>,
+    pub(crate) after: Vec<Datum>,
 }
 
 impl Case {
@@ -103,6 +103,11 @@ impl Case {
     /// The same call with arguments that are equal and lie otherwise in memory.
     pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
         Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
+    }
+
+    /// The same call, after which the arguments are these.
+    pub(crate) fn leaving(self, after: Vec<Datum>) -> Self {
+        Self { after: Some(after.into_iter().map(Some).collect()), ..self }
     }
 
     /// The dtypes of the tensors that it takes and gives, and those that it names.
@@ -241,7 +246,7 @@ enum Place {
     Argument(usize),
 }
 
-fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
+pub(crate) fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
     let results = outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>>>()?;
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {

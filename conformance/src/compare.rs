@@ -74,6 +74,8 @@ pub(crate) enum Extent {
     Values,
     /// All but the elements.
     Geometry,
+    /// All but the strides and the elements.
+    Sizes,
 }
 
 /// The first difference between a result and what was expected.
@@ -180,6 +182,14 @@ pub(crate) fn compare_to(extent: Extent, actual: &Datum, expected: &Datum) -> Re
         (Datum::Arrays(actual), Datum::Arrays(expected)) => {
             same_length(actual.len(), expected.len())?;
             actual.iter().zip(expected).try_for_each(|(actual, expected)| arrays(extent, actual, expected))
+        }
+        (Datum::OptionalArrays(actual), Datum::OptionalArrays(expected)) => {
+            same_length(actual.len(), expected.len())?;
+            actual.iter().zip(expected).try_for_each(|pair| match pair {
+                (None, None) => Ok(()),
+                (Some(actual), Some(expected)) => arrays(extent, actual, expected),
+                (actual, expected) => same_length(actual.iter().count(), expected.iter().count()),
+            })
         }
         (Datum::Plain(actual), Datum::Plain(expected)) => plain(actual, expected),
         _ => Err(Difference::Value { actual: kind(actual), expected: kind(expected) }),

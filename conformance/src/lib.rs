@@ -18,6 +18,7 @@
 
 mod aliasing;
 mod array;
+mod batches;
 mod case;
 mod compare;
 mod datum;

@@ -34,11 +34,15 @@ pub enum Check {
     InPlaceGradients,
     /// Gradients, and gradients of gradients, held to differences.
     Numeric,
+    /// Calls of batches, held to the calls of their slices.
+    Vmap,
+    /// Which operators have rules for batches of their own: the same, where loops over slices are refused.
+    BatchRules,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -49,6 +53,8 @@ impl Check {
         Self::Gradients,
         Self::InPlaceGradients,
         Self::Numeric,
+        Self::Vmap,
+        Self::BatchRules,
     ];
 
     const fn name(self) -> &'static str {
@@ -63,6 +69,8 @@ impl Check {
             Self::Gradients => "gradients",
             Self::InPlaceGradients => "in-place-gradients",
             Self::Numeric => "numeric",
+            Self::Vmap => "vmap",
+            Self::BatchRules => "batch-rules",
         }
     }
 }
@@ -356,6 +364,20 @@ impl Report {
         self.rows.iter().filter(|row| row.state() == state).count()
     }
 
+    /// How many operators pass a check wherever it was made, with nothing left out.
+    ///
+    /// ```
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// let report = suite.run()?;
+    /// assert!(report.wholly(conformance::Check::BatchRules) <= report.rows().len());
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    #[must_use]
+    pub fn wholly(&self, check: Check) -> usize {
+        let tallies = self.rows.iter().filter_map(|row| row.tallies.get(&check));
+        tallies.filter(|tally| **tally == Tally { passed: tally.passed.max(1), ..Tally::default() }).count()
+    }
+
     /// The counts of one check over all operators.
     ///
     /// ```
@@ -403,6 +425,10 @@ impl fmt::Display for Report {
             f,
             "\n\n{}: {total} operators: {passed} passed, {failed} failed, {missing} not implemented, {unchecked} unchecked",
             self.device
-        )
+        )?;
+        match self.wholly(Check::BatchRules) {
+            0 => Ok(()),
+            count => write!(f, "\n{count} operators have a rule for batches that serves all of their calls"),
+        }
     }
 }

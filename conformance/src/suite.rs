@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use dispatch_runtime::{DType, Device, Operator};
 
+use crate::batches;
 use crate::case::Case;
 use crate::derive::{self, Twins};
 use crate::error::Result;
@@ -101,6 +102,7 @@ impl Suite {
         for name in core.chain(unrecorded::others().map(str::to_owned)) {
             if !calls.iter().any(|call| call.operator == name) {
                 self.run_unrecorded(&name, &calls, &mut report);
+                self.run_random(&name, &mut report);
             }
         }
         if self.checks.is_empty() || self.checks.contains(&Check::Numeric) {
@@ -123,6 +125,22 @@ impl Suite {
         for verdict in verdicts {
             report.add(call.number, Check::Numeric, verdict);
         }
+    }
+
+    /// Holds a random operator to what mapped functions say about randomness.
+    fn run_random(&self, name: &str, report: &mut Report) {
+        let is_wanted = self.only.is_empty() || self.only.iter().any(|only| only == name);
+        if !is_wanted || !(self.checks.is_empty() || self.checks.contains(&Check::Vmap)) {
+            return;
+        }
+        let Ok(operator) = Operator::find(name) else { return };
+        let Some(arguments) = unrecorded::random::call_of(operator, self.device) else { return };
+        report.open(name);
+        let verdicts = match arguments {
+            Ok(arguments) => batches::random(operator, &arguments, self.device),
+            Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
+        };
+        verdicts.into_iter().for_each(|verdict| report.add(0, Check::Vmap, verdict));
     }
 
     /// Checks a core operator by what is recorded of others.
@@ -195,7 +213,7 @@ impl Suite {
             }
             for check in Check::ALL {
                 if self.checks.is_empty() || self.checks.contains(&check) {
-                    for verdict in verdicts(check, &case, twins) {
+                    for verdict in verdicts(check, &case, call.number, twins) {
                         report.add(call.number, check, verdict);
                     }
                 }
@@ -204,7 +222,7 @@ impl Suite {
     }
 }
 
-fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
+fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
     match check {
         Check::Values => vec![case.values()],
         Check::Meta => vec![meta::check(case)],
@@ -215,6 +233,8 @@ fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
         Check::Numeric => gradients::numeric(case),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
+        Check::Vmap => batches::check(case, number, twins),
+        Check::BatchRules => batches::rules(case, number),
         // What has a recording needs none.
         Check::Twins => Vec::new(),
     }

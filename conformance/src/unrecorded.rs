@@ -2,7 +2,7 @@
 //!
 //! A backward operator gives the recorded gradient, an overload gives what its sibling gives, and what is random has moments.
 
-mod random;
+pub(crate) mod random;
 mod siblings;
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! The CUDA backend, held to the recordings: on a device where there is one, and otherwise on the CPU, which runs the kernels as they are.
 
-use conformance::{State, Suite};
+use conformance::{Check, State, Suite};
 use dispatch_runtime::DType;
 use kernels_cpu as _;
 
@@ -12,7 +12,9 @@ fn golden_every_operator_of_cuda_agrees_with_its_recordings() {
     let device = "cuda:0".parse().unwrap();
     kernels_cuda::prepare(device).unwrap();
     let suite = Suite::new(device).without(DType::C64).without(DType::C128);
-    let report = suite.run().unwrap();
+    // What becomes of a batch is a layer's to say, and the CPU shows it.
+    let of_backends = Check::ALL.into_iter().filter(|check| !matches!(check, Check::Vmap | Check::BatchRules));
+    let report = of_backends.fold(suite, Suite::check).run().unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
     assert!(report.count(State::Passed) > 600, "{report}");

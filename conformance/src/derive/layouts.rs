@@ -15,7 +15,7 @@ use crate::meta;
 use crate::verdict::{Failure, Stop, Verdict};
 
 /// Their results are about strides.
-const LAYOUT_SENSITIVE: [&str; 15] = [
+pub(crate) const LAYOUT_SENSITIVE: [&str; 15] = [
     "view",
     "view_copy",
     "_unsafe_view",

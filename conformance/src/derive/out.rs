@@ -13,9 +13,20 @@ use crate::error::Result;
 use crate::tensors::GAP;
 use crate::verdict::{Failure, Stop, Verdict};
 
+/// The call of the twin, into tensors like the results.
+pub(crate) fn call_of(case: &Case, twin: &'static Operator) -> Option<Case> {
+    let results = results(case).filter(|_| case.operator.schema().views().is_empty())?;
+    let outs = results.iter().map(|result| result.contiguous()).collect::<Vec<_>>();
+    let arguments = (Out { case, twin, results }).arguments(outs.into_iter());
+    Some(case.derived(twin, arguments, case.expected.clone()))
+}
+
+fn results(case: &Case) -> Option<Vec<&Array>> {
+    case.expected.iter().map(Datum::as_array).collect()
+}
+
 pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
-    let results: Option<Vec<&Array>> = case.expected.iter().map(Datum::as_array).collect();
-    let Some(results) = results else { return vec![Verdict::LeftOut("it does not give tensors alone")] };
+    let Some(results) = results(case) else { return vec![Verdict::LeftOut("it does not give tensors alone")] };
     if results.is_empty() || !case.operator.schema().views().is_empty() {
         return vec![Verdict::LeftOut("its result is a view")];
     }

@@ -177,6 +177,12 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> 
     })
 }
 
+/// A call of a random operator; none of any other.
+pub(crate) fn call_of(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
+    let (given, _) = trial(&operator.name().to_string(), DType::F32)?;
+    Some(arguments(operator, &given, &Datum::Plain(Value::None), device))
+}
+
 /// Checks the distribution of a random operator; none for any other.
 pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdict> {
     let name = operator.name().to_string();
@@ -235,6 +241,17 @@ fn numbers(
     generator: &Datum,
     device: Device,
 ) -> Result<Vec<f64>, Stop> {
+    let outcome = call(operator, to_values(&arguments(operator, given, generator, device)?, device)?)?;
+    let read = outcome.results.iter().map(Datum::read).collect::<Result<Vec<Datum>, Error>>()?;
+    Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
+}
+
+fn arguments(
+    operator: &Operator,
+    given: &[(&'static str, Datum)],
+    generator: &Datum,
+    device: Device,
+) -> Result<Vec<Datum>, Error> {
     let arguments = operator.schema().arguments.iter().map(|argument| {
         if argument.name == "generator" {
             return Ok(generator.clone());
@@ -245,10 +262,7 @@ fn numbers(
         let given = given.iter().find(|(name, _)| *name == argument.name);
         given.map_or_else(|| decode::left_out(argument), |(_, datum)| Ok(datum.clone()))
     });
-    let arguments = arguments.collect::<Result<Vec<Datum>, Error>>()?;
-    let outcome = call(operator, to_values(&arguments, device)?)?;
-    let read = outcome.results.iter().map(Datum::read).collect::<Result<Vec<Datum>, Error>>()?;
-    Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
+    arguments.collect()
 }
 
 /// Mean and variance, where they are further from what they should be than chance explains.

@@ -137,13 +137,12 @@ impl Batch {
 
     /// Whether a value has a tensor with a slice for each of the batch.
     pub(crate) fn maps(&self, value: &Value) -> bool {
-        let is_mapped = |tensor: &Tensor| self.level.has(tensor);
-        match value {
-            Value::Tensor(tensor) => is_mapped(tensor),
-            Value::Tensors(tensors) => tensors.iter().any(is_mapped),
-            Value::OptionalTensors(tensors) => tensors.iter().flatten().any(is_mapped),
-            _ => false,
-        }
+        tensors(value).any(|tensor| self.level.has(tensor))
+    }
+
+    /// Whether a value has a tensor that is the same for all slices.
+    pub(crate) fn shares(&self, value: &Value) -> bool {
+        tensors(value).any(|tensor| !self.level.has(tensor))
     }
 
     /// Results as the function sees them, where each has the batch in dimension 0.
@@ -156,6 +155,17 @@ impl Batch {
         };
         results.into_iter().map(bring).collect()
     }
+}
+
+/// The tensors of a value.
+fn tensors(value: &Value) -> impl Iterator<Item = &Tensor> {
+    let (tensors, optional): (&[Tensor], &[Option<Tensor>]) = match value {
+        Value::Tensor(tensor) => (std::slice::from_ref(tensor), &[]),
+        Value::Tensors(tensors) => (tensors, &[]),
+        Value::OptionalTensors(tensors) => (&[], tensors),
+        _ => (&[], &[]),
+    };
+    tensors.iter().chain(optional.iter().flatten())
 }
 
 /// A slice's geometry.

@@ -81,7 +81,11 @@ fn write_functional(
         return slices::each_slowly(batch, operator, arguments);
     };
     let mut given: Vec<Value> = positions.iter().map(|&at| arguments[at].clone()).collect();
-    let results = batched(batch, functional, &mut given)?;
+    let results = if is_concerned(batch, functional, &given) {
+        batched(batch, functional, &mut given)?
+    } else {
+        functional.call(given)?
+    };
     let (Some(Value::Tensor(target)), [Value::Tensor(result)]) = (arguments.get(at), &results[..]) else {
         return Err(VmapError::Results { operator: functional.to_string() }.into());
     };
@@ -108,12 +112,21 @@ fn check_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Ten
 /// A tensor that is the same for all slices cannot be written by each.
 fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<()> {
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
-        if argument.is_written() && !matches!(value, Value::None) && !batch.maps(value) {
+        let is_written = argument.is_written() || is_written_silently(operator, arguments, &argument.name);
+        if is_written && batch.shares(value) {
             let (operator, argument) = (operator.to_string(), argument.name.clone());
             return Err(VmapError::WrittenByAll { operator, argument }.into());
         }
     }
     Ok(())
+}
+
+/// Whether a call writes to statistics that it gathers while it trains, of which the schema says nothing.
+fn is_written_silently(operator: &Operator, arguments: &[Value], argument: &str) -> bool {
+    let trains = || operator.schema().argument("training").map(|(at, _)| &arguments[at]);
+    operator.name().base == "native_batch_norm"
+        && matches!(argument, "running_mean" | "running_var")
+        && matches!(trains(), Some(Value::Bool(true)))
 }
 
 /// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.

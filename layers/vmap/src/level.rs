@@ -70,6 +70,17 @@ fn come_apart(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()
     }
 }
 
+/// Whether an operator is made of others in mapped functions, each with what is said of it.
+///
+/// ```
+/// use dispatch_vmap::comes_apart;
+/// assert!(comes_apart(aten::matmul::operator()) && !comes_apart(aten::mm::operator()));
+/// ```
+#[must_use]
+pub fn comes_apart(operator: &Operator) -> bool {
+    parts(operator).is_some()
+}
+
 /// The keys with which an operator's implicit composite kernel runs, if it has one and nobody knows anything better.
 fn parts(operator: &Operator) -> Option<KeySet> {
     static KNOWN: LazyLock<RwLock<HashMap<String, Option<KeySet>>>> = LazyLock::new(RwLock::default);

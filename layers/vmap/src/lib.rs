@@ -42,6 +42,7 @@ mod words;
 pub use batch::{Batch, Mapped};
 pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
+pub use level::comes_apart;
 pub use map::{Randomness, Vmap, vmap};
 pub use slices::{Slow, set_slow};
 pub use structure::{Inputs, Tensors};

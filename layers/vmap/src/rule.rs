@@ -11,6 +11,23 @@ pub struct BatchRule {
     pub(crate) run: Run,
 }
 
+/// Submits a rule that is no function of its operator's parameters.
+macro_rules! rule {
+    ($operator:path, $rule:expr) => {
+        const _: () = {
+            static BATCHED: BatchRule = $rule;
+            static RULE: dispatch_runtime::RuleRecord = dispatch_runtime::RuleRecord::new(
+                <$operator as dispatch_runtime::Operation>::operator,
+                &BATCHED,
+                dispatch_runtime::Location::new(file!(), line!()),
+            );
+            dispatch_runtime::__submit! { dispatch_runtime::__private::Record::Rule(&RULE) }
+        };
+    };
+}
+
+pub(crate) use rule;
+
 /// None where the rule does not hold for these arguments, so that there is a loop.
 type Run = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
 

@@ -1,6 +1,7 @@
 //! Rules for operators of aten that no word speaks for.
 
 mod along;
+mod geometry;
 mod images;
 mod indexing;
 mod normalized;

@@ -1,6 +1,6 @@
 //! Views, all by one rule: what becomes of one slice's geometry becomes of every slice's, as they differ in where they begin alone.
 
-use dispatch_runtime::{Geometry, KeySet, Operator, Result, Tensor, Value, guard, keys};
+use dispatch_runtime::{DType, Geometry, KeySet, Operator, Result, Tensor, Value, guard, keys};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
@@ -47,15 +47,25 @@ fn outline(tensor: &Tensor) -> Tensor {
 
 /// A view of one slice, for all: the batch is its last dimension, with the stride that it has in the source.
 fn of_all(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
-    let stride = source.dim.map_or(0, |dim| source.tensor.strides()[dim]);
+    let (all, dim) = if view.dtype() == source.tensor.dtype() {
+        (source.tensor.clone(), source.dim)
+    } else {
+        (shown_as(source, view.dtype())?, Some(0))
+    };
     let geometry: &Geometry = view.geometry();
     let (mut sizes, mut strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
     sizes.push(batch.size);
-    strides.push(stride);
-    let dim = Some(geometry.rank());
-    if view.dtype() == source.tensor.dtype() {
-        let tensor = aten::as_strided(&source.tensor, &sizes, &strides, Some(geometry.offset()))?;
-        return Ok(Mapped { tensor, dim });
+    strides.push(dim.map_or(0, |dim| all.strides()[dim]));
+    let tensor = aten::as_strided(&all, &sizes, &strides, Some(geometry.offset()))?;
+    Ok(Mapped { tensor, dim: Some(geometry.rank()) })
+}
+
+/// The elements of all slices in another dtype, the batch in front.
+fn shown_as(source: &Mapped, dtype: DType) -> Result<Tensor> {
+    let front = source.front()?;
+    match (front.dtype().is_complex(), dtype.is_complex()) {
+        (true, false) => aten::view_as_real(&front),
+        (false, true) => aten::view_as_complex(&front),
+        _ => aten::view_dtype(&front, dtype),
     }
-    Err(VmapError::View { operator: format!("a view of {} as {}", source.tensor.dtype(), view.dtype()) }.into())
 }

@@ -40,7 +40,7 @@ pub(crate) fn pointwise(
 }
 
 /// The batch in dimension 0, and behind it as many dimensions of size 1 as a slice has too few.
-fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
+pub(crate) fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
     let mut tensor = mapped.front()?;
     for _ in mapped.rank()..rank {
         tensor = aten::unsqueeze(&tensor, 1)?;

@@ -1,12 +1,11 @@
 //! Operators that work along dimensions, which the batch in front only counts on.
 
-use dispatch_runtime::__private::Record;
 use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{Operation, Operator, Result, RuleRecord, Tensor, Value};
+use dispatch_runtime::{Operation, Operator, Result, Tensor, Value};
 
 use crate::batch::Batch;
 use crate::call;
-use crate::rule::BatchRule;
+use crate::rule::{BatchRule, rule};
 use crate::words::behind;
 
 /// Which dimensions there are to name: those of the first tensor, or one more, which is made.
@@ -22,17 +21,9 @@ enum Named {
 
 macro_rules! along {
     ($named:ident: $($operator:ident)*) => {$(
-        const _: () = {
-            static BATCHED: BatchRule = BatchRule::new(|batch, arguments| {
-                along(batch, <aten::$operator as Operation>::operator(), Named::$named, arguments)
-            });
-            static RULE: RuleRecord = RuleRecord::new(
-                <aten::$operator as Operation>::operator,
-                &BATCHED,
-                dispatch_runtime::Location::new(file!(), line!()),
-            );
-            dispatch_runtime::__submit! { Record::Rule(&RULE) }
-        };
+        rule!(aten::$operator, BatchRule::new(|batch, arguments| {
+            along(batch, <aten::$operator as Operation>::operator(), Named::$named, arguments)
+        }));
     )*};
 }
 
@@ -104,7 +95,7 @@ along! {
     cumsum cumprod logcumsumexp cummax cummin
     _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data
     sort sort_stable topk kthvalue mode median_dim nanmedian_dim max_dim min_dim
-    flip roll cat renorm
+    flip roll cat
     gather scatter_src scatter_value scatter_add
 }
 

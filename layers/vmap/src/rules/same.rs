@@ -4,6 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{MemoryFormat, Result};
 
 use crate::batch::{Batch, Mapped};
+use crate::words::aligned;
 
 macro_rules! whatever_is_in_front {
     ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(
@@ -46,4 +47,21 @@ fn copy_(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result
     }
     aten::copy_(&mut this.front()?, &source, non_blocking)?;
     Ok(this)
+}
+
+/// A value for each slice is one for each element, and no longer the one that the operator takes.
+#[op_vmap(aten::masked_fill)]
+fn masked_fill(_: &Batch, this: Mapped, mask: Mapped, value: Mapped) -> Result<Option<Mapped>> {
+    let rank = this.rank().max(mask.rank());
+    let [each, mask] =
+        [&this, &mask].map(|tensor| if tensor.is_mapped() { aligned(tensor, rank) } else { Ok(tensor.tensor.clone()) });
+    let (each, mask) = (each?, mask?);
+    if !value.is_mapped() {
+        return Ok(Some(Mapped::in_front(aten::masked_fill(&each, &mask, &value.tensor)?)));
+    }
+    if value.rank() > 0 || !value.tensor.dtype().can_cast(each.dtype()) {
+        return Ok(None);
+    }
+    let value = aten::to_dtype(&aligned(&value, rank)?, each.dtype(), false, false, None)?;
+    Ok(Some(Mapped::in_front(aten::where_self(&mask, &value, &each)?)))
 }

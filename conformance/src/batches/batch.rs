@@ -1,0 +1,86 @@
+//! Slices that become a batch, and slices of one.
+
+use dispatch_runtime::{Tensor, Value};
+
+use crate::array::Array;
+use crate::error::Result;
+use crate::tensors::window;
+
+/// Where the batches of a tensor are: for each level, from the outermost in, a dimension of what the level has. None where all slices of
+/// the level share the tensor.
+pub(super) type Dims = Vec<Option<usize>>;
+
+/// A tensor whose slices these are; there is one for each place of the batches. `spread` has neighbours of a slice apart by as many
+/// elements as there are slices, and is otherwise as in front of all.
+pub(super) fn batch(slices: &[Array], dims: &[Option<usize>], sizes: &[usize], spread: bool) -> Array {
+    let (Some((dim, inner)), Some(&size)) = (dims.split_first(), sizes.first()) else { return slices[0].clone() };
+    let each: Vec<Array> =
+        slices.chunks(slices.len() / size).map(|slices| batch(slices, inner, &sizes[1..], spread)).collect();
+    dim.map_or_else(|| each[0].clone(), |dim| stack(&each, dim, spread))
+}
+
+fn stack(slices: &[Array], dim: usize, spread: bool) -> Array {
+    let first = &slices[0];
+    let count = i64::try_from(slices.len()).unwrap_or(0);
+    let (mut sizes, mut strides) = (first.sizes.clone(), first.strides.clone());
+    let (mut step, mut offset) = (i64::try_from(first.extent()).unwrap_or(0) - first.offset, first.offset);
+    if spread {
+        strides.iter_mut().chain([&mut offset]).for_each(|stride| *stride *= count);
+        step = 1;
+    }
+    sizes.insert(dim, count);
+    strides.insert(dim, step.max(1));
+    let behind = first.sizes[dim..].iter().map(|&size| usize::try_from(size).unwrap_or(0)).product::<usize>();
+    let runs: Vec<_> = slices.iter().map(|slice| slice.elements.chunks(behind.max(1)).collect::<Vec<_>>()).collect();
+    let elements = (0..runs[0].len()).flat_map(|at| runs.iter().flat_map(move |runs| runs[at]).copied());
+    Array { dtype: first.dtype, sizes, strides, offset, elements: elements.collect() }
+}
+
+/// The slice at this place of a value whose tensors have their batches here, one after the other.
+pub(super) fn slice(value: &Value, dims: &mut dyn Iterator<Item = Dims>, place: &[usize]) -> Result<Value> {
+    let mut of = |tensor: &Tensor| of_tensor(tensor, &dims.next().unwrap_or_default(), place);
+    Ok(match value {
+        Value::Tensor(tensor) => of(tensor)?.into(),
+        Value::Tensors(tensors) => tensors.iter().map(of).collect::<Result<Vec<_>>>()?.into(),
+        Value::OptionalTensors(tensors) => {
+            let slices = tensors.iter().map(|tensor| tensor.as_ref().map(&mut of).transpose());
+            slices.collect::<Result<Vec<_>>>()?.into()
+        }
+        other => other.clone(),
+    })
+}
+
+fn of_tensor(tensor: &Tensor, dims: &[Option<usize>], place: &[usize]) -> Result<Tensor> {
+    let geometry = tensor.geometry();
+    let (mut sizes, mut strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+    let mut offset = geometry.offset();
+    for (dim, &at) in dims.iter().zip(place) {
+        let Some(dim) = *dim else { continue };
+        sizes.remove(dim);
+        offset += strides.remove(dim) * i64::try_from(at).unwrap_or(0);
+    }
+    window(tensor, &sizes, &strides, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use dispatch_runtime::{DType, Scalar};
+
+    use super::*;
+
+    fn array(start: i64) -> Array {
+        Array::new(DType::I64, &[2, 2], (start..start + 4).map(Scalar::from).collect())
+    }
+
+    #[test]
+    fn a_batch_has_its_slices_wherever_it_is() {
+        for spread in [false, true] {
+            for dim in 0..3 {
+                let batch = batch(&[array(0), array(10), array(20)], &[Some(dim)], &[3], spread);
+                let tensor = crate::tensors::to_tensor(&batch, dispatch_runtime::Device::CPU).unwrap();
+                let slice = of_tensor(&tensor, &[Some(dim)], &[1]).unwrap();
+                assert_eq!(crate::tensors::to_array(&slice).unwrap().elements, array(10).elements);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A call within mapped functions.
+
+use std::cell::RefCell;
+use std::error::Error as _;
+
+use dispatch_runtime::{Error, Operator, Result, Tensor, Value};
+use dispatch_vmap::{Randomness, Vmap};
+
+use crate::datum::tensors;
+use crate::verdict::{Stop, attempt};
+
+/// The results of a call, with all batches in front; for each level, `levels` has where its batch is in each tensor. What is given beyond
+/// the operator's arguments is mapped over with the others, and not used.
+pub(super) fn mapped(
+    operator: &Operator,
+    given: &[Value],
+    levels: &[Vec<Option<usize>>],
+    randomness: Randomness,
+) -> std::result::Result<Vec<Value>, Stop> {
+    let outline = RefCell::new(Vec::new());
+    let call = |inputs: &[Tensor]| {
+        let mut arguments = filled(given, inputs);
+        arguments.truncate(operator.argument_count());
+        let results = operator.call(arguments)?;
+        let outputs = results.iter().flat_map(|value| tensors(value).into_iter().cloned()).collect();
+        *outline.borrow_mut() = results;
+        Ok(outputs)
+    };
+    let inputs: Vec<Tensor> = given.iter().flat_map(|value| tensors(value).into_iter().cloned()).collect();
+    let outputs = attempt(|| nested(&call, &inputs, levels, randomness))?;
+    Ok(filled(&outline.into_inner(), &outputs))
+}
+
+fn nested(
+    call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>,
+    inputs: &[Tensor],
+    levels: &[Vec<Option<usize>>],
+    randomness: Randomness,
+) -> Result<Vec<Tensor>> {
+    let Some((dims, inner)) = levels.split_first() else { return call(inputs) };
+    let dims: Vec<Option<i64>> = dims.iter().map(|dim| dim.and_then(|dim| i64::try_from(dim).ok())).collect();
+    Vmap::new().in_dims(dims).randomness(randomness).call(|inputs| nested(call, inputs, inner, randomness), inputs)
+}
+
+/// Values with these in the place of their tensors.
+fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
+    let mut tensors = tensors.iter().cloned();
+    let mut next = |tensor: &Tensor| tensors.next().unwrap_or_else(|| tensor.clone());
+    let fill = |value: &Value| match value {
+        Value::Tensor(tensor) => next(tensor).into(),
+        Value::Tensors(tensors) => tensors.iter().map(&mut next).collect::<Vec<_>>().into(),
+        Value::OptionalTensors(tensors) => {
+            tensors.iter().map(|tensor| tensor.as_ref().map(&mut next)).collect::<Vec<_>>().into()
+        }
+        other => other.clone(),
+    };
+    values.iter().map(fill).collect()
+}
+
+/// What is behind an error, if it is of this type.
+pub(super) fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
+    let mut source = error.source();
+    while let Some(error) = source {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        source = error.source();
+    }
+    None
+}

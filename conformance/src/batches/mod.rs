@@ -1,0 +1,270 @@
+//! Calls of whole batches, held to the calls of their slices.
+//!
+//! Each tensor of a recorded call is made into a batch: the recorded one, and others that the operator takes as well. What the call of
+//! the batch gives, and what it leaves behind where it writes, is for each slice what the call of that slice gives and leaves behind.
+
+mod batch;
+mod mapped;
+mod random;
+mod slices;
+
+use std::iter;
+
+use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
+use dispatch_vmap::{Randomness, Slow, VmapError, comes_apart, set_slow};
+
+use crate::aliasing::{self, versions_of};
+use crate::case::{ARBITRARY, Case, Outcome};
+use crate::compare::Extent;
+use crate::derive::{self, LAYOUT_SENSITIVE, Twins};
+use crate::meta::depends_on_data;
+use crate::verdict::{Failure, Stop, Verdict};
+
+use batch::{Dims, batch, slice};
+use mapped::{cause, mapped};
+pub(crate) use random::check as random;
+use slices::{Slices, count};
+
+/// How many slices there are at one level, and at each of two.
+const ONCE: &[usize] = &[3];
+const TWICE: &[usize] = &[2, 3];
+/// Of how many calls one is mapped twice.
+const SAMPLED: usize = 4;
+
+/// What composites look at: how many there are of something, and whether it may be so.
+const LOOKED_AT: [(&str, &str); 13] = [
+    ("_pack_padded_sequence", "lengths"),
+    ("_pad_packed_sequence", "batch_sizes"),
+    ("cov", "aweights"),
+    ("cov", "fweights"),
+    ("ctc_loss", "input_lengths"),
+    ("ctc_loss", "target_lengths"),
+    ("gru", "batch_sizes"),
+    ("lstm", "batch_sizes"),
+    ("nanquantile", "q"),
+    ("quantile", "q"),
+    ("rnn_relu", "batch_sizes"),
+    ("rnn_tanh", "batch_sizes"),
+    ("tensor_split", "tensor_indices_or_sections"),
+];
+
+/// Holds the call of batches, and those of its twins that write, to the loop.
+pub(crate) fn check(case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
+    set_slow(Slow::Allow);
+    let mut verdicts = verdicts(case, case.operator, number);
+    let twins = if number.is_multiple_of(SAMPLED) { twins } else { Twins::default() };
+    if let Some(twin) = twins.in_place {
+        verdicts.extend(self::verdicts(case, twin, number).into_iter().map(|verdict| verdict.of("in place")));
+    }
+    if let Some(twin) = twins.out.and_then(|twin| derive::call_of_out(case, twin)) {
+        verdicts
+            .extend(self::verdicts(&twin, twin.operator, number).into_iter().map(|verdict| verdict.of("into `out`")));
+    }
+    verdicts
+}
+
+/// Whether the operator goes through by a rule of its own.
+pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
+    if depends_on_data(case.operator, &case.arguments) {
+        return vec![Verdict::LeftOut("it looks at elements")];
+    }
+    set_slow(Slow::Refuse);
+    let verdicts = verdicts(case, case.operator, number);
+    set_slow(Slow::Allow);
+    let has_parts = comes_apart(case.operator);
+    let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
+        Verdict::Passed if has_parts => Some(Verdict::LeftOut("it comes apart into others, which have rules")),
+        Verdict::Failed(failure) if is_slow(&failure) && has_parts => {
+            Some(Verdict::LeftOut("a part of it is a loop over slices"))
+        }
+        Verdict::Failed(failure) if is_slow(&failure) => Some(Verdict::LeftOut("it is a loop over slices")),
+        // The other check has it.
+        Verdict::Failed(_) => None,
+        other => Some(other),
+    });
+    judged.collect()
+}
+
+fn is_slow(failure: &Failure) -> bool {
+    match failure {
+        Failure::Refused(error) => matches!(cause(error), Some(VmapError::Slow { .. })),
+        Failure::Derived { failure, .. } => is_slow(failure),
+        _ => false,
+    }
+}
+
+fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
+    let slices = Slices::new(case, operator);
+    let count = slices.count();
+    if count == 0 {
+        return Vec::new();
+    }
+    match slices.recorded() {
+        Ok(_) if slices.is_random() => return random(operator, &case.arguments, case.device),
+        Ok(_) => {}
+        // Its twin may take what it does not.
+        Err(_) if !std::ptr::eq(operator, case.operator) => return Vec::new(),
+        Err(stop) => return vec![stop.into()],
+    }
+    let check = Batches { slices, number };
+    let mut plans: Vec<Plan> = (0..count).map(|at| check.over_one(at)).collect();
+    if count > 1 {
+        plans.push(check.over_all());
+    }
+    if number.is_multiple_of(SAMPLED) {
+        plans.push(check.twice());
+    }
+    plans.iter().map(|plan| check.verdict(plan).of(plan.name.as_str())).collect()
+}
+
+/// What is mapped, for each tensor of the call.
+struct Plan {
+    name: String,
+    sizes: &'static [usize],
+    dims: Vec<Dims>,
+}
+
+impl Plan {
+    fn maps(&self, at: usize) -> bool {
+        self.dims[at].iter().any(Option::is_some)
+    }
+}
+
+/// A recorded call, and how its batches are made.
+struct Batches<'a> {
+    slices: Slices<'a>,
+    number: usize,
+}
+
+impl Batches<'_> {
+    /// In front, behind all others, or after the first: each in its turn.
+    fn dim(&self, at: usize, turn: usize) -> usize {
+        let rank = self.slices.rank(at);
+        [0, rank, rank.min(1)][(self.number + at + turn) % 3]
+    }
+
+    fn over_one(&self, at: usize) -> Plan {
+        let name = format!("mapped over {}", self.slices.name(at));
+        let dims = (0..self.slices.count()).map(|i| vec![(i == at).then(|| self.dim(at, 0))]);
+        Plan { name, sizes: ONCE, dims: dims.collect() }
+    }
+
+    fn over_all(&self) -> Plan {
+        let dims = (0..self.slices.count()).map(|at| vec![Some(self.dim(at, 1))]);
+        Plan { name: "mapped over all tensors".to_owned(), sizes: ONCE, dims: dims.collect() }
+    }
+
+    /// What is written is of both levels; of the rest, some is of one alone.
+    fn twice(&self) -> Plan {
+        let dims = (0..self.slices.count()).map(|at| {
+            let (outer, inner) = (Some(0), Some(self.dim(at, 2)));
+            match at % 3 {
+                1 if !self.is_written(at) => vec![outer, None],
+                2 if !self.is_written(at) => vec![None, inner],
+                _ => vec![outer, inner],
+            }
+        });
+        Plan { name: "mapped twice".to_owned(), sizes: TWICE, dims: dims.collect() }
+    }
+
+    fn is_written(&self, at: usize) -> bool {
+        self.slices.operator.schema().arguments[self.slices.argument(at)].is_written() || self.slices.is_written(at)
+    }
+
+    /// Whether the call looks at elements, so that it cannot do without those of a slice where it is not called for each.
+    fn looks(&self, plan: &Plan) -> bool {
+        let operator = self.slices.operator;
+        let is_looked_at = |at: usize| {
+            let argument = &*operator.schema().arguments[self.slices.argument(at)].name;
+            LOOKED_AT.contains(&(operator.name().base, argument)) && plan.maps(at)
+        };
+        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
+    }
+
+    fn verdict(&self, plan: &Plan) -> Verdict {
+        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !plan.maps(at));
+        let outcome = self.outcome(plan, if shared { None } else { self.which(plan) });
+        if shared {
+            let expected = |error: &Error| matches!(cause(error), Some(VmapError::WrittenByAll { .. }));
+            return refused(outcome, expected, "to write for each slice to what all share");
+        }
+        let reads_batch = (0..self.slices.count()).any(|at| plan.maps(at) && !self.is_written(at));
+        if self.slices.operator.is_data_dependent() && reads_batch {
+            return refused(outcome, is_blind, "to look at the elements of a batch");
+        }
+        match outcome {
+            Ok(()) => Verdict::Passed,
+            Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) && self.looks(plan) => Verdict::Passed,
+            Err(stop) => stop.into(),
+        }
+    }
+
+    /// Which slices there are at each place of the batch: others than the recorded where the operator takes them.
+    fn which(&self, plan: &Plan) -> Option<Vec<Vec<usize>>> {
+        let all: Vec<Vec<usize>> = places(plan.sizes)
+            .map(|place| {
+                plan.dims.iter().enumerate().map(|(at, dims)| self.slices.other(at, count(dims, &place))).collect()
+            })
+            .collect();
+        self.slices.agree(&all).then_some(all)
+    }
+
+    fn outcome(&self, plan: &Plan, which: Option<Vec<Vec<usize>>>) -> Result<(), Stop> {
+        let Slices { case, operator, .. } = self.slices;
+        let recorded = || places(plan.sizes).map(|_| vec![0; self.slices.count()]).collect();
+        let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
+        let tensors = (0..self.slices.count()).map(|at| {
+            let slices: Vec<_> = which.iter().map(|which| self.slices.array(at, which[at])).collect();
+            let spread = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
+            batch(&slices, &plan.dims[at], plan.sizes, spread)
+        });
+        let given = self.slices.values(&tensors.collect::<Vec<_>>())?;
+        let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
+        let levels: Vec<Vec<Option<usize>>> =
+            (0..plan.sizes.len()).map(|level| plan.dims.iter().map(|dims| dims[level]).collect()).collect();
+        let results = mapped(operator, &given, &levels, Randomness::Error)?;
+        let in_front: Dims = plan.sizes.iter().map(|_| Some(0)).collect();
+        for (place, which) in places(plan.sizes).zip(&which) {
+            let slice_of = |dims: &mut dyn Iterator<Item = Dims>, values: &[_]| {
+                values.iter().map(|value| slice(value, dims, &place)).collect::<Result<Vec<_>, _>>()
+            };
+            let results = slice_of(&mut iter::repeat(in_front.clone()), &results)?;
+            let outcome = Outcome { given: slice_of(&mut plan.dims.iter().cloned(), &given)?, results };
+            aliasing::check(operator, &outcome.given, &versions, &outcome.results).map_err(Stop::Failed)?;
+            let Some(slice) = self.slices.call(which) else { continue };
+            let expected = case.derived(operator, slice.arguments.clone(), slice.left.results.clone());
+            expected.leaving(slice.left.after.clone()).compare(&outcome, self.extent()).map_err(Stop::Failed)?;
+        }
+        Ok(())
+    }
+
+    fn extent(&self) -> Extent {
+        if ARBITRARY.contains(&self.slices.operator.name().base) { Extent::Sizes } else { Extent::Values }
+    }
+}
+
+/// Whether somebody looked at elements that are not one slice's.
+fn is_blind(error: &Error) -> bool {
+    matches!(cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
+        || matches!(cause(error), Some(AccessError::NotOnHost { .. }))
+        || matches!(cause(error), Some(BadArgument { problem: Problem::NotOnHost { .. }, .. }))
+}
+
+/// A call that must be refused, and how.
+fn refused(outcome: Result<(), Stop>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
+    match outcome {
+        Ok(()) | Err(Stop::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {
+            Verdict::Failed(Failure::NotRefused { mistake: mistake.to_owned() })
+        }
+        Err(Stop::Failed(Failure::Refused(error))) if expected(&error) => Verdict::Passed,
+        Err(stop) => stop.into(),
+    }
+}
+
+/// All places of batches of these sizes, the last counted first.
+fn places(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    let places = sizes.iter().fold(vec![Vec::new()], |places, &size| {
+        places.iter().flat_map(|place| (0..size).map(|i| place.iter().copied().chain([i]).collect())).collect()
+    });
+    places.into_iter()
+}

@@ -1,0 +1,106 @@
+//! Random numbers in mapped functions: nobody's, those of one draw for all slices, or others for each.
+
+use dispatch_runtime::{Device, Error, Generator, Operator, Value};
+use dispatch_vmap::{Randomness, VmapError};
+
+use super::batch::{batch, slice};
+use super::mapped::{cause, mapped};
+use super::refused;
+use crate::array::Array;
+use crate::case::{Outcome, Read, read};
+use crate::compare::{Difference, Extent, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::verdict::{Failure, Stop, Verdict, invoke};
+
+const SLICES: usize = 3;
+/// How often slices may be the same by chance.
+const ATTEMPTS: u64 = 8;
+
+/// Holds a call of a random operator in mapped functions to what they say about randomness.
+pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: Device) -> Vec<Verdict> {
+    let draws = Draws { operator, arguments, device };
+    let is_random = |error: &Error| matches!(cause(error), Some(VmapError::Random { .. }));
+    let is_shared = |error: &Error| matches!(cause(error), Some(VmapError::WrittenByAll { .. }));
+    let unsaid = draws.mapped(1, true, Randomness::Error).map(|_| ());
+    let mut verdicts = vec![
+        refused(unsaid, is_random, "random numbers of which nobody said whose they are"),
+        draws.same().map_or_else(Into::into, Verdict::from).of("the same for all slices"),
+        draws.different().map_or_else(Into::into, Verdict::from).of("different for each slice"),
+    ];
+    if operator.schema().arguments.iter().any(|argument| argument.is_written()) {
+        let shared = draws.mapped(1, false, Randomness::Different).map(|_| ());
+        verdicts.push(refused(shared, is_shared, "to write random numbers for each slice to what all share"));
+    }
+    verdicts
+}
+
+struct Draws<'a> {
+    operator: &'static Operator,
+    arguments: &'a [Datum],
+    device: Device,
+}
+
+impl Draws<'_> {
+    /// The call by itself.
+    fn one(&self, seed: u64) -> Result<Read, Stop> {
+        Generator::of(self.device).set_seed(seed);
+        let given = to_values(self.arguments, self.device)?;
+        let results = invoke(self.operator, given.clone())?;
+        Ok(read(self.operator, &Outcome { given, results })?)
+    }
+
+    /// The call for each of some slices that are all alike, of which it takes its tensors, or not.
+    fn mapped(&self, seed: u64, takes: bool, randomness: Randomness) -> Result<Vec<Read>, Stop> {
+        Generator::of(self.device).set_seed(seed);
+        let of_all = |array: &Array| batch(&vec![array.clone(); SLICES], &[takes.then_some(0)], &[SLICES], false);
+        let mut arguments: Vec<Datum> = self.arguments.iter().map(|datum| datum.map(of_all)).collect();
+        let mut dims = vec![takes.then_some(0); arguments.iter().map(|datum| datum.arrays().len()).sum()];
+        // What the function does not take is mapped over all the same.
+        arguments.push(Datum::Array(Array::floats(&[3], &[0.0; SLICES])));
+        dims.push(Some(0));
+        let mut given = to_values(&arguments, self.device)?;
+        let results = mapped(self.operator, &given, &[dims], randomness)?;
+        given.truncate(self.arguments.len());
+        let at = |values: &[Value], place: usize| {
+            let slices = values.iter().map(|value| slice(value, &mut std::iter::repeat(vec![Some(0)]), &[place]));
+            slices.collect::<Result<Vec<_>, _>>()
+        };
+        let read_at = |place| {
+            let given = if takes { at(&given, place)? } else { given.clone() };
+            Ok(read(self.operator, &Outcome { given, results: at(&results, place)? })?)
+        };
+        (0..SLICES).map(read_at).collect()
+    }
+
+    fn same(&self) -> Result<Result<(), Failure>, Stop> {
+        let one = self.one(1)?;
+        let slices = self.mapped(1, true, Randomness::Same)?;
+        Ok(slices.iter().try_for_each(|slice| compare(Extent::Values, slice, &one)))
+    }
+
+    fn different(&self) -> Result<Result<(), Failure>, Stop> {
+        let one = self.one(1)?;
+        let mut could_be = false;
+        for seed in 1..=ATTEMPTS {
+            let slices = self.mapped(seed, true, Randomness::Different)?;
+            if let Err(failure) = slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one)) {
+                return Ok(Err(failure));
+            }
+            if slices.windows(2).all(|pair| compare(Extent::Values, &pair[0], &pair[1]).is_err()) {
+                return Ok(Ok(()));
+            }
+            could_be |= compare(Extent::Values, &self.one(seed)?, &one).is_err();
+        }
+        let (actual, expected) = ("the same for several slices".to_owned(), "others for each".to_owned());
+        let failure = Failure::Result { index: 0, difference: Difference::Value { actual, expected } };
+        Ok(if could_be { Err(failure) } else { Ok(()) })
+    }
+}
+
+fn compare(extent: Extent, actual: &Read, expected: &Read) -> Result<(), Failure> {
+    let both = |read: &Read| read.results.iter().chain(&read.after).cloned().collect::<Vec<_>>();
+    let pairs = both(actual).into_iter().zip(both(expected)).enumerate();
+    pairs.into_iter().try_for_each(|(index, (actual, expected))| {
+        compare_to(extent, &actual, &expected).map_err(|difference| Failure::Result { index, difference })
+    })
+}

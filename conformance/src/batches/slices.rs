@@ -1,0 +1,171 @@
+//! The loop: a call of each slice, which is what a call of the batch is held to.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use dispatch_runtime::{Generator, Operator, Scalar, Value};
+
+use crate::aliasing::versions_of;
+use crate::array::Array;
+use crate::case::{Case, Read, call, read};
+use crate::compare::{Extent, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::verdict::Stop;
+
+/// A recorded call, and calls with other tensors in the place of the recorded ones.
+pub(super) struct Slices<'a> {
+    pub(super) case: &'a Case,
+    pub(super) operator: &'static Operator,
+    /// For each tensor, its argument, and its number in a list.
+    tensors: Vec<(usize, Option<usize>)>,
+    known: RefCell<HashMap<Vec<usize>, Option<Rc<Slice>>>>,
+    is_random: bool,
+}
+
+/// A call of one slice, and what came of it.
+pub(super) struct Slice {
+    pub(super) arguments: Vec<Datum>,
+    pub(super) left: Read,
+    /// Which arguments it wrote to.
+    written: Vec<bool>,
+}
+
+/// Which slice of a tensor that is mapped over `dims` is at this place.
+pub(super) fn count(dims: &[Option<usize>], place: &[usize]) -> usize {
+    // Three slices at each level are enough to tell all apart.
+    dims.iter().zip(place).filter(|(dim, _)| dim.is_some()).fold(0, |count, (_, at)| count * 3 + at)
+}
+
+impl<'a> Slices<'a> {
+    pub(super) fn new(case: &'a Case, operator: &'static Operator) -> Self {
+        let mut tensors = Vec::new();
+        for (argument, datum) in case.arguments.iter().enumerate() {
+            match datum {
+                Datum::Array(_) => tensors.push((argument, None)),
+                datum => tensors.extend((0..datum.arrays().len()).map(|i| (argument, Some(i)))),
+            }
+        }
+        let generator = Generator::of(case.device);
+        let before = generator.position();
+        let mut slices = Self { case, operator, tensors, known: RefCell::default(), is_random: false };
+        _ = slices.recorded();
+        slices.is_random = generator.position() != before;
+        slices
+    }
+
+    /// How many tensors the call has.
+    pub(super) const fn count(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// Whether the recorded call moves a generator.
+    pub(super) const fn is_random(&self) -> bool {
+        self.is_random
+    }
+
+    /// The argument that a tensor belongs to.
+    pub(super) fn argument(&self, at: usize) -> usize {
+        self.tensors[at].0
+    }
+
+    pub(super) fn name(&self, at: usize) -> String {
+        let (argument, number) = self.tensors[at];
+        let name = &self.operator.schema().arguments[argument].name;
+        number.map_or_else(|| format!("`{name}`"), |number| format!("`{name}[{number}]`"))
+    }
+
+    fn own(&self, at: usize) -> &Array {
+        let (argument, number) = self.tensors[at];
+        self.case.arguments[argument].arrays()[number.unwrap_or(0)]
+    }
+
+    /// How many dimensions a tensor has.
+    pub(super) fn rank(&self, at: usize) -> usize {
+        self.own(at).sizes.len()
+    }
+
+    /// Whether the recorded call writes to a tensor.
+    pub(super) fn is_written(&self, at: usize) -> bool {
+        self.call(&vec![0; self.count()]).is_some_and(|slice| slice.written[self.argument(at)])
+    }
+
+    /// One of a tensor's slices; the first is the recorded one.
+    pub(super) fn array(&self, at: usize, which: usize) -> Array {
+        other(self.own(at), which)
+    }
+
+    /// The arguments with these tensors.
+    fn arguments(&self, tensors: &[Array]) -> Vec<Datum> {
+        let mut tensors = tensors.iter().cloned();
+        let mut next = |array: &Array| tensors.next().unwrap_or_else(|| array.clone());
+        self.case.arguments.iter().map(|datum| datum.map(&mut next)).collect()
+    }
+
+    /// The values of a call with these tensors.
+    pub(super) fn values(&self, tensors: &[Array]) -> Result<Vec<Value>, Stop> {
+        Ok(to_values(&self.arguments(tensors), self.case.device)?)
+    }
+
+    /// The recorded call.
+    pub(super) fn recorded(&self) -> Result<Rc<Slice>, Stop> {
+        self.made(&vec![0; self.count()])
+    }
+
+    /// The call with these slices, if the operator takes them.
+    pub(super) fn call(&self, which: &[usize]) -> Option<Rc<Slice>> {
+        if let Some(known) = self.known.borrow().get(which) {
+            return known.clone();
+        }
+        let slice = self.made(which).ok();
+        self.known.borrow_mut().insert(which.to_vec(), slice.clone());
+        slice
+    }
+
+    fn made(&self, which: &[usize]) -> Result<Rc<Slice>, Stop> {
+        let tensors: Vec<Array> = which.iter().enumerate().map(|(at, &which)| self.array(at, which)).collect();
+        let arguments = self.arguments(&tensors);
+        let given = to_values(&arguments, self.case.device)?;
+        let versions: Vec<_> = given.iter().map(versions_of).collect();
+        let outcome = call(self.operator, given)?;
+        let written = outcome.given.iter().zip(versions).map(|(value, before)| versions_of(value) != before).collect();
+        Ok(Rc::new(Slice { arguments, left: read(self.operator, &outcome)?, written }))
+    }
+
+    /// The slice of this number where the operator takes it beside the recorded ones, and the recorded one where not.
+    pub(super) fn other(&self, at: usize, number: usize) -> usize {
+        let mut which = vec![0; self.count()];
+        which[at] = number;
+        if self.agree(&[which]) { number } else { 0 }
+    }
+
+    /// Whether the operator takes all of these, and gives for all what has the same sizes.
+    pub(super) fn agree(&self, all: &[Vec<usize>]) -> bool {
+        let recorded = self.call(&vec![0; self.count()]);
+        let alike = |slice: &Slice, recorded: &Slice| {
+            slice.left.results.iter().zip(&recorded.left.results).all(|(a, b)| compare_to(Extent::Sizes, a, b).is_ok())
+        };
+        all.iter().all(|which| match (self.call(which), &recorded) {
+            (Some(slice), Some(recorded)) => alike(&slice, recorded),
+            _ => false,
+        })
+    }
+}
+
+/// Elements of the same kind: the other way round, closer to zero, or both. What cannot be told from the first by its order is closer to
+/// zero at any rate.
+fn other(array: &Array, which: usize) -> Array {
+    let mut elements = array.elements.clone();
+    if which % 2 == 1 {
+        elements.reverse();
+    }
+    let scale = f64::from(u8::try_from(which / 2 + usize::from(which > 0 && elements == array.elements)).unwrap_or(0));
+    for element in &mut elements {
+        match element {
+            Scalar::Float(x) => *x *= 0.75_f64.powf(scale),
+            Scalar::Complex(z) => *z *= 0.75_f64.powf(scale),
+            _ => {}
+        }
+    }
+    Array { elements, ..array.clone() }
+}
