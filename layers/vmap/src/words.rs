@@ -40,7 +40,7 @@ pub(crate) fn pointwise(
 }
 
 /// The batch in dimension 0, and behind it as many dimensions of size 1 as a slice has too few.
-fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
+pub(crate) fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
     let mut tensor = mapped.front()?;
     for _ in mapped.rank()..rank {
         tensor = aten::unsqueeze(&tensor, 1)?;
@@ -155,4 +155,10 @@ pub(crate) fn unfolded(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Res
     let mut sizes = tensor.sizes().to_vec();
     sizes.splice(at..=at, [batch, size]);
     aten::movedim_int(&aten::reshape(tensor, &sizes)?, i64::try_from(at).unwrap_or(i64::MAX), 0)
+}
+
+/// A result whose dimension `at` has the batch folded in.
+pub(crate) fn taken_apart(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
+    let size = result.sizes()[at] / batch.size;
+    Ok(Mapped::in_front(unfolded(result, at, batch.size, size)?))
 }
