@@ -90,7 +90,7 @@ pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use dump::{RegisteredKernel, TableCell, dump_name, registrations_for};
 pub use error::{BadArgument, Error, ErrorKind, Problem, Result};
 pub use explain::{Explanation, Site};
-pub use generator::{Generator, manual_seed};
+pub use generator::{Generator, StandIn, manual_seed};
 pub use half::{bf16, f16};
 pub use kernel_handle::KernelHandle;
 pub use key::{InvalidKey, Key, Landing, LandingFull, UnknownKey, UserKey, keys};

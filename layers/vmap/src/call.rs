@@ -35,7 +35,9 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
     }
     let functional = operator.functional();
     let in_place = functional.is_some() && !operator.schema().arguments.iter().any(Argument::is_out);
-    let found = match functional.unwrap_or(operator).shape() {
+    // A rule knows better than a word.
+    let word = functional.is_none_or(|functional| functional.rule::<BatchRule>().is_none());
+    let found = match functional.unwrap_or(operator).shape().filter(|_| word) {
         Some(Shape::Pointwise { operands, .. }) if functional.is_none() || in_place => {
             words::pointwise(batch, operator, operands, arguments)?
         }
