@@ -23,6 +23,8 @@ usage: COMMAND [--json]
                         --no-grad, --autocast, --vmap, --trace, --modes, --include=KEY,.. and --exclude=KEY,..
   what-if OP KEY..      how the table would change with a kernel for KEY, or with -KEY without
   coverage [PATTERN]    operators by keys
+  trace OP [ARG..]      makes the call, and shows it and the calls inside of it; a tensor is cpu,f32[2,3],requires_grad, and
+                        all else as in schemas. Only `dispatch-inspect` itself can
   page [FILE]           the whole grid as one HTML file that needs no network; without FILE to standard output
   docs FOLDER           Markdown pages of all operators, one for each namespace
   help                  this
@@ -32,7 +34,8 @@ Colour is for terminals, unless NO_COLOR is set. It ends with 1 where there is n
 and with 2 where the command line is wrong.
 ";
 
-const COMMANDS: [&str; 9] = ["list", "show", "table", "explain", "what-if", "coverage", "page", "docs", "help"];
+const COMMANDS: [&str; 10] =
+    ["list", "show", "table", "explain", "what-if", "coverage", "trace", "page", "docs", "help"];
 
 /// What a command found.
 ///
@@ -109,6 +112,7 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
         ["page"] => answer.text(&page(&Operator::all())),
         ["page", file] => answer.page(std::path::Path::new(file)),
         ["docs", folder] => answer.docs(&PathBuf::from(folder)),
+        ["trace", ..] => Err(Failure::Usage("this program looks at calls, and makes none".to_owned())),
         [command, ..] => Err(Failure::Usage(wrong(command))),
     }
 }

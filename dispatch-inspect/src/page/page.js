@@ -60,6 +60,7 @@ function go(operator, at) {
   }
   grid.at = { row: grid.operators.indexOf(operator), column: at === null ? -1 : grid.columns.indexOf(at) };
   grid.reveal();
+  root.scrollTop = grid.at.row * ROW_HEIGHT - root.clientHeight / 3;
   choose(operator, at);
 }
 

@@ -32,7 +32,7 @@ class Panel {
     const go = other && element("button", { type: "button", class: "link", onclick: () => this.onGo(other) }, other.name);
     facts.splice(1, 0, ["form of", go ?? operator.formOf]);
     const known = facts.filter(([, fact]) => fact);
-    return element("dl", {}, ...known.flatMap(([name, fact]) => [element("dt", {}, name), element("dd", {}, fact)]));
+    return element("dl", {}, ...known.flatMap(([name, fact]) => [element("dt", {}, name), element("dd", {}, ...(typeof fact === "string" ? inline(fact) : [fact]))]));
   }
 
   cell(operator, at) {
@@ -52,7 +52,7 @@ class Panel {
     const start = startFor(this.dispatcher, key);
     const inputs = operator.arguments.map((argument, at) => this.argument(argument, at, start));
     const guards = this.dispatcher.data.guards.map(({ word }) => check("guard", word, start.guards.has(word)));
-    form.append(...inputs, element("fieldset", { class: "guards" }, element("legend", {}, "guards of the thread"), ...guards));
+    form.append(...inputs, element("fieldset", { class: "guards" }, element("legend", {}, "guards"), ...guards));
     const account = element("pre", { id: "account", tabindex: 0, role: "status", "aria-label": "where the call goes, and why" });
     const command = element("code", { id: "command" });
     const update = () => this.explain(operator, form, account, command);
@@ -88,12 +88,12 @@ class Panel {
     let words = this.words(operator, form);
     const guards = new FormData(form).getAll("guard");
     const told = this.dispatcher.explain(operator, words, guards);
-    const text = (told) => told.lines.map((line) => line.text).join("\n");
-    const isSame = (fewer) => text(this.dispatcher.explain(operator, fewer, guards)) === text(told);
-    while (words.length > 0 && isSame(words.slice(0, -1))) words = words.slice(0, -1);
+    // What is left out at the end means the same, as often as it can.
+    const meaning = (words) => this.dispatcher.carriedByEach(operator, words).map(({ keys, marks }) => `${keys} ${[...marks]}`).join();
+    while (words.length > 0 && meaning(words.slice(0, -1)) === meaning(words)) words = words.slice(0, -1);
     const line = ["dispatch-inspect explain", operator.name, ...words, ...guards.map((word) => `--${word}`)];
     command.textContent = line.join(" ");
-    account.replaceChildren(...told.lines.map(({ kind, text }) => element("span", { class: kind }, `${text}\n`)));
+    account.replaceChildren(...told.lines.map(({ kind, text }) => element("span", { "data-kind": kind }, `${text}\n`)));
     account.dataset.winner = told.winner ?? "";
   }
 }
@@ -134,12 +134,14 @@ function registrations({ kernels, rules }) {
   return parts;
 }
 
+/** A line of text, with code between backticks. */
+function inline(text) {
+  const pieces = text.replace(/\[(`[^`]*`)\](\([^)]*\))?/g, "$1").split("`");
+  return pieces.map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
+}
+
 /** An author's words: paragraphs, code between backticks and fences. Names of items are not links outside of rustdoc. */
 function documentation(docs) {
-  const inline = (text) => {
-    const pieces = text.replace(/\[(`[^`]*`)\](\([^)]*\))?/g, "$1").split("`");
-    return pieces.map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
-  };
   return docs.split("```").flatMap((part, at) => {
     if (at % 2) return [element("pre", { class: "example" }, part.replace(/^[^\n]*\n/, ""))];
     const paragraphs = part.split(/\n\s*\n/).filter((text) => text.trim());
