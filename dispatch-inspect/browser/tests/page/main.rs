@@ -33,7 +33,8 @@ fn main() -> Checked {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let Some(browser) = Browser::start(1440, 1040).await? else {
-            let (what, is_required) = ("there is no chromium with chromedriver", std::env::var_os("OPDISPATCH_BROWSER").is_some());
+            let (what, is_required) =
+                ("there is no chromium with chromedriver", std::env::var_os("OPDISPATCH_BROWSER").is_some());
             println!("the page in a browser: {} {what}", if is_required { "FAILED:" } else { "SKIPPED:" });
             return if is_required { Err(what.into()) } else { Ok(()) };
         };
