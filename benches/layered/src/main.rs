@@ -1,4 +1,4 @@
-//! The probe in a program that all layers and all of PyTorch's operators are linked into.
+//! The probe in a program that PyTorch's operators, autograd, and by default all other layers are linked into.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What a call costs, along every path and under four ways of building.
+//! What a call costs, along every path and under five ways of building.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,18 +25,21 @@ struct Cost {
 pub(crate) fn report() -> Result<()> {
     let target = target()?;
     cargo(benches(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
-    cargo(benches(), &target, &["build", "--release", "-p", "layered"])?;
     cargo(benches(), &target, &["build", "--profile", "user", "-p", "probe"])?;
     let release = target.join("release");
     let library = format!("{}shared{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let ours = Build { probe: release.join("probe"), library: None }.costs()?;
-    let layered = Build { probe: release.join("layered"), library: None }.costs()?;
+    let layered = Build { probe: release.join("layered"), library: None };
+    cargo(benches(), &target, &["build", "--release", "-p", "layered", "--no-default-features"])?;
+    let autograd = layered.costs()?;
+    cargo(benches(), &target, &["build", "--release", "-p", "layered"])?;
+    let layered = layered.costs()?;
     let user = Build { probe: target.join("user/probe"), library: None }.costs()?;
     let shared = Build { probe: release.join("probe"), library: Some(release.join(library)) }.costs()?;
 
     println!("A call of an operator with two tensors that returns a handle to the first, less the loop around it:\n");
     let [function, dynamic, matched] = [1, 2, 3].map(|path| ours[path]);
-    let rows: Vec<[String; 15]> = PATHS
+    let rows: Vec<[String; 16]> = PATHS
         .iter()
         .enumerate()
         .skip(1)
@@ -55,6 +58,7 @@ pub(crate) fn report() -> Result<()> {
                 path.name.to_owned(),
                 whole(count),
                 verdict,
+                whole(autograd[i].instructions),
                 whole(layered[i].instructions),
                 against(function.instructions),
                 against(dynamic.instructions),
@@ -74,6 +78,7 @@ pub(crate) fn report() -> Result<()> {
         "path",
         "instr",
         "target",
+        "autograd",
         "layers",
         "/ fn ptr",
         "/ dyn",
