@@ -105,7 +105,7 @@ impl Sheet {
 }
 
 /// Autograd's kernels are the same for every backend, so one key stands for all.
-fn derivative(operator: &'static Operator) -> Derivative {
+pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
     let key = Autograd.on(CPU);
     let found = operator.table().into_iter().find(|cell| cell.key == key);
     match found {
