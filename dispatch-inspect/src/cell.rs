@@ -58,6 +58,24 @@ impl Served {
         }
     }
 
+    /// What the word means.
+    ///
+    /// ```
+    /// assert_eq!(dispatch_inspect::Served::Any.meaning(), "one kernel that works on every backend");
+    /// ```
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Kernel => "a kernel of the key's own, or of an alias made for such keys",
+            Self::Composite => "other operators, each of which goes its own way",
+            Self::Any => "one kernel that works on every backend",
+            Self::Fallback => "what the key does for all operators",
+            Self::Fallthrough => "calls pass over the key, because somebody said so",
+            Self::Ambiguous => "two kernels could serve it, so a call ends in an error",
+            Self::Missing => "nothing: calls pass over a layer, and end in an error at a backend",
+        }
+    }
+
     pub(crate) fn of(cell: &TableCell) -> Self {
         match cell.provenance {
             _ if cell.falls_through => Self::Fallthrough,

@@ -4,7 +4,7 @@ use dispatch_runtime::keys::{Autocast, Autograd};
 use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
 use serde::Serialize;
 
-use crate::Served;
+use crate::{Served, detail};
 
 /// Operators down, keys across.
 ///
@@ -40,6 +40,8 @@ pub struct Row {
     pub operator: String,
     /// By key.
     pub cells: Vec<Served>,
+    /// The same in finer words: for a kernel of autograd `formula` or `none`, for what comes with a definition `shape`, `form` or `data`.
+    pub words: Vec<&'static str>,
 }
 
 impl Coverage {
@@ -67,9 +69,10 @@ impl Coverage {
         };
         let all = tables.first().map(|table| table.iter().map(|cell| cell.key).collect::<Vec<_>>()).unwrap_or_default();
         let wanted: Vec<usize> = (1..all.len()).filter(|&at| is_wanted(at, all[at])).collect();
-        let row = |(operator, table): (&&'static Operator, &Vec<TableCell>)| Row {
+        let row = |(&operator, table): (&&'static Operator, &Vec<TableCell>)| Row {
             operator: operator.to_string(),
             cells: wanted.iter().filter_map(|&at| table.get(at)).map(Served::of).collect(),
+            words: wanted.iter().filter_map(|&at| table.get(at)).map(|cell| detail::word(operator, cell)).collect(),
         };
         Self {
             keys: wanted.iter().map(|&at| all[at].to_string()).collect(),

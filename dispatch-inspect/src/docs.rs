@@ -5,15 +5,17 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::Sheet;
+use crate::detail::FINER;
+use crate::{Coverage, Served, Sheet};
 
-/// A page for each namespace, by the name of its file, and an index.
+/// A page for each namespace, by the name of its file, the pages `index.md` (every operator by name) and `coverage.md` (operators by keys),
+/// and README.md, which leads to them.
 ///
 /// ```
 /// dispatch_runtime::Registrar::new("paged").define("id(Tensor self) -> Tensor")?;
 /// let pages = dispatch_inspect::pages(&dispatch_inspect::matching("paged::"));
 /// let names: Vec<&str> = pages.keys().map(String::as_str).collect();
-/// assert_eq!(names, ["README.md", "paged.md"]);
+/// assert_eq!(names, ["README.md", "coverage.md", "index.md", "paged.md"]);
 /// assert!(pages["paged.md"].contains("## `id`"));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -23,14 +25,58 @@ pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
     for &operator in operators {
         by_namespace.entry(operator.name().namespace).or_default().push(operator);
     }
-    let mut index = "# Operators\n\n| namespace | operators |\n|---|---|\n".to_owned();
+    let mut front = FRONT.to_owned();
     let mut pages = BTreeMap::new();
     for (namespace, operators) in by_namespace {
-        _ = writeln!(index, "| [{namespace}]({namespace}.md) | {} |", operators.len());
+        _ = writeln!(front, "| [{namespace}]({namespace}.md) | {} |", operators.len());
         pages.insert(format!("{namespace}.md"), page(namespace, &operators));
     }
-    pages.insert("README.md".to_owned(), index);
+    pages.insert("README.md".to_owned(), front);
+    pages.insert("index.md".to_owned(), index(operators));
+    pages.insert("coverage.md".to_owned(), matrix(&Coverage::of(operators)));
     pages
+}
+
+const FRONT: &str = "\
+# Operators
+
+Every operator [by name](index.md), [what serves its keys](coverage.md), and all that is known of it, by namespace:
+
+| namespace | operators |
+|---|---|
+";
+
+/// Every operator with the first line of what is written about it.
+fn index(operators: &[&'static Operator]) -> String {
+    let mut page = "# Operators by name\n\n| operator | |\n|---|---|\n".to_owned();
+    for operator in operators {
+        let first = operator.docs().trim().lines().next().unwrap_or_default();
+        _ = writeln!(page, "| {} | {} |", link(&operator.to_string()), without_links(first).replace('|', "\\|"));
+    }
+    page
+}
+
+/// Operators down, keys across, and what the words mean.
+fn matrix(coverage: &Coverage) -> String {
+    let mut page = "# What serves the keys\n\n| word | what it means |\n|---|---|\n".to_owned();
+    let words = Served::ALL.map(|served| (served.name(), served.meaning()));
+    for (word, meaning) in words.into_iter().chain(FINER) {
+        _ = writeln!(page, "| {word} | {meaning} |");
+    }
+    let counts = coverage.keys.iter().zip(coverage.counts()).map(|(key, count)| format!(" {key} ({count}) |"));
+    _ = writeln!(page, "\n| operator ({}) |{}", coverage.rows.len(), counts.collect::<String>());
+    _ = writeln!(page, "|---|{}", "---|".repeat(coverage.keys.len()));
+    for row in &coverage.rows {
+        _ = writeln!(page, "| {} | {} |", link(&row.operator), row.words.join(" | "));
+    }
+    page
+}
+
+/// An operator's name as a link to its section, whose anchor is made of the letters of its heading.
+fn link(operator: &str) -> String {
+    let (namespace, name) = operator.split_once("::").unwrap_or_default();
+    let anchor = name.to_lowercase().replace(|c: char| !c.is_alphanumeric() && c != '_', "");
+    format!("[`{operator}`]({namespace}.md#{anchor})")
 }
 
 fn page(namespace: &str, operators: &[&'static Operator]) -> String {

@@ -32,6 +32,7 @@ mod account;
 mod cell;
 mod command;
 mod coverage;
+mod detail;
 mod docs;
 mod failure;
 mod find;

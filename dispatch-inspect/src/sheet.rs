@@ -105,7 +105,7 @@ impl Sheet {
 }
 
 /// Autograd's kernels are the same for every backend, so one key stands for all.
-fn derivative(operator: &'static Operator) -> Derivative {
+pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
     let key = Autograd.on(CPU);
     let found = operator.table().into_iter().find(|cell| cell.key == key);
     match found {
@@ -121,11 +121,17 @@ fn derivative(operator: &'static Operator) -> Derivative {
         // What writes is up to the layer's fallback, which looks for a rule.
         _ if operator.schema().kind() == SchemaKind::Out => Derivative::None,
         _ => match (rule(operator), operator.functional()) {
-            (Some(place), _) => Derivative::Rule(place),
+            (Some(place), _) if has_tensors(operator) => Derivative::Rule(place),
+            // There is nothing to differentiate by: the rule is the statement that there is none.
+            (Some(_), _) => Derivative::None,
             (None, Some(functional)) => derivative(functional),
             (None, None) => Derivative::Unknown,
         },
     }
+}
+
+fn has_tensors(operator: &Operator) -> bool {
+    operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like())
 }
 
 fn rule(operator: &Operator) -> Option<Place> {

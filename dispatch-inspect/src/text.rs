@@ -250,8 +250,8 @@ impl Coverage {
             _ = writeln!(text, "{}", style.bold(line));
         }
         for row in &self.rows {
-            let cells = row.cells.iter().zip(&widths);
-            let cells = cells.map(|(cell, width)| style.served(*cell, &format!("{:width$}", cell.name())));
+            let cells = row.cells.iter().zip(&row.words).zip(&widths);
+            let cells = cells.map(|((cell, word), width)| style.served(*cell, &format!("{word:width$}")));
             _ = writeln!(text, "{}", line(&row.operator, cells.collect()));
         }
         text

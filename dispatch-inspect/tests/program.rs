@@ -32,6 +32,7 @@ fn derivatives_are_formulas_or_of_parts_or_of_the_form_or_none() {
     assert_eq!(derivative("__and__.Tensor"), "composite");
     assert_eq!(derivative("add.out"), "none");
     assert_eq!(derivative("argmax"), "none");
+    assert_eq!(derivative("zeros"), "none");
 }
 
 #[test]
@@ -53,6 +54,12 @@ fn coverage_has_a_row_for_every_operator_and_cells_for_every_key() {
         assert!(keys.contains(&key.into()), "{key}");
     }
     assert!(!keys.contains(&"XLA".into()));
+    let words = |operator: &str| rows.iter().find(|row| row["operator"] == operator).unwrap()["words"].clone();
+    let at = |key: &str| keys.iter().position(|other| other == key).unwrap();
+    assert_eq!(words("aten::relu")[at("Meta")], "shape");
+    assert_eq!(words("aten::nonzero")[at("Meta")], "data");
+    assert_eq!(words("aten::zeros")[at("AutogradCPU")], "none");
+    assert_eq!(words("aten::relu_")[at("AutogradCPU")], "formula");
 }
 
 #[test]

@@ -91,6 +91,7 @@ fn every_command_answers_as_recorded() {
     golden("show.txt", "show mul");
     golden("table.txt", "table square");
     golden("explain.txt", "explain mul cuda,f16");
+    golden("explain_guards.txt", "explain mul cpu --inference --autocast --no-grad");
     golden("explain_choice.txt", "explain pick.first");
     golden("what_if.txt", "what-if square CPU");
     golden("coverage.txt", "coverage small::");
@@ -192,6 +193,9 @@ fn pages_say_what_authors_wrote() {
     let pages = dispatch_inspect::pages(&dispatch_inspect::matching("small::"));
     let page = &pages["small.md"];
     assert!(pages["README.md"].contains("| [small](small.md) | 5 |"));
+    assert!(pages["index.md"].contains("| [`small::pick.last`](small.md#picklast) | Picks the last. |"));
+    let row = pages["coverage.md"].lines().find(|line| line.contains("small::mul`")).unwrap();
+    assert!(row.starts_with("| [`small::mul`](small.md#mul) | kernel | kernel | shape | formula |"), "{row}");
     assert!(
         page.contains("## `mul`\n\n```\nsmall::mul(Tensor self, Tensor other) -> Tensor\n```\n\nMultiplies.\n"),
         "{page}"

@@ -27,8 +27,8 @@ pub(super) struct Data {
     /// The columns, lowest first; the first is that of calls without keys.
     keys: Vec<Column>,
     aliases: Vec<Alias>,
-    /// The words for what serves a cell, best first.
-    served: Vec<&'static str>,
+    /// The words for what serves a cell, best first, and what they mean.
+    served: [(&'static str, &'static str); Served::ALL.len()],
     devices: Vec<Words>,
     guards: Vec<State>,
     /// What a thread that holds no guard adds to every call and takes from it.
@@ -138,9 +138,7 @@ impl Data {
             keys: keys.iter().map(|&key| column(key, &used)).collect(),
             aliases: ALIASES.iter().map(|&alias| expansion(alias, &keys)).collect(),
             served: Served::ALL
-                .iter()
-                .map(|served| if *served == Served::Missing { "missing" } else { served.name() })
-                .collect(),
+                .map(|served| (if served == Served::Missing { "missing" } else { served.name() }, served.meaning())),
             devices: Device::linked().into_iter().map(device).collect(),
             guards: NAMED
                 .iter()

@@ -63,13 +63,13 @@ class Dispatcher {
   cell(operator, at) {
     const cell = this.data.cells[this.data.rows[operator.row][at]];
     const by = cell.by === null ? null : this.data.strings[cell.by];
-    const served = this.data.served[cell.served];
+    const [served, meaning] = this.data.served[cell.served];
     const serves = served !== "ambiguous" && served !== "missing";
     const own = serves && by !== null ? operator.kernels.filter((kernel) => kernel.key === by && kernel.active) : [];
     const fallback = cell.fallback ?? [];
     const inCell = own.length || !by ? own : operator.kernels.filter((kernel) => kernel.key === by);
     const texts = fallback.length ? fallback : inCell.map((kernel) => kernel.site.slice(by.length + 1));
-    return { key: this.keys[at], served, why: cell.why, by, own, fallback, texts, marks: cell.marks ?? null };
+    return { key: this.keys[at], served, meaning, why: cell.why, by, own, fallback, texts, marks: cell.marks ?? null };
   }
 
   /** The keys of a set, lowest first. */

@@ -144,7 +144,7 @@ class Grid {
       const { rows, cells, served } = this.dispatcher.data;
       const pattern = document.createDocumentFragment();
       this.columns.slice(this.from, this.to).forEach((column, place) => {
-        const word = served[cells[rows[row][column]].served];
+        const [word] = served[cells[rows[row][column]].served];
         const first = place > 0 && this.isFirst(column);
         const attributes = { class: first ? `${word} first` : word, role: "gridcell", "aria-colindex": this.from + place + 2 };
         pattern.append(element("i", attributes, LETTERS[word]));

@@ -28,7 +28,7 @@ function update() {
   const fits = new Set([...rows.keys()].filter((row) => looked.some((column) => state.served.has(servedBy(row, column)))));
   const shown = state.served.size === 0 ? meant : meant.filter(({ row }) => fits.has(row));
 
-  root.dataset.only = [...state.served].map((served) => data.served[served]).join(" ");
+  root.dataset.only = [...state.served].map((served) => data.served[served][0]).join(" ");
   grid.show(shown, columns, looked.length === 1 ? state.column : null);
   [...legend.children].forEach((chip, served) => {
     chip.setAttribute("aria-pressed", String(state.served.has(served)));
@@ -80,10 +80,10 @@ function toggle(set, value) {
 }
 
 legend.append(
-  ...dispatcher.data.served.map((word, served) =>
+  ...dispatcher.data.served.map(([word, meaning], served) =>
     element(
       "button",
-      { type: "button", class: "chip", title: MEANINGS[word], "data-served": word, onclick: () => toggle(state.served, served) },
+      { type: "button", class: "chip", title: meaning, "data-served": word, onclick: () => toggle(state.served, served) },
       element("i", { class: word, "aria-hidden": "true" }, LETTERS[word]),
       word,
       element("output"),

@@ -36,12 +36,12 @@ class Panel {
   }
 
   cell(operator, at) {
-    const { key, served, why, texts } = this.dispatcher.cell(operator, at);
+    const { key, served, meaning, why, texts } = this.dispatcher.cell(operator, at);
     const badge = element("span", { class: `badge ${served}` }, served);
     const steps = stepsOf(this.dispatcher, operator, at).map(({ text, answer }) => element("li", { class: answer }, text));
     return [
       element("h3", {}, key.name, " ", badge),
-      element("p", { id: "cell" }, element("strong", {}, why), ` - ${MEANINGS[served]}`),
+      element("p", { id: "cell" }, element("strong", {}, why), ` - ${meaning}`),
       ...texts.map((text) => element("code", { class: "kernel" }, text)),
       element("ol", { class: "steps", "aria-label": "the rule of the table, step by step" }, ...steps),
     ];

@@ -39,14 +39,3 @@ function nothing(key, at) {
   if (at === 0) return "nothing: a call without tensors ends in an error";
   return key.storage ? "nothing: a call ends here in an error" : "nothing: calls pass over this layer";
 }
-
-/** What a word for a cell means. */
-const MEANINGS = {
-  kernel: "a kernel of the key's own, or of an alias made for such keys",
-  composite: "other operators, each of which goes its own way",
-  any: "one kernel that works on every backend",
-  fallback: "what the key does for all operators",
-  fallthrough: "calls pass over the key, because somebody said so",
-  ambiguous: "two kernels could serve it, so a call ends in an error",
-  missing: "nothing: calls pass over a layer, and end in an error at a backend",
-};

@@ -31,20 +31,22 @@ const MADE_UP: usize = 200;
 
 fn main() -> Checked {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    tokio::task::LocalSet::new().block_on(&runtime, async {
         let Some(browser) = Browser::start(1440, 1040).await? else {
             let (what, is_required) =
                 ("there is no chromium with chromedriver", std::env::var_os("OPDISPATCH_BROWSER").is_some());
             println!("the page in a browser: {} {what}", if is_required { "FAILED:" } else { "SKIPPED:" });
             return if is_required { Err(what.into()) } else { Ok(()) };
         };
-        let checked = check(&browser.client).await;
+        // A check that fails panics; the browser is to end nevertheless.
+        let checks = tokio::task::spawn_local(check(browser.client.clone()));
+        let checked = checks.await;
         browser.stop().await?;
-        checked
+        checked?
     })
 }
 
-async fn check(client: &Client) -> Checked {
+async fn check(client: Client) -> Checked {
     let made_up = Registrar::new("made_up");
     for number in 0..MADE_UP {
         let _for_good = made_up.define(&format!("operator_{number:03}(Tensor self, Tensor? other=None) -> Tensor"))?;
@@ -62,7 +64,7 @@ async fn check(client: &Client) -> Checked {
                 client.goto("about:blank").await?;
                 client.goto(&address).await?;
                 let began = Instant::now();
-                $room::$check(client).await.map_err(|error| format!("{}: {error}", stringify!($check)))?;
+                $room::$check(&client).await.map_err(|error| format!("{}: {error}", stringify!($check)))?;
                 println!("ok {} ({:.1} s)", stringify!($check).replace('_', " "), began.elapsed().as_secs_f64());
             )*
         };
