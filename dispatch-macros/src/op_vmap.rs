@@ -3,9 +3,10 @@
 //! As with a derivative, the operator's own macro calls the second step. What a parameter's type makes of an argument, the layer knows.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
-use syn::{Path, Signature};
+use syn::spanned::Spanned;
+use syn::{FnArg, Path, ReturnType, Signature, Type};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
@@ -81,10 +82,26 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     rule(&flags.operator, &signature)
 }
 
+fn parameter_type(input: &FnArg) -> Option<&Type> {
+    match input {
+        FnArg::Typed(parameter) => Some(&parameter.ty),
+        FnArg::Receiver(_) => None,
+    }
+}
+
 fn rule(operator: &Path, signature: &Signature) -> TokenStream {
     let (runtime, layer, name) = (crate_path::runtime(), layer(), &signature.ident);
-    let count = signature.inputs.len() - 1;
-    let places: Vec<_> = (0..count).map(|i| format_ident!("__argument{i}")).collect();
+    let types: Vec<&Type> = signature.inputs.iter().skip(1).filter_map(parameter_type).collect();
+    let places: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
+    // What a type cannot be taken or given, the compiler says there.
+    let taken = types.iter().zip(&places).map(|(ty, place)| {
+        let take = quote_spanned!(ty.span()=> #layer::__private::take::<#ty>);
+        quote!(#take(__batch, #place)?)
+    });
+    let give = match &signature.output {
+        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #layer::__private::give),
+        ReturnType::Default => quote!(#layer::__private::give),
+    };
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
         const _: () = {
@@ -93,8 +110,8 @@ fn rule(operator: &Path, signature: &Signature) -> TokenStream {
                 __values: &mut [#runtime::Value],
             ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
                 let [#(#places),*] = __values else { return ::core::result::Result::Err(#layer::__private::lost()) };
-                let __results = #name(__batch, #(#layer::__private::take(__batch, #places)?),*)?;
-                #layer::__private::give(__batch, __results)
+                let __results = #name(__batch, #(#taken),*)?;
+                #give(__batch, __results)
             }
             static __BATCHED: #layer::__private::BatchRule = #layer::__private::BatchRule::new(__run);
             static __RULE: #runtime::RuleRecord = #runtime::RuleRecord::new(

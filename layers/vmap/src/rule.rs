@@ -11,23 +11,6 @@ pub struct BatchRule {
     pub(crate) run: Run,
 }
 
-/// Submits a rule that is no function of its operator's parameters.
-macro_rules! rule {
-    ($operator:path, $rule:expr) => {
-        const _: () = {
-            static BATCHED: BatchRule = $rule;
-            static RULE: dispatch_runtime::RuleRecord = dispatch_runtime::RuleRecord::new(
-                <$operator as dispatch_runtime::Operation>::operator,
-                &BATCHED,
-                dispatch_runtime::Location::new(file!(), line!()),
-            );
-            dispatch_runtime::__submit! { dispatch_runtime::__private::Record::Rule(&RULE) }
-        };
-    };
-}
-
-pub(crate) use rule;
-
 /// None where the rule does not hold for these arguments, so that there is a loop.
 type Run = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
 
@@ -40,12 +23,22 @@ impl BatchRule {
 
 /// What a rule's parameter can be.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a batch rule cannot take `{Self}`",
+    label = "not what a batch rule takes",
+    note = "it takes a tensor as `Mapped`, tensors as `Option<Mapped>`, `Vec<Mapped>` or `Vec<Option<Mapped>>`, and all else as kernels do"
+)]
 pub trait Take<'a>: Sized {
     fn take(batch: &Batch, value: &'a mut Value) -> Option<Self>;
 }
 
 /// What a rule can give.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a batch rule cannot give `{Self}`",
+    label = "not what a batch rule gives",
+    note = "it gives a tensor as `Mapped`, several as a tuple, a list as `Vec<Mapped>`, and an `Option` of these where it may not hold"
+)]
 pub trait Give {
     fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>>;
 }

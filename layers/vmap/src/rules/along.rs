@@ -1,11 +1,11 @@
 //! Operators that work along dimensions, which the batch in front only counts on.
 
 use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{Operation, Operator, Result, Tensor, Value};
+use dispatch_runtime::{Operator, Result, Tensor, Value};
 
+use super::reductions::rows;
 use crate::batch::Batch;
 use crate::call;
-use crate::rule::{BatchRule, rule};
 use crate::words::behind;
 
 /// Which dimensions there are to name: those of the first tensor, or one more, which is made.
@@ -19,20 +19,35 @@ enum Named {
     ByOneIndex,
 }
 
-macro_rules! along {
-    ($named:ident: $($operator:ident)*) => {$(
-        rule!(aten::$operator, BatchRule::new(|batch, arguments| {
-            along(batch, <aten::$operator as Operation>::operator(), Named::$named, arguments)
-        }));
-    )*};
+fn along(batch: &Batch, operator: &Operator, arguments: &[Value], named: Named) -> Result<Option<Vec<Value>>> {
+    let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.required().kind.clone()));
+    if let (Named::Gone, Some((at, TypeKind::Int | TypeKind::SymInt))) = (named, dim)
+        && matches!(arguments[at], Value::None)
+    {
+        return in_a_row(batch, operator, arguments, at).map(Some);
+    }
+    let Some(values) = behind_the_batch(batch, operator, named, arguments)? else { return Ok(None) };
+    call::give(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
-fn along(batch: &Batch, operator: &Operator, named: Named, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
-    let results = match behind_the_batch(batch, operator, named, arguments)? {
-        Some(values) => operator.call(values)?,
-        None => return Ok(None),
-    };
-    call::give(batch, operator, arguments, results).map(Some)
+/// All elements of each slice along one dimension, for an operator that takes one or all.
+fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
+    let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::lost()) };
+    let mapped = batch.mapped(tensor);
+    let mut values = arguments.to_vec();
+    values[0] = rows(batch, &mapped)?.into();
+    values[dim] = Value::Int(1);
+    let keepdim =
+        operator.schema().argument("keepdim").map(|(at, _)| std::mem::replace(&mut values[at], Value::Bool(false)));
+    let mut sizes = vec![batch.size()];
+    if let Some(Value::Bool(true)) = keepdim {
+        sizes.resize(mapped.rank() + 1, 1);
+    }
+    let results = operator.call(values)?.into_iter().map(|result| match result {
+        Value::Tensor(tensor) => Ok(aten::reshape(&tensor, &sizes)?.into()),
+        other => Ok(other),
+    });
+    call::give(batch, operator, arguments, results.collect::<Result<_>>()?)
 }
 
 /// The arguments with the batch in front of every tensor; none where slices have no dimension, or not the same number of them.
@@ -90,17 +105,21 @@ fn behind_the_batch(
     Ok(Some(values))
 }
 
-along! {
-    Had:
+by_values! {
+    |batch, operator, arguments| along(batch, operator, arguments, Named::Had) =>
     cumsum cumprod logcumsumexp cummax cummin
-    _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data
+    _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data _safe_softmax glu glu_backward
     sort sort_stable topk kthvalue mode median_dim nanmedian_dim max_dim min_dim
-    flip roll cat
-    gather scatter_src scatter_value scatter_add
+    flip roll cat unsafe_split unsafe_split_with_sizes
+    gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two
 }
 
-along! { Made: stack }
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::Made) => stack }
 
-along! { Gone: amax amin argmax argmin mean_dim var_correction std_correction any_dim all_dim linalg_vector_norm }
+by_values! {
+    |batch, operator, arguments| along(batch, operator, arguments, Named::Gone) =>
+    amax amin argmax argmin aminmax mean_dim var_correction std_correction var_mean_correction std_mean_correction
+    any_dim all_dim any_dims all_dims linalg_vector_norm
+}
 
-along! { ByOneIndex: index_select index_add index_copy }
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::ByOneIndex) => index_reduce }

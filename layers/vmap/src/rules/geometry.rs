@@ -4,15 +4,14 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Operation, Result};
 
 use crate::batch::{Batch, Mapped};
-use crate::rule::{BatchRule, rule};
 use crate::views;
 
 /// A handle that is bound to a view of what it was is bound to the view for all slices.
 macro_rules! bound_to {
     ($($operator:ident: $view:ident;)*) => {$(
-        rule!(aten::$operator, BatchRule::new(|batch, arguments| {
-            views::call(batch, <aten::$view as Operation>::operator(), arguments).map(Some)
-        }));
+        by_values! {
+            |batch, _, arguments| views::call(batch, <aten::$view as Operation>::operator(), arguments).map(Some) => $operator
+        }
     )*};
 }
 

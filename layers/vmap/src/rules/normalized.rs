@@ -1,10 +1,41 @@
-//! Normalisation: of the elements of each slice, whose weights come after, and of parts of it.
+//! Normalisation: of each slice, and of parts of it. Where each slice has weights of its own, they come after, and their gradients are
+//! sums of products.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{Result, Scalar, wrap_dim};
+use dispatch_runtime::{Result, Scalar, Tensor, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{folded, unfolded};
+use crate::words::{folded, taken_apart, unfolded};
+
+fn is_mapped(tensor: Option<&Mapped>) -> bool {
+    tensor.is_some_and(Mapped::is_mapped)
+}
+
+/// `y * weight + bias`, each with these sizes.
+fn weighted(batch: &Batch, y: Tensor, [weight, bias]: [Option<&Mapped>; 2], sizes: &[i64]) -> Result<Tensor> {
+    let dtype = y.dtype();
+    let mut y = y;
+    if let Some(weight) = weight {
+        y = aten::mul(&y, &placed(batch, weight, sizes)?)?;
+    }
+    if let Some(bias) = bias {
+        y = aten::add(&y, &placed(batch, bias, sizes)?, 1.into())?;
+    }
+    aten::to_dtype(&y, dtype, false, false, None)
+}
+
+/// A weight for each slice, with these sizes.
+fn placed(batch: &Batch, weight: &Mapped, sizes: &[i64]) -> Result<Tensor> {
+    aten::reshape(&batch.each(weight)?, sizes)
+}
+
+/// The batch, 1 in place of the dimensions before, and those that are normalised.
+fn behind_ones(batch: &Batch, rank: usize, normalized_shape: &[i64]) -> Vec<i64> {
+    let mut sizes = vec![batch.size()];
+    sizes.resize(1 + rank - normalized_shape.len(), 1);
+    sizes.extend_from_slice(normalized_shape);
+    sizes
+}
 
 #[op_vmap(aten::native_layer_norm)]
 fn native_layer_norm(
@@ -15,12 +46,19 @@ fn native_layer_norm(
     bias: Option<Mapped>,
     eps: f64,
 ) -> Result<Option<(Mapped, Mapped, Mapped)>> {
-    let shared = [&weight, &bias].into_iter().flatten().all(|tensor| !tensor.is_mapped());
-    if !shared {
+    if input.rank() < normalized_shape.len() {
         return Ok(None);
     }
-    let (weight, bias) = (weight.as_ref().map(Mapped::tensor), bias.as_ref().map(Mapped::tensor));
-    let (y, mean, rstd) = aten::native_layer_norm(&batch.each(&input)?, normalized_shape, weight, bias, eps)?;
+    let [weight, bias] = [weight.as_ref(), bias.as_ref()];
+    let apart = is_mapped(weight) || is_mapped(bias);
+    let within = |tensor: Option<&'_ Mapped>| tensor.filter(|_| !apart).map(|tensor| tensor.tensor().clone());
+    let (inner_weight, inner_bias) = (within(weight), within(bias));
+    let each = batch.each(&input)?;
+    let (mut y, mean, rstd) =
+        aten::native_layer_norm(&each, normalized_shape, inner_weight.as_ref(), inner_bias.as_ref(), eps)?;
+    if apart {
+        y = weighted(batch, y, [weight, bias], &behind_ones(batch, input.rank(), normalized_shape))?;
+    }
     Ok(Some((Mapped::in_front(y), Mapped::in_front(mean), Mapped::in_front(rstd))))
 }
 
@@ -31,4 +69,140 @@ fn renorm(batch: &Batch, this: Mapped, p: Scalar, dim: i64, maxnorm: Scalar) -> 
     let at = wrap_dim("dim", dim, this.rank())?;
     let parts = aten::renorm(&folded(&front, at)?, p, i64::try_from(at).unwrap_or(i64::MAX), maxnorm)?;
     Ok(Mapped::in_front(unfolded(&parts, at, batch.size(), front.sizes()[at + 1])?))
+}
+
+#[op_vmap(aten::native_layer_norm_backward)]
+fn native_layer_norm_backward(
+    batch: &Batch,
+    grad_out: Mapped,
+    input: Mapped,
+    normalized_shape: &[i64],
+    mean: Mapped,
+    rstd: Mapped,
+    weight: Option<Mapped>,
+    bias: Option<Mapped>,
+    output_mask: &[bool],
+) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+    let mixed = weight.as_ref().is_some_and(|weight| weight.tensor().dtype() != input.tensor().dtype());
+    if output_mask != [true; 3] || weight.is_none() || bias.is_none() || mixed || input.rank() < normalized_shape.len()
+    {
+        return Ok(None);
+    }
+    let Some(weight) = weight else { return Ok(None) };
+    let (grad, each) = (batch.each(&grad_out)?, batch.each(&input)?);
+    let (mean, rstd) = (batch.each(&mean)?, batch.each(&rstd)?);
+    let sizes = behind_ones(batch, input.rank(), normalized_shape);
+    let inner = aten::mul(&grad, &placed(batch, &weight, &sizes)?)?;
+    let only_input = [true, false, false];
+    let of_input =
+        aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &only_input)?.0;
+    let mut statistics = each.sizes()[..=input.rank() - normalized_shape.len()].to_vec();
+    statistics.resize(each.sizes().len(), 1);
+    let normal = aten::mul(
+        &aten::sub(&each, &aten::reshape(&mean, &statistics)?, 1.into())?,
+        &aten::reshape(&rstd, &statistics)?,
+    )?;
+    let of_slice = [&[batch.size()], normalized_shape].concat();
+    let gathered = |products: &Tensor| aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice);
+    let of_weight = gathered(&aten::mul(&grad, &normal)?)?;
+    let of_bias = gathered(&grad)?;
+    Ok(Some((Mapped::in_front(of_input), Mapped::in_front(of_weight), Mapped::in_front(of_bias))))
+}
+
+#[op_vmap(aten::native_group_norm)]
+#[expect(non_snake_case, reason = "the schema's names")]
+fn native_group_norm(
+    batch: &Batch,
+    input: Mapped,
+    weight: Option<Mapped>,
+    bias: Option<Mapped>,
+    N: i64,
+    C: i64,
+    HxW: i64,
+    group: i64,
+    eps: f64,
+) -> Result<(Mapped, Mapped, Mapped)> {
+    let [weight, bias] = [weight.as_ref(), bias.as_ref()];
+    let apart = is_mapped(weight) || is_mapped(bias);
+    let within = |tensor: Option<&'_ Mapped>| tensor.filter(|_| !apart).map(|tensor| tensor.tensor().clone());
+    let (inner_weight, inner_bias) = (within(weight), within(bias));
+    let all = folded(&batch.each(&input)?, 0)?;
+    let items = N * batch.size();
+    let (y, mean, rstd) =
+        aten::native_group_norm(&all, inner_weight.as_ref(), inner_bias.as_ref(), items, C, HxW, group, eps)?;
+    let mut y = taken_apart(batch, &y, 0)?.front()?;
+    if apart {
+        let mut sizes = vec![batch.size(), 1, C];
+        sizes.resize(input.rank() + 1, 1);
+        y = weighted(batch, y, [weight, bias], &sizes)?;
+    }
+    Ok((Mapped::in_front(y), taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?))
+}
+
+/// Channels are normalised each by itself: the batch is more channels.
+#[op_vmap(aten::native_batch_norm)]
+fn native_batch_norm(
+    batch: &Batch,
+    input: Mapped,
+    weight: Option<Mapped>,
+    bias: Option<Mapped>,
+    running_mean: Option<Mapped>,
+    running_var: Option<Mapped>,
+    training: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+    // Running statistics are written to: each slice by itself.
+    if training && (running_mean.is_some() || running_var.is_some()) {
+        return Ok(None);
+    }
+    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| folded(&batch.each(&tensor)?, 0)).transpose();
+    let (weight, bias) = (channels(weight)?, channels(bias)?);
+    let (mean, var) = (channels(running_mean)?, channels(running_var)?);
+    let all = folded(&batch.each(&input)?, 1)?;
+    let (y, mean, rstd) = aten::native_batch_norm(
+        &all,
+        weight.as_ref(),
+        bias.as_ref(),
+        mean.as_ref(),
+        var.as_ref(),
+        training,
+        momentum,
+        eps,
+    )?;
+    Ok(Some((taken_apart(batch, &y, 1)?, taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?)))
+}
+
+#[op_vmap(aten::native_batch_norm_backward)]
+fn native_batch_norm_backward(
+    batch: &Batch,
+    grad_out: Mapped,
+    input: Mapped,
+    weight: Option<Mapped>,
+    running_mean: Option<Mapped>,
+    running_var: Option<Mapped>,
+    save_mean: Option<Mapped>,
+    save_invstd: Option<Mapped>,
+    train: bool,
+    eps: f64,
+    output_mask: &[bool],
+) -> Result<(Mapped, Mapped, Mapped)> {
+    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| folded(&batch.each(&tensor)?, 0)).transpose();
+    let (weight, mean, var) = (channels(weight)?, channels(running_mean)?, channels(running_var)?);
+    let (save_mean, save_invstd) = (channels(save_mean)?, channels(save_invstd)?);
+    let (of_input, of_weight, of_bias) = aten::native_batch_norm_backward(
+        &folded(&batch.each(&grad_out)?, 1)?,
+        &folded(&batch.each(&input)?, 1)?,
+        weight.as_ref(),
+        mean.as_ref(),
+        var.as_ref(),
+        save_mean.as_ref(),
+        save_invstd.as_ref(),
+        train,
+        eps,
+        output_mask,
+    )?;
+    // A gradient that nobody asked for has no elements, and one dimension.
+    let of_input = taken_apart(batch, &of_input, usize::from(output_mask[0]))?;
+    Ok((of_input, taken_apart(batch, &of_weight, 0)?, taken_apart(batch, &of_bias, 0)?))
 }

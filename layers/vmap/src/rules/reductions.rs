@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Result, Tensor};
 use crate::batch::{Batch, Mapped};
 
 /// The elements of each slice in a row.
-fn rows(batch: &Batch, mapped: &Mapped) -> Result<Tensor> {
+pub(super) fn rows(batch: &Batch, mapped: &Mapped) -> Result<Tensor> {
     let front = mapped.front()?;
     let count = front.sizes()[1..].iter().product();
     aten::reshape(&front, &[batch.size(), count])
@@ -30,5 +30,6 @@ of_rows! {
     min() => |x| aten::amin(&x, &[1], false);
     any() => |x| aten::any_dim(&x, 1, false);
     all() => |x| aten::all_dim(&x, 1, false);
+    nanmedian() => |x| aten::nanmedian_dim(&x, 1, false).map(|(values, _)| values);
     median() => |x| aten::median_dim(&x, 1, false).map(|(values, _)| values);
 }

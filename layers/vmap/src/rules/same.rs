@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{MemoryFormat, Result};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::aligned;
+use crate::words::{aligned, behind};
 
 macro_rules! whatever_is_in_front {
     ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(
@@ -64,4 +64,37 @@ fn masked_fill(_: &Batch, this: Mapped, mask: Mapped, value: Mapped) -> Result<O
     }
     let value = aten::to_dtype(&aligned(&value, rank)?, each.dtype(), false, false, None)?;
     Ok(Some(Mapped::in_front(aten::where_self(&mask, &value, &each)?)))
+}
+
+/// A slice repeats along its own dimensions, and along those that are put before them.
+#[op_vmap(aten::repeat)]
+fn repeat(_: &Batch, this: Mapped, repeats: &[i64]) -> Result<Option<Mapped>> {
+    if repeats.len() < this.rank() {
+        return Ok(None);
+    }
+    let once = [&[1], repeats].concat();
+    Ok(Some(Mapped::in_front(aten::repeat(&aligned(&this, repeats.len())?, &once)?)))
+}
+
+#[op_vmap(aten::diag_embed)]
+fn diag_embed(_: &Batch, this: Mapped, offset: i64, dim1: i64, dim2: i64) -> Result<Option<Mapped>> {
+    let rank = this.rank() + 1;
+    if this.rank() == 0 {
+        return Ok(None);
+    }
+    let (dim1, dim2) = (behind(dim1, rank)?, behind(dim2, rank)?);
+    Ok(Some(Mapped::in_front(aten::diag_embed(&this.front()?, offset, dim1, dim2)?)))
+}
+
+/// Channels become places, in whatever number of images.
+#[op_vmap(aten::pixel_shuffle)]
+fn pixel_shuffle(_: &Batch, this: Mapped, upscale_factor: i64) -> Result<Option<Mapped>> {
+    (this.rank() >= 3).then(|| Ok(Mapped::in_front(aten::pixel_shuffle(&this.front()?, upscale_factor)?))).transpose()
+}
+
+#[op_vmap(aten::pixel_unshuffle)]
+fn pixel_unshuffle(_: &Batch, this: Mapped, downscale_factor: i64) -> Result<Option<Mapped>> {
+    (this.rank() >= 3)
+        .then(|| Ok(Mapped::in_front(aten::pixel_unshuffle(&this.front()?, downscale_factor)?)))
+        .transpose()
 }

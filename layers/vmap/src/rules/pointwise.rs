@@ -1,0 +1,20 @@
+//! Operators whose elements meet one by one though no word says so.
+
+use dispatch_runtime::{Operator, Result, Value};
+
+use crate::batch::Batch;
+use crate::{call, words};
+
+fn pointwise(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    operands: &[usize],
+) -> Result<Option<Vec<Value>>> {
+    let results = words::pointwise(batch, operator, operands, arguments)?;
+    results.map(|results| call::give(batch, operator, arguments, results)).transpose()
+}
+
+by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }
+
+by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0]) => log_sigmoid_forward frexp }

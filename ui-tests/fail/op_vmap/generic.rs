@@ -1,0 +1,9 @@
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Batch, Mapped, op_vmap};
+
+#[op_vmap(myops::mymul)]
+fn rule<T: Number>(_: &Batch, this: Mapped, other: Mapped) -> Result<Mapped> {
+    Ok(Mapped::in_front((this.front()? * other.front()?)?))
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Batch, Mapped, op_vmap};
+
+#[op_vmap(myops::mymul)]
+fn rule(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(this)
+}
+
+fn main() {}
