@@ -38,7 +38,7 @@ const DATA_DEPENDENT: [&str; 20] = [
 const CUT_BY_DATA: [(&str, &str); 2] = [("narrow", "Tensor"), ("tensor_split", "tensor_indices_or_sections")];
 
 /// Whether nobody can say without memory what the call gives.
-fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
+pub(crate) fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
     let Name { base, overload, .. } = operator.name();
     let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
     if operator.is_data_dependent() || lengths_in_tensors || CUT_BY_DATA.contains(&(base, overload)) {

@@ -34,11 +34,13 @@ pub enum Check {
     InPlaceGradients,
     /// Gradients, and gradients of gradients, held to differences.
     Numeric,
+    /// The call as a graph that was traced of it, cleaned, printed and parsed: run again, it gives the same to the bit.
+    Trace,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -49,6 +51,7 @@ impl Check {
         Self::Gradients,
         Self::InPlaceGradients,
         Self::Numeric,
+        Self::Trace,
     ];
 
     const fn name(self) -> &'static str {
@@ -63,6 +66,7 @@ impl Check {
             Self::Gradients => "gradients",
             Self::InPlaceGradients => "in-place-gradients",
             Self::Numeric => "numeric",
+            Self::Trace => "trace",
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::gradients;
 use crate::meta;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
+use crate::trace;
 use crate::unrecorded;
 use crate::verdict::{Failure, Verdict};
 
@@ -215,6 +216,7 @@ fn verdicts(check: Check, case: &Case, twins: Twins) -> Vec<Verdict> {
         Check::Numeric => gradients::numeric(case),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
+        Check::Trace => trace::check(case),
         // What has a recording needs none.
         Check::Twins => Vec::new(),
     }

@@ -42,6 +42,7 @@ mod argument;
 mod clean;
 mod error;
 mod graph;
+mod names;
 mod parse;
 mod print;
 mod record;
