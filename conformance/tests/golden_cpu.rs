@@ -5,8 +5,16 @@ use dispatch_runtime::Device;
 use kernels_cpu as _;
 
 /// Those of gradients are tests of their own.
-const CHECKS: [Check; 7] =
-    [Check::Values, Check::Meta, Check::InPlace, Check::Out, Check::Layouts, Check::Mistakes, Check::Twins];
+const CHECKS: [Check; 8] = [
+    Check::Values,
+    Check::Meta,
+    Check::InPlace,
+    Check::Out,
+    Check::Layouts,
+    Check::Mistakes,
+    Check::Twins,
+    Check::Trace,
+];
 
 #[test]
 fn golden_every_operator_of_the_cpu_agrees_with_its_recordings() {

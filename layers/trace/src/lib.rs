@@ -40,6 +40,8 @@
 
 mod argument;
 mod clean;
+mod device;
+mod draw;
 mod error;
 mod graph;
 mod names;

@@ -140,6 +140,15 @@ fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
     f.write_char(')')
 }
 
+/// An argument as it stands in a call.
+pub(crate) struct Literal<'a>(pub(crate) &'a Argument);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        argument(f, self.0, "&")
+    }
+}
+
 fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt::Result {
     match arg {
         Argument::None => f.write_str("None"),

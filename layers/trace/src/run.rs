@@ -1,11 +1,12 @@
 //! Replay.
 
-use dispatch_runtime::{Device, Error, ErrorKind, Result, Spec, Tensor, Value};
+use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, Shown};
 use crate::print::Kind;
+use crate::record::is_ignorance;
 
 /// What is known of values in the middle of a run.
 type Known = Vec<Option<Tensor>>;
@@ -110,17 +111,6 @@ impl Graph {
         }
         Ok(())
     }
-}
-
-/// Whether an error says no more than that Meta does not know.
-fn is_ignorance(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::NoKernel(_)
-            | ErrorKind::NoneFits { .. }
-            | ErrorKind::NoShape { .. }
-            | ErrorKind::DataDependent { .. }
-    )
 }
 
 fn fits(shown: &Shown, tensor: &Tensor) -> bool {
