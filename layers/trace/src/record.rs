@@ -48,7 +48,8 @@ struct Trace {
 /// Runs a function once, and gives what it did as a graph.
 ///
 /// Every operator is recorded as it was called, composites and those of other crates included, with what autograd calls on the way
-/// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become constants; numbers and sizes are what they were.
+/// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become
+/// constants; numbers and sizes are what they were. A traced function may trace others, be mapped, and be differentiated.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -77,8 +78,8 @@ struct Trace {
 ///
 /// # Errors
 ///
-/// Those of the function, and [`TraceError`]: where the function asks for elements by an operator such as `aten::item`, where it writes
-/// to a tensor from outside, and where an argument cannot be recorded. Elements that are read without an operator
+/// Those of the function, and [`TraceError`]: where what an operator gives, or how large that is, depends on elements (`aten::item`,
+/// `aten::nonzero`), where the function writes to a tensor from outside, and where an argument cannot be recorded. Elements that are read without an operator
 /// ([`Tensor::read`](Tensor::read)) go unnoticed.
 pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,

@@ -33,7 +33,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; and those of the operators.
+    /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; where an operator gives other sizes than it
+    /// did then; and those of the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         if inputs.len() != self.inputs {
             return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
@@ -55,12 +56,26 @@ impl Graph {
             for (output, value) in node.outputs.iter().zip(results) {
                 keep(output, value, &mut known);
             }
+            self.check_sizes(node, &known)?;
             for id in node.uses().chain(node.gives()).filter(|id| last[id.0] == Some(at)) {
                 known[id.0] = None;
             }
         }
         let result = |id: &Id| known[id.0].clone().ok_or_else(|| missing(self.nodes.len(), "the results", *id));
         Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
+    }
+
+    /// What a node gave must be as large as when it was traced: sizes after it were recorded, too. Its dtype is for layers to change.
+    fn check_sizes(&self, node: &Node, known: &Known) -> Result<(), TraceError> {
+        for id in node.gives() {
+            let shown = &self.values[id.0];
+            if let Some(tensor) = known[id.0].as_ref().filter(|tensor| tensor.sizes() != shown.geometry.sizes()) {
+                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
+                let operator = node.operator.name().to_string();
+                return Err(TraceError::Result { operator, value: id.to_string(), expected, found });
+            }
+        }
+        Ok(())
     }
 
     /// The node after which a value is needed no more; none where it is a result.

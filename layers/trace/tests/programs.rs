@@ -78,12 +78,12 @@ fn attention_in_parts(x: &[Tensor]) -> Result<Vec<Tensor>> {
     })
 }
 
-fn block(x: &[Tensor], meet: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
+fn block(x: &[Tensor], attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
     let normed = aten::layer_norm!(&x[0], &[12], weight = Some(&x[5]))?;
     let projected = aten::linear(&normed, &x[1], Some(&x[2]))?;
     let heads = |part: &Tensor| aten::transpose_int(&part.reshape(&[2, 5, 3, 4])?, 1, 2);
     let [queries, keys, values] = &aten::split(&projected, 12, -1)?[..] else { unreachable!() };
-    let met = meet(&heads(queries)?, &heads(keys)?, &heads(values)?)?;
+    let met = attend(&heads(queries)?, &heads(keys)?, &heads(values)?)?;
     let together = aten::transpose_int(&met, 1, 2)?.reshape(&[2, 5, 12])?;
     Ok(vec![x[0].add(&aten::linear(&together, &x[3], Some(&x[4]))?)?])
 }
@@ -239,7 +239,7 @@ fn a_program_is_traced_inside_of_a_mapped_function() {
 fn a_program_is_traced_inside_of_a_differentiated_function() {
     let energy = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]| {
         let rest = x[1..].to_vec();
-        let one = |first: &Tensor| f(&[&[first.clone()], &rest[..]].concat())?[0].square()?.sum();
+        let one = |first: &Tensor| f(&[std::slice::from_ref(first), &rest[..]].concat())?[0].square()?.sum();
         Ok(vec![functional::grad(one, &x[0])?])
     };
     for (program, sizes) in [(digits as Program, &DIGITS[..]), (attention, &ATTENTION)] {

@@ -49,13 +49,17 @@ pub(super) fn layout(picture: &Picture) -> Layout {
     for round in 0..ROUNDS {
         order(&mut rows, &spots, round % 2 == 0);
         // The places so far are what the next round goes by.
-        rows.iter().for_each(|row| pack(row, &mut spots));
+        for row in &rows {
+            pack(row, &mut spots);
+        }
     }
     for round in 0..ROUNDS {
         settle(&rows, &mut spots, round % 2 == 0);
     }
     let left = spots.iter().map(|spot| spot.x - spot.width / 2.0).fold(f64::INFINITY, f64::min);
-    spots.iter_mut().for_each(|spot| spot.x += MARGIN - left);
+    for spot in &mut spots {
+        spot.x += MARGIN - left;
+    }
     let (tops, height) = tops(picture, &layers, count);
     let place = |(at, block): (usize, &super::Block)| {
         let (width, height) = extent(block);
@@ -125,7 +129,9 @@ fn order(rows: &mut [Vec<usize>], spots: &[Spot], down: bool) {
     let note = |row: &[usize], rank: &mut Vec<f64>| {
         row.iter().zip(0_u32..).for_each(|(&spot, place)| rank[spot] = f64::from(place));
     };
-    rows.iter().for_each(|row| note(row, &mut rank));
+    for row in rows.iter() {
+        note(row, &mut rank);
+    }
     for step in 0..count {
         let at = if down { step } else { count - 1 - step };
         let wish = |spot: usize| {
@@ -145,7 +151,7 @@ fn pack(row: &[usize], spots: &mut [Spot]) {
     let total: f64 = row.iter().map(|&spot| spots[spot].width + GAP.0).sum();
     let mut x = -total / 2.0;
     for &spot in row {
-        spots[spot].x = x + (spots[spot].width + GAP.0) / 2.0;
+        spots[spot].x = x + f64::midpoint(spots[spot].width, GAP.0);
         x += spots[spot].width + GAP.0;
     }
 }
@@ -161,7 +167,7 @@ fn settle(rows: &[Vec<usize>], spots: &mut [Spot], down: bool) {
                 mean(near.map(|&other| spots[other].x)).unwrap_or(spots[spot].x)
             })
             .collect();
-        let apart = |a: usize, b: usize| (spots[row[a]].width + spots[row[b]].width) / 2.0 + GAP.0;
+        let apart = |a: usize, b: usize| f64::midpoint(spots[row[a]].width, spots[row[b]].width) + GAP.0;
         let (mut pushed_right, mut pushed_left) = (wishes.clone(), wishes);
         for at in 1..row.len() {
             pushed_right[at] = pushed_right[at].max(pushed_right[at - 1] + apart(at - 1, at));

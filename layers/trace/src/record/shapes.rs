@@ -16,7 +16,9 @@ use crate::print::Kind;
 /// Where the arguments do not go together, and where what comes out depends on elements.
 pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let mut on_devices = false;
-    arguments.iter().for_each(|value| each_tensor(value, &mut |tensor| on_devices |= tensor.device() != Device::META));
+    for value in arguments {
+        each_tensor(value, &mut |tensor| on_devices |= tensor.device() != Device::META);
+    }
     if !on_devices {
         return Ok(Some(Vec::new()));
     }
