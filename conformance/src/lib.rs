@@ -33,6 +33,7 @@ mod start;
 mod suite;
 mod tensors;
 mod ties;
+mod trace;
 mod unrecorded;
 mod verdict;
 

@@ -38,11 +38,13 @@ pub enum Check {
     Vmap,
     /// Which operators have rules for batches of their own: the same, where loops over slices are refused.
     BatchRules,
+    /// The call as a graph that was traced of it, cleaned, printed and parsed: run again, it gives the same to the bit.
+    Trace,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -55,6 +57,7 @@ impl Check {
         Self::Numeric,
         Self::Vmap,
         Self::BatchRules,
+        Self::Trace,
     ];
 
     const fn name(self) -> &'static str {
@@ -71,6 +74,7 @@ impl Check {
             Self::Numeric => "numeric",
             Self::Vmap => "vmap",
             Self::BatchRules => "batch-rules",
+            Self::Trace => "trace",
         }
     }
 }

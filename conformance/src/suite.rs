@@ -12,6 +12,7 @@ use crate::gradients;
 use crate::meta;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
+use crate::trace;
 use crate::unrecorded;
 use crate::verdict::{Failure, Verdict};
 
@@ -235,6 +236,7 @@ fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdi
         Check::Mistakes => derive::mistakes(case),
         Check::Vmap => batches::check(case, number, twins),
         Check::BatchRules => batches::rules(case, number),
+        Check::Trace => trace::check(case),
         // What has a recording needs none.
         Check::Twins => Vec::new(),
     }

@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, reason = "the operators are named after their mistakes")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use conformance::{Array, Call, Check, Datum, Difference, Failure, Report, State, Suite, recorded_calls};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Value};
@@ -52,6 +54,23 @@ fn wrong_value_cpu(this: &Tensor) -> Result<Tensor> {
         }
     }
     Ok(tensor(result))
+}
+
+/// Right the first time, and wrong ever after.
+#[op_def("suite::tires(Tensor self) -> Tensor")]
+pub fn tires(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(tires, CPU)]
+fn tires_cpu(this: &Tensor) -> Result<Tensor> {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    if CALLS.fetch_add(1, Ordering::Relaxed) == 0 { right_cpu(this) } else { wrong_value_cpu(this) }
+}
+
+/// Asks for an element, and says nothing of that.
+#[op_def("suite::asks(Tensor self) -> Tensor")]
+pub fn asks(this: &Tensor) -> Result<Tensor> {
+    let positive = this.read::<f32>()?[0] > 0.0;
+    if positive { right(this) } else { right(&right(this)?) }
 }
 
 #[op_def("suite::wrong_dtype(Tensor self) -> Tensor")]
@@ -187,6 +206,19 @@ fn golden_a_right_kernel_passes_and_a_wrong_one_fails_in_every_dtype() {
     let calls = recorded("aten::neg", "suite::wrong_value");
     let with_elements = calls.iter().filter(|call| !call.returned.to_string().contains("\"data\":[]")).count();
     assert_eq!(values(&calls).tally(Check::Values).failed, with_elements);
+}
+
+#[test]
+fn a_graph_that_does_not_do_what_the_call_does_is_found() {
+    let trace = |operator| Suite::new(Device::CPU).check(Check::Trace).run_calls(&one(NEGATED, operator));
+    let failures =
+        |operator| trace(operator).failed().iter().map(|failed| failed.failure.to_string()).collect::<Vec<_>>();
+    assert_eq!(trace("suite::right").tally(Check::Trace).passed, 4);
+    let found = failures("suite::tires");
+    assert!(found.len() == 4 && found[0].starts_with("run again: result 0 has -1.49"), "{found:#?}");
+    // The recordings do not say that it is one of those that ask.
+    let found = failures("suite::asks");
+    assert!(found.len() == 1 && found[0].contains("reads elements while a function is traced"), "{found:#?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use dispatch_runtime::Device;
 use kernels_cpu as _;
 
 /// Those of gradients are tests of their own.
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     Check::Values,
     Check::Meta,
     Check::InPlace,
@@ -14,6 +14,7 @@ const CHECKS: [Check; 8] = [
     Check::Mistakes,
     Check::Twins,
     Check::Vmap,
+    Check::Trace,
 ];
 
 #[test]

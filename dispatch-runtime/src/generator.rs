@@ -4,7 +4,7 @@
 //! [`philox`](crate::philox) of the seed and `n`. An operator reserves as many blocks as it needs, and any thread of any backend can
 //! then work out any of them, so that numbers depend on the seed and on the calls before, and on nothing else.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -71,6 +71,10 @@ struct Defaults {
 /// The seed is PyTorch's.
 static DEFAULTS: LazyLock<Mutex<Defaults>> =
     LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
+
+thread_local! {
+    static RESERVATIONS: Cell<u64> = const { Cell::new(0) };
+}
 
 /// Seeds the default generator of every device. The same seed gives the same numbers on every device and for every number of threads;
 /// they are not those of PyTorch's CPU generator.
@@ -186,7 +190,23 @@ impl Generator {
         let mut place = entered(&self.0.place);
         let Place { seed, next } = *place;
         place.next = next.wrapping_add(count);
+        if count > 0 {
+            RESERVATIONS.set(RESERVATIONS.get().wrapping_add(1));
+        }
         (seed, next)
+    }
+
+    /// How often this thread has reserved blocks, of any generator. It tells whether a call took random numbers, whatever others do.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let before = Generator::reservations();
+    /// Generator::of(Device::CPU).reserve(8);
+    /// assert_eq!(Generator::reservations(), before + 1);
+    /// ```
+    #[must_use]
+    pub fn reservations() -> u64 {
+        RESERVATIONS.get()
     }
 
     /// A generator with a stream of its own, which follows from this one's place. This one moves on, so that the next fork is another.

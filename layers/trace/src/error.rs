@@ -64,8 +64,17 @@ pub enum TraceError {
         /// Which one.
         output: usize,
     },
-    /// A function that is traced traces another one.
-    Nested,
+    /// An operator gave something else than its Meta kernel says.
+    Unplanned {
+        /// The operator.
+        operator: String,
+        /// The result, by its number.
+        result: usize,
+        /// What Meta says.
+        planned: String,
+        /// What it gave.
+        found: String,
+    },
     /// A run with more or fewer inputs than the graph has.
     InputCount {
         /// How many the graph has.
@@ -163,8 +172,11 @@ impl fmt::Display for TraceError {
             Self::ForeignOutput { output } => {
                 write!(f, "result {output} is not a tensor, but a plain number; give a tensor that an operator made")
             }
-            Self::Nested => {
-                f.write_str("this function is being traced already; trace the inner one before, and run its graph here")
+            Self::Unplanned { operator, result, planned, found } => {
+                write!(
+                    f,
+                    "result {result} of `{operator}` is {found}, and on Meta {planned}; its kernel or its `#[op_meta]` is wrong"
+                )
             }
             Self::InputCount { expected, found } => write!(f, "the graph takes {expected} inputs, not {found}"),
             Self::Input { input, expected, found } => {

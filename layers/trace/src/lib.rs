@@ -40,9 +40,12 @@
 
 mod argument;
 mod clean;
+mod device;
+mod draw;
 mod error;
 mod fuse;
 mod graph;
+mod names;
 mod parse;
 mod print;
 mod record;

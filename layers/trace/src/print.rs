@@ -3,55 +3,13 @@
 //! Arguments are given by position as long as none before them is left out, and by name from there on, as are those that only have
 //! names. What the schema says is written is `&mut`; what is written beyond that, and random numbers, stand above the call.
 
-use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use dispatch_runtime::{DType, Geometry, Operator, Tensor};
+use dispatch_runtime::{DType, Geometry, Tensor};
 
 use crate::argument::{Argument, Id};
 use crate::graph::{Graph, Node, Shown};
-
-/// The operators by the paths that Rust code names them by: `aten::add` is `aten::add.Tensor`, as there is no bare overload.
-pub(crate) struct Names(HashMap<String, Option<&'static Operator>>);
-
-impl Names {
-    pub(crate) fn new() -> Self {
-        let all = Operator::all();
-        let mut names = HashMap::new();
-        for operator in &all {
-            // A path that two operators could have is neither's.
-            names.entry(rust_path(operator)).and_modify(|known| *known = None).or_insert(Some(*operator));
-        }
-        for operator in all.iter().filter(|operator| operator.name().overload == "Tensor") {
-            let name = operator.name();
-            names.entry(format!("{}::{}", name.namespace, name.base)).or_insert(Some(*operator));
-        }
-        Self(names)
-    }
-
-    fn path(&self, operator: &Operator) -> String {
-        let name = operator.name();
-        let bare = format!("{}::{}", name.namespace, name.base);
-        let is = |path: &String| self.find(path).is_some_and(|found| found.name() == name);
-        [bare, rust_path(operator)].into_iter().find(is).unwrap_or_else(|| name.to_string())
-    }
-
-    /// The operator of a name in either form.
-    pub(crate) fn find(&self, path: &str) -> Option<&'static Operator> {
-        self.0.get(path).copied().flatten().or_else(|| Operator::find(path).ok())
-    }
-
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, operator)| operator.is_some()).map(|(path, _)| &path[..])
-    }
-}
-
-fn rust_path(operator: &Operator) -> String {
-    let name = operator.name();
-    let overload =
-        if name.overload.is_empty() { String::new() } else { format!("_{}", name.overload.to_ascii_lowercase()) };
-    format!("{}::{}{overload}", name.namespace, name.base)
-}
+use crate::names;
 
 /// The kind of a tensor: `f32[2, 3]`, and its strides where they are not those of elements side by side.
 pub(crate) struct Kind<'a>(pub(crate) DType, pub(crate) &'a Geometry);
@@ -130,15 +88,14 @@ impl Graph {
             writeln!(f, "    const {};", Defined(self, Id(at)))?;
         }
         let mut defined = self.inputs + self.constants.len();
-        let names = Names::new();
         for (at, node) in self.nodes.iter().enumerate() {
-            self.statement(f, node, &names, &mut defined)?;
+            self.statement(f, node, &mut defined)?;
             writeln!(f, "{}", remark(at).map_or_else(String::new, |remark| format!(" // {remark}")))?;
         }
         writeln!(f, "    [{}]\n}}", Listed(&self.outputs))
     }
 
-    fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, names: &Names, defined: &mut usize) -> fmt::Result {
+    fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, defined: &mut usize) -> fmt::Result {
         if node.effects.random {
             f.write_str("    #[random]\n")?;
         }
@@ -158,7 +115,7 @@ impl Graph {
                 _ => write!(f, "let ({}) = ", outputs.join(", "))?,
             }
         }
-        call(f, node, &names.path(node.operator))?;
+        call(f, node, &names::path(node.operator))?;
         f.write_char(';')
     }
 }
@@ -187,6 +144,15 @@ fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
         argument(f, &input.arg, reference)?;
     }
     f.write_char(')')
+}
+
+/// An argument as it stands in a call.
+pub(crate) struct Literal<'a>(pub(crate) &'a Argument);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        argument(f, self.0, "&")
+    }
 }
 
 fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt::Result {

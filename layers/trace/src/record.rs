@@ -2,32 +2,58 @@
 //!
 //! The recorder hears of a call at the layer `Tracer`, above autograd, and of none that are made inside of it: a composite is one node,
 //! and so is an operator whose kernel calls others. Only composites of tensors that require gradients are recorded by their parts: the
-//! way back uses what those save. Tensors are known by their identity. One that is not, but shows memory of one that
-//! is - autograd keeps such for its backward - is that one, or a view of it; all others come from outside.
+//! way back uses what those save. Before a call is made, it is made on Meta, so that what shapes can say is an error where it is made.
+//!
+//! Inside of a function that is transformed, a traced one is a *level* of its own on the stack of transforms: it hears of the calls of that
+//! level alone, and these go on below as if nobody had listened. Several traces of one level hear of the same calls.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+mod effects;
+mod recorder;
+mod shapes;
+
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{
-    Bool, Complex64, DType, Device, Error, Generator, Geometry, Key, KeySet, Operator, Provenance, Result, Scalar,
-    Spec, Stack, Tensor, Value, guard, keys, op_fallback,
+    Error, Key, KeySet, Operator, Provenance, Result, Stack, Tensor, Value, guard, keys, op_fallback,
 };
+use dispatch_transform::{Level, Transform, depth, enter};
 
-use crate::argument::{Argument, Id};
+use self::effects::Before;
+use self::recorder::Recorder;
+pub(crate) use self::shapes::is_ignorance;
 use crate::error::TraceError;
-use crate::graph::{Draft, Effects, Graph, Input, Node, Shown};
+use crate::graph::Graph;
 
 thread_local! {
-    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
-    /// Whether the next call is the function's own: not while there is no function, nor inside of a call.
-    static LISTENING: Cell<bool> = const { Cell::new(false) };
+    /// The traces of this thread, the innermost last.
+    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A function that is being traced.
+#[derive(Clone)]
+struct Session {
+    /// How many levels its calls are inside of.
+    depth: usize,
+    trace: Rc<RefCell<Trace>>,
+}
+
+#[derive(Default)]
+struct Trace {
+    /// Whether the next call is a part of one that is recorded, and not the function's own.
+    inside: bool,
+    /// Whether all composites of the CPU's are recorded by their parts.
+    opens: bool,
+    recorder: Recorder,
+    failed: Option<TraceError>,
 }
 
 /// Runs a function once, and gives what it did as a graph.
 ///
 /// Every operator is recorded as it was called, composites and those of other crates included, with what autograd calls on the way
-/// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become constants; numbers and sizes are what they were.
+/// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become
+/// constants; numbers and sizes are what they were. A traced function may trace others, be mapped, and be differentiated.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -56,14 +82,14 @@ thread_local! {
 ///
 /// # Errors
 ///
-/// Those of the function, and [`TraceError`]: where the function asks for elements by an operator such as `aten::item`, where it writes
-/// to a tensor from outside, and where an argument cannot be recorded. Elements that are read without an operator
+/// Those of the function, and [`TraceError`]: where what an operator gives, or how large that is, depends on elements (`aten::item`,
+/// `aten::nonzero`), where the function writes to a tensor from outside, and where an argument cannot be recorded. Elements that are read without an operator
 /// ([`Tensor::read`](Tensor::read)) go unnoticed.
 pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    record(Recorder::default(), f, inputs)
+    record(false, f, inputs)
 }
 
 /// The same, with all composites of the CPU's recorded by their parts.
@@ -71,11 +97,11 @@ pub(crate) fn trace_parts<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    record(Recorder { opens: true, ..Recorder::default() }, f, inputs)
+    record(true, f, inputs)
 }
 
 fn record<O: IntoIterator<Item = Tensor>>(
-    mut recorder: Recorder,
+    opens: bool,
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
@@ -83,101 +109,157 @@ fn record<O: IntoIterator<Item = Tensor>>(
         if let Some(first) = inputs[..second].iter().position(|other| other.same(input)) {
             return Err(TraceError::RepeatedInput { first, second }.into());
         }
-        let id = recorder.define(input);
-        recorder.draft.inputs.push(id);
     }
-    if RECORDER.with_borrow(Option::is_some) {
-        return Err(TraceError::Nested.into());
-    }
-    RECORDER.set(Some(recorder));
-    let session = Session(LISTENING.replace(true));
+    let entered = (depth() > 0).then(|| enter(Heard));
+    let level = entered.as_ref().map(|entered| entered.level().clone());
+    let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
+    let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
+    let recorder = Recorder::new(level, &inputs);
+    let trace = Rc::new(RefCell::new(Trace { opens, recorder, ..Trace::default() }));
     let results = {
-        let _traced = guard::include(keys::Tracer.into());
-        f(inputs)
+        let _session = Listening::begin(Session { depth: depth(), trace: trace.clone() });
+        let _heard = guard::include(keys::Tracer.into());
+        f(&inputs)
     };
-    let recorder = RECORDER.take();
-    drop(session);
-    let Some(mut recorder) = recorder else { return Err(TraceError::Nested.into()) };
-    if let Some(error) = recorder.failed.take() {
+    let Trace { recorder, failed, .. } = trace.take();
+    if let Some(error) = failed {
         return Err(error.into());
     }
-    for (output, tensor) in results?.into_iter().enumerate() {
-        let Argument::Tensor(id) = recorder.argument("the function", &tensor)? else {
-            return Err(TraceError::ForeignOutput { output }.into());
-        };
-        recorder.draft.outputs.push(id);
+    Ok(recorder.finish(results?)?)
+}
+
+/// The level of a function that is traced inside of a transformed one. What it differentiates is its own, as everywhere.
+struct Heard;
+
+impl Transform for Heard {
+    fn layers(&self) -> KeySet {
+        KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
-    Ok(recorder.draft.finish())
 }
 
 /// Ends the recording, however the function ends.
-struct Session(bool);
+struct Listening;
 
-impl Drop for Session {
+impl Listening {
+    fn begin(session: Session) -> Self {
+        SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
+        Self
+    }
+}
+
+impl Drop for Listening {
     fn drop(&mut self) {
-        LISTENING.set(self.0);
-        drop(RECORDER.take());
+        drop(SESSIONS.with_borrow_mut(Vec::pop));
+    }
+}
+
+/// The traces of the function that makes the current call.
+#[derive(Clone)]
+struct Traces(Vec<Rc<RefCell<Trace>>>);
+
+impl Traces {
+    fn here() -> Self {
+        let depth = depth();
+        let of_level = |session: &&Session| session.depth == depth;
+        let trace = |session: &Session| session.trace.clone();
+        SESSIONS.with_borrow(|sessions| Self(sessions.iter().filter(of_level).map(trace).collect()))
+    }
+
+    /// Those for which the call is the function's own, and those that it is a part of a call for.
+    fn told_apart(self) -> (Self, Self) {
+        let (inside, own) = self.0.into_iter().partition(|trace| trace.borrow().inside);
+        (Self(own), Self(inside))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn each(&self, mut f: impl FnMut(&mut Trace)) {
+        self.0.iter().for_each(|trace| f(&mut trace.borrow_mut()));
     }
 }
 
 /// The calls that one call makes are a part of it.
-struct Inside;
+struct Inside(Traces);
 
 impl Inside {
-    fn enter() -> Self {
-        LISTENING.set(false);
-        Self
+    fn enter(traces: &Traces) -> Self {
+        traces.each(|trace| trace.inside = true);
+        Self(traces.clone())
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        LISTENING.set(true);
+        self.0.each(|trace| trace.inside = false);
     }
 }
 
 #[op_fallback(Tracer)]
 fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
-    let arguments = stack.top(operator.argument_count());
-    let recording = RECORDER.with_borrow(Option::is_some);
-    let Some(arguments) = arguments.filter(|arguments| recording && !is_opened(operator, arguments)) else {
+    let (own, inside) = Traces::here().told_apart();
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
+    if own.is_empty() && inside.is_empty() || !own.is_empty() && is_opened(operator, &arguments, &own) {
         return operator.redispatch_boxed(below, stack);
-    };
-    let arguments = arguments.to_vec();
-    if !LISTENING.get() {
-        operator.redispatch_boxed(below, stack)?;
-        let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-        note(|recorder| recorder.hidden(operator, &arguments, results));
-        return Ok(());
     }
-    let inside = Inside::enter();
-    let before = Before::of(operator, &arguments);
-    let outcome = if is_answered_by_shapes(operator, &arguments) {
+    if own.is_empty() {
         operator.redispatch_boxed(below, stack)?;
-        let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-        note(|recorder| recorder.call(operator, &arguments, results, &before)).unwrap_or(Ok(()))
     } else {
-        Err(TraceError::DataDependent { operator: operator.name().to_string() })
-    };
-    drop(inside);
-    outcome.map_err(|error| {
-        // A function that goes on after an error is not recorded either.
-        note(|recorder| _ = recorder.failed.get_or_insert_with(|| error.clone()));
-        Error::from(error)
-    })
+        let outcome = {
+            let _inside = Inside::enter(&own);
+            recorded(operator, below, &arguments, stack, &own)
+        };
+        if let Err(error) = outcome {
+            let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<TraceError>());
+            if let Some(source) = source {
+                // A function that goes on after such an error is not recorded either.
+                own.each(|trace| _ = trace.failed.get_or_insert_with(|| source.clone()));
+            }
+            return Err(error);
+        }
+    }
+    let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
+    inside.each(|trace| trace.recorder.hidden(operator, &arguments, results));
+    Ok(())
 }
 
-fn note<R>(f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
-    RECORDER.with_borrow_mut(|recorder| recorder.as_mut().map(f))
+/// Makes a call, and a node of it.
+fn recorded(operator: &Operator, below: KeySet, arguments: &[Value], stack: &mut Stack, traces: &Traces) -> Result<()> {
+    let planned = shapes::planned(operator, arguments)?;
+    if planned.is_none() && !gives_tensors(operator) && arguments.iter().any(has_tensor) {
+        return Err(TraceError::DataDependent { operator: operator.name().to_string() }.into());
+    }
+    let before = Before::of(operator, arguments);
+    operator.redispatch_boxed(below, stack)?;
+    let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
+    shapes::check(operator, &planned.unwrap_or_default(), results)?;
+    let mut noted = Ok(());
+    traces.each(|trace| {
+        if noted.is_ok() {
+            noted = trace.recorder.call(operator, arguments, results, &before);
+        }
+    });
+    noted.map_err(Error::from)
+}
+
+/// Whether all that comes out are tensors.
+fn gives_tensors(operator: &Operator) -> bool {
+    let is_tensor = |kind: &TypeKind| match kind {
+        TypeKind::Tensor => true,
+        TypeKind::List(element, _) => element.required().kind == TypeKind::Tensor,
+        _ => false,
+    };
+    operator.schema().returns.iter().all(|one| is_tensor(&one.ty.required().kind))
 }
 
 /// Whether a call is recorded by its parts: a composite that autograd sees through. What its parts save is used on the way back.
-fn is_opened(operator: &Operator, arguments: &[Value]) -> bool {
+fn is_opened(operator: &Operator, arguments: &[Value], traces: &Traces) -> bool {
     let composite =
         |key: Key| operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel);
-    if RECORDER.with_borrow(|recorder| recorder.as_ref().is_some_and(|recorder| recorder.opens)) {
-        return LISTENING.get() && composite(keys::CPU);
+    if traces.0.iter().any(|trace| trace.borrow().opens) {
+        return composite(keys::CPU);
     }
     let mut differentiable = None;
     for value in arguments {
@@ -187,23 +269,8 @@ fn is_opened(operator: &Operator, arguments: &[Value]) -> bool {
             }
         });
     }
-    let Some(device) = differentiable.filter(|_| LISTENING.get() && guard::is_grad_enabled()) else { return false };
+    let Some(device) = differentiable.filter(|_| guard::is_grad_enabled()) else { return false };
     composite(keys::Autograd.on(device.key()))
-}
-
-/// Whether results that are no tensors do not depend on elements: then Meta, which has none, knows them.
-fn is_answered_by_shapes(operator: &Operator, arguments: &[Value]) -> bool {
-    let schema = operator.schema();
-    let is_tensor = |kind: &TypeKind| match kind {
-        TypeKind::Tensor => true,
-        TypeKind::List(element, _) => element.required().kind == TypeKind::Tensor,
-        _ => false,
-    };
-    if schema.returns.iter().all(|one| is_tensor(&one.ty.required().kind)) || !arguments.iter().any(has_tensor) {
-        return true;
-    }
-    let Some(shapes) = arguments.iter().map(as_shape).collect::<Option<Vec<_>>>() else { return false };
-    operator.call(shapes).is_ok()
 }
 
 fn has_tensor(value: &Value) -> bool {
@@ -220,232 +287,4 @@ fn each_tensor<'v>(value: &'v Value, f: &mut impl FnMut(&'v Tensor)) {
         Value::List(values) | Value::Tuple(values) => values.iter().for_each(|value| each_tensor(value, f)),
         _ => {}
     }
-}
-
-fn as_shape(value: &Value) -> Option<Value> {
-    let shape =
-        |tensor: &Tensor| Spec { dtype: tensor.dtype(), geometry: without_offset(tensor) }.on(Device::META).ok();
-    Some(match value {
-        Value::Tensor(tensor) => shape(tensor)?.into(),
-        Value::Tensors(tensors) => tensors.iter().map(shape).collect::<Option<Vec<_>>>()?.into(),
-        Value::OptionalTensors(tensors) => {
-            let shapes =
-                tensors.iter().map(|tensor| tensor.as_ref().map_or(Some(None), |tensor| shape(tensor).map(Some)));
-            shapes.collect::<Option<Vec<_>>>()?.into()
-        }
-        other => other.clone(),
-    })
-}
-
-fn without_offset(tensor: &Tensor) -> Geometry {
-    tensor.geometry().clone().at(0)
-}
-
-/// What a call may change without saying so.
-struct Before {
-    versions: Vec<(Tensor, u64)>,
-    generators: Vec<(Generator, u64)>,
-}
-
-impl Before {
-    fn of(operator: &Operator, arguments: &[Value]) -> Self {
-        let mut versions: Vec<(Tensor, u64)> = Vec::new();
-        let mut generators: Vec<(Generator, u64)> = Vec::new();
-        let mut watch = |generator: Generator| {
-            if !generators.iter().any(|(known, _)| known.same(&generator)) {
-                let position = generator.position();
-                generators.push((generator, position));
-            }
-        };
-        watch(Generator::of(Device::CPU));
-        for value in arguments {
-            if let Value::Device(device) = value {
-                watch(Generator::of(*device));
-            }
-            each_tensor(value, &mut |tensor| {
-                watch(Generator::of(tensor.device()));
-                versions.push((tensor.clone(), tensor.storage().version()));
-            });
-        }
-        for (value, described) in arguments.iter().zip(&operator.schema().arguments) {
-            if described.is_written() {
-                // Where memory has no version, such as Meta's, the schema alone says it.
-                each_tensor(value, &mut |tensor| {
-                    versions
-                        .iter_mut()
-                        .filter(|(known, _)| known.same(tensor))
-                        .for_each(|(_, version)| *version = u64::MAX);
-                });
-            }
-        }
-        Self { versions, generators }
-    }
-
-    fn written(&self) -> impl Iterator<Item = &Tensor> {
-        self.versions
-            .iter()
-            .filter(|(tensor, version)| tensor.storage().version() != *version)
-            .map(|(tensor, _)| tensor)
-    }
-
-    fn took_random_numbers(&self) -> bool {
-        self.generators.iter().any(|(generator, position)| generator.position() != *position)
-    }
-}
-
-#[derive(Default)]
-struct Recorder {
-    draft: Draft,
-    /// All composites are recorded by their parts.
-    opens: bool,
-    /// The tensor of each value; kept, so that identities stay what they are.
-    tensors: Vec<Tensor>,
-    /// Others that are known to be one of them.
-    others: Vec<Tensor>,
-    by_identity: HashMap<usize, Id>,
-    /// What operators gave inside of recorded calls.
-    hidden: Vec<(Tensor, String)>,
-    failed: Option<TraceError>,
-}
-
-impl Recorder {
-    /// A new value.
-    fn define(&mut self, tensor: &Tensor) -> Id {
-        let shares = self.tensors.iter().position(|known| known.storage().same(tensor.storage())).map(Id);
-        let geometry = without_offset(tensor);
-        let id = self.draft.value(Shown { dtype: tensor.dtype(), geometry, shares });
-        self.tensors.push(tensor.clone());
-        self.by_identity.insert(tensor.identity(), id);
-        id
-    }
-
-    fn hidden(&mut self, operator: &Operator, arguments: &[Value], results: &[Value]) {
-        for value in results {
-            each_tensor(value, &mut |tensor| {
-                let mut is_new = true;
-                for value in arguments {
-                    each_tensor(value, &mut |argument| is_new &= !argument.storage().same(tensor.storage()));
-                }
-                if is_new {
-                    self.hidden.push((tensor.clone(), operator.name().to_string()));
-                }
-            });
-        }
-    }
-
-    /// The argument that a tensor is.
-    fn argument(&mut self, operator: &str, tensor: &Tensor) -> Result<Argument, TraceError> {
-        if let Some(id) = self.by_identity.get(&tensor.identity()) {
-            return Ok(Argument::Tensor(*id));
-        }
-        if let Some(number) = number(tensor) {
-            return Ok(Argument::number(number));
-        }
-        let shows_same = |known: &&Tensor| known.storage().same(tensor.storage());
-        let Some(near) = self.tensors.iter().find(shows_same) else {
-            if let Some((_, made_by)) = self.hidden.iter().find(|(known, _)| shows_same(&known)) {
-                return Err(TraceError::Hidden { operator: operator.to_owned(), made_by: made_by.clone() });
-            }
-            let id = self.define(tensor);
-            self.draft.constants.push((id, tensor.clone()));
-            return Ok(Argument::Tensor(id));
-        };
-        let equal = |known: &Tensor| {
-            shows_same(&known) && known.dtype() == tensor.dtype() && known.geometry() == tensor.geometry()
-        };
-        if let Some(at) = self.tensors.iter().rposition(equal) {
-            self.others.push(tensor.clone());
-            self.by_identity.insert(tensor.identity(), Id(at));
-            return Ok(Argument::Tensor(Id(at)));
-        }
-        if near.dtype() != tensor.dtype() {
-            return Err(TraceError::Reinterpreted { operator: operator.to_owned() });
-        }
-        let near = self.by_identity[&near.identity()];
-        let id = self.define(tensor);
-        self.draft.nodes.push(as_strided(near, id, tensor));
-        Ok(Argument::Tensor(id))
-    }
-
-    fn call(
-        &mut self,
-        operator: &Operator,
-        arguments: &[Value],
-        results: &[Value],
-        before: &Before,
-    ) -> Result<(), TraceError> {
-        let name = operator.name().to_string();
-        let schema = operator.schema();
-        if !results.is_empty() && !results.iter().any(has_tensor) && before.written().next().is_none() {
-            return Ok(());
-        }
-        let unrecordable = |argument: &str, value: &Value| TraceError::Unrecordable {
-            operator: name.clone(),
-            argument: argument.to_owned(),
-            kind: value.kind(),
-        };
-        let mut inputs = Vec::new();
-        for (value, described) in arguments.iter().zip(&schema.arguments) {
-            let recorded = Argument::record(value, &mut |tensor| self.argument(&name, tensor))?;
-            let arg = recorded.ok_or_else(|| unrecordable(&described.name, value))?;
-            if !Argument::default_of(described).is_some_and(|default| default.is(&arg)) {
-                inputs.push(Input { name: described.name.clone(), arg, keyword: described.keyword_only });
-            }
-        }
-        let mut writes = Vec::new();
-        for tensor in before.written() {
-            let Argument::Tensor(id) = self.argument(&name, tensor)? else { continue };
-            let root = self.draft.values[id.0].shares.unwrap_or(id);
-            if self.draft.constants.iter().any(|(constant, _)| *constant == root) {
-                return Err(TraceError::OutsideWritten { operator: name, sizes: tensor.sizes().to_vec() });
-            }
-            if !writes.contains(&id) {
-                writes.push(id);
-            }
-        }
-        let mut outputs = Vec::new();
-        for (at, value) in results.iter().enumerate() {
-            let written = schema.written_return(at).map(|at| &arguments[at]);
-            let recorded = Argument::record(value, &mut |tensor| {
-                let mut is_written = false;
-                if let Some(written) = written {
-                    each_tensor(written, &mut |known| is_written |= known.same(tensor));
-                }
-                // An operator that hands on what it was given may give something new at another run.
-                if is_written { self.argument(&name, tensor) } else { Ok(Argument::Tensor(self.define(tensor))) }
-            })?;
-            outputs.push(recorded.ok_or_else(|| unrecordable(&format!("result {at}"), value))?);
-        }
-        let random = before.took_random_numbers();
-        let Ok(operator) = Operator::find(&name) else { return Ok(()) };
-        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects { random, writes } });
-        Ok(())
-    }
-}
-
-fn as_strided(base: Id, id: Id, tensor: &Tensor) -> Node {
-    let input = |name: &str, arg| Input { name: name.to_owned(), arg, keyword: false };
-    let geometry = tensor.geometry();
-    let inputs = vec![
-        input("self", Argument::Tensor(base)),
-        input("size", Argument::Ints(geometry.sizes().to_vec())),
-        input("stride", Argument::Ints(geometry.strides().to_vec())),
-        input("storage_offset", Argument::Int(geometry.offset())),
-    ];
-    let outputs = vec![Argument::Tensor(id)];
-    Node { operator: aten::as_strided::operator(), inputs, outputs, effects: Effects::default() }
-}
-
-/// The number that a tensor is.
-fn number(tensor: &Tensor) -> Option<Scalar> {
-    if !tensor.is_number() {
-        return None;
-    }
-    Some(match tensor.dtype() {
-        DType::Bool => Scalar::Bool(tensor.read::<Bool>().ok()?.first()?.0 != 0),
-        DType::I64 => Scalar::Int(*tensor.read::<i64>().ok()?.first()?),
-        DType::F64 => Scalar::Float(*tensor.read::<f64>().ok()?.first()?),
-        DType::C128 => Scalar::Complex(*tensor.read::<Complex64>().ok()?.first()?),
-        _ => return None,
-    })
 }

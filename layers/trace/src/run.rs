@@ -1,11 +1,12 @@
 //! Replay.
 
-use dispatch_runtime::{Device, Error, ErrorKind, Result, Spec, Tensor, Value};
+use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, Shown};
 use crate::print::Kind;
+use crate::record::is_ignorance;
 
 /// What is known of values in the middle of a run.
 pub(crate) type Known = Vec<Option<Tensor>>;
@@ -32,7 +33,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; and those of the operators.
+    /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; where an operator gives other sizes than it
+    /// did then; and those of the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut known = self.given(inputs)?;
         let last = self.last_uses();
@@ -71,6 +73,7 @@ impl Graph {
         for (output, value) in node.outputs.iter().zip(results) {
             keep(output, value, known);
         }
+        self.check_sizes(node, known)?;
         Ok(())
     }
 
@@ -78,6 +81,19 @@ impl Graph {
     pub(crate) fn results(&self, known: &Known) -> Result<Vec<Tensor>> {
         let result = |id: &Id| known[id.0].clone().ok_or_else(|| missing(self.nodes.len(), "the results", *id));
         Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
+    }
+
+    /// What a node gave must be as large as when it was traced: sizes after it were recorded, too. Its dtype is for layers to change.
+    fn check_sizes(&self, node: &Node, known: &Known) -> Result<(), TraceError> {
+        for id in node.gives() {
+            let shown = &self.values[id.0];
+            if let Some(tensor) = known[id.0].as_ref().filter(|tensor| tensor.sizes() != shown.geometry.sizes()) {
+                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
+                let operator = node.operator.name().to_string();
+                return Err(TraceError::Result { operator, value: id.to_string(), expected, found });
+            }
+        }
+        Ok(())
     }
 
     /// The node after which a value is needed no more; none where it is a result.
@@ -128,17 +144,6 @@ impl Graph {
         }
         Ok(())
     }
-}
-
-/// Whether an error says no more than that Meta does not know.
-fn is_ignorance(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::NoKernel(_)
-            | ErrorKind::NoneFits { .. }
-            | ErrorKind::NoShape { .. }
-            | ErrorKind::DataDependent { .. }
-    )
 }
 
 fn fits(shown: &Shown, tensor: &Tensor) -> bool {

@@ -40,6 +40,35 @@ fn restock_cpu(this: &Tensor) -> Result<Tensor> {
     aten::neg(this)
 }
 
+/// And one that takes a while, so that others draw random numbers meanwhile.
+#[op_def("shop::wait(Tensor self) -> Tensor")]
+fn wait(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(wait, CPU)]
+fn wait_cpu(this: &Tensor) -> Result<Tensor> {
+    std::thread::spawn(|| aten::rand!(&[8]).unwrap()).join().unwrap();
+    aten::neg(this)
+}
+
+/// And one that gives as many as there are positive ones.
+#[op_def("shop::positive(Tensor self) -> Tensor")]
+fn positive(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(positive, CPU)]
+fn positive_cpu(this: &Tensor) -> Result<Tensor> {
+    let kept: Vec<f64> = this.read::<f64>()?.iter().copied().filter(|&x| x > 0.0).collect();
+    Ok(Tensor::from_slice(&kept))
+}
+
+/// And one whose kernel does not do what it says.
+#[op_def("shop::half(Tensor self) -> Tensor", shape = pointwise)]
+fn half(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(half, CPU)]
+fn half_cpu(this: &Tensor) -> Result<Tensor> {
+    aten::narrow(this, 0, 0, this.sizes()[0] / 2)
+}
+
 /// And one that keeps for itself what it made on the way.
 #[op_def("shop::keep(Tensor self) -> Tensor")]
 fn keep(this: &Tensor) -> Result<Tensor>;
@@ -106,6 +135,51 @@ fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
     }
     // And the thread is as before.
     assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
+}
+
+#[test]
+fn what_is_as_large_as_elements_say_is_refused() {
+    let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[pair()]).unwrap_err();
+    assert_eq!(cause(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
+    // Nobody says so of this one, but when it runs.
+    let graph = trace(|x| Ok([positive(&x[0])?]), &[pair()]).unwrap();
+    let error = graph.run(&[Tensor::from([3.0, -4.0])]).unwrap_err();
+    assert!(
+        error.to_string().contains("`shop::positive` gave f64[1] for v1, which the graph says is f64[2]"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_kernel_that_gives_other_than_meta_says_is_found_where_it_is_called() {
+    let error = trace(|x| Ok([half(&x[0])?]), &[pair()]).unwrap_err();
+    let expected = TraceError::Unplanned {
+        operator: "shop::half".to_owned(),
+        result: 0,
+        planned: "f64[2]".to_owned(),
+        found: "f64[1]".to_owned(),
+    };
+    assert_eq!(cause(&error), &expected);
+}
+
+#[test]
+fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
+    let shape = Tensor::empty(&[2], (DType::F64, Device::META)).unwrap();
+    let graph = trace(
+        |x| {
+            let number = aten::full(&[2], 3.into(), Some(DType::F64), None, Some(Device::META), None)?;
+            Ok([x[0].mul(&number)?])
+        },
+        &[shape],
+    )
+    .unwrap();
+    let moved = reread(&graph.to(Device::CPU).unwrap());
+    assert_eq!(numbers(&moved.run(&[pair()]).unwrap()[0]), [9.0, 12.0]);
+    // What names no device is told, too.
+    let graph = trace(|_| Ok([Tensor::ones(&[2], DType::F64)?]), &[]).unwrap();
+    let moved = graph.to(Device::META).unwrap();
+    assert_eq!(moved.run(&[]).unwrap()[0].device(), Device::META);
+    assert_eq!(reread(&moved), moved);
 }
 
 #[test]
@@ -252,6 +326,12 @@ fn random_nodes_are_neither_merged_nor_dropped() {
 }
 
 #[test]
+fn what_other_threads_draw_is_no_effect_of_this_one() {
+    let graph = trace(|x| Ok([wait(&x[0])?]), &[pair()]).unwrap();
+    assert!(!graph.nodes()[0].is_effect(), "{graph}");
+}
+
+#[test]
 fn without_chance_a_dropout_is_no_effect() {
     let graph = trace(|x| Ok([aten::dropout(&x[0], 0.5, false)?.neg()?]), &[pair()]).unwrap();
     assert!(!graph.nodes()[0].is_effect(), "{graph}");
@@ -366,8 +446,6 @@ fn inputs_are_what_they_were() {
     let x = pair();
     let error = trace(|x| Ok([x[0].clone()]), &[x.clone(), x]).unwrap_err();
     assert_eq!(cause(&error), &TraceError::RepeatedInput { first: 0, second: 1 });
-    let error = trace(|x| trace(|x| Ok([x[0].neg()?]), x)?.run(x), &[pair()]).unwrap_err();
-    assert_eq!(cause(&error), &TraceError::Nested);
 }
 
 #[test]

@@ -1,0 +1,203 @@
+//! The recorded call as a graph: traced with other elements, and run on these.
+//!
+//! The kernels are the same, so a run gives what the call gives, to the bit: results and what they share with the arguments, written
+//! arguments, and the random numbers that follow from a seed. So do the graph that was cleaned, and the one that was printed and read.
+
+use dispatch_runtime::{Scalar, Tensor, Value, manual_seed};
+use dispatch_trace::{Graph, TraceError};
+
+use crate::array::Array;
+use crate::case::Case;
+use crate::compare::{Difference, Extent, Tolerance, compare_to, differing};
+use crate::datum::{Datum, tensors, to_values};
+use crate::meta::depends_on_data;
+use crate::tensors::to_array;
+use crate::verdict::{Failure, Stop, Verdict, attempt, invoke};
+
+/// These give memory as it comes.
+const UNSET: [&str; 8] = [
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "empty_permuted",
+    "new_empty",
+    "new_empty_strided",
+    "resize",
+    "_resize_output",
+];
+
+pub(crate) fn check(case: &Case) -> Vec<Verdict> {
+    Trial { case }.verdicts().unwrap_or_else(|stop| vec![stop.into()])
+}
+
+struct Trial<'a> {
+    case: &'a Case,
+}
+
+/// The tensors of a call that was made: those that it was given, and those that came out.
+struct Made {
+    given: Vec<Tensor>,
+    results: Vec<Tensor>,
+}
+
+impl Trial<'_> {
+    fn verdicts(&self) -> Result<Vec<Verdict>, Stop> {
+        let expected = self.plainly()?;
+        let graph = match self.traced() {
+            Ok(graph) => graph,
+            Err(stop) if is_data_dependent(&stop) && depends_on_data(self.case.operator, &self.case.arguments) => {
+                return Ok(vec![Verdict::Passed]);
+            }
+            Err(stop) => return Err(stop),
+        };
+        if graph.nodes().is_empty() {
+            return Ok(vec![Verdict::LeftOut("it gives no tensor, so there is nothing to record")]);
+        }
+        let reread = |graph: &Graph| attempt(|| Graph::parse(&graph.to_string(), graph.constants()));
+        let clean = graph.clean();
+        let variants = [
+            ("run again", Ok(graph.clone())),
+            ("cleaned", Ok(clean.clone())),
+            ("printed and parsed", reread(&graph)),
+            ("cleaned, printed and parsed", reread(&clean)),
+        ];
+        let verdict = |(variant, graph): (&str, Result<Graph, Stop>)| {
+            let compared = graph.and_then(|graph| self.compare(&self.replayed(&graph)?, &expected));
+            compared.map_or_else(Verdict::from, |()| Verdict::Passed).of(variant)
+        };
+        Ok(variants.into_iter().map(verdict).collect())
+    }
+
+    /// The call without a graph.
+    fn plainly(&self) -> Result<Made, Stop> {
+        let (values, given) = self.arguments(Array::clone)?;
+        manual_seed(1);
+        let results = invoke(self.case.operator, values)?;
+        Ok(Made { given, results: results.iter().flat_map(tensors).cloned().collect() })
+    }
+
+    fn replayed(&self, graph: &Graph) -> Result<Made, Stop> {
+        let (_, given) = self.arguments(Array::clone)?;
+        manual_seed(1);
+        let results = attempt(|| graph.run(&given))?;
+        Ok(Made { given, results })
+    }
+
+    /// The graph of the call with other elements, as far as the operator accepts them.
+    fn traced(&self) -> Result<Graph, Stop> {
+        let floats = |array: &Array| if array.dtype.is_floating() { others(array) } else { array.clone() };
+        self.traced_with(others).or_else(|_| self.traced_with(floats)).or_else(|_| self.traced_with(Array::clone))
+    }
+
+    fn traced_with(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, Stop> {
+        let (values, given) = self.arguments(change)?;
+        let call = |inputs: &[Tensor]| {
+            let results = self.case.operator.call(with(&values, &mut inputs.iter()))?;
+            Ok(results.iter().flat_map(tensors).cloned().collect::<Vec<_>>())
+        };
+        attempt(|| dispatch_trace::trace(call, &given))
+    }
+
+    /// The call's values with changed elements, and the tensors in them. What was a number in the recording is one, and no tensor.
+    fn arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), Stop> {
+        let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map(&change)).collect();
+        let mut values = to_values(&changed, self.case.device)?;
+        for (i, datum) in self.case.arguments.iter().enumerate() {
+            if let (true, Some(array)) = (self.case.numbers.get(i) == Some(&true), datum.as_array())
+                && let [number] = array.elements[..]
+            {
+                values[i] = Tensor::number(number).into();
+            }
+        }
+        let given = values.iter().flat_map(tensors).filter(|tensor| !tensor.is_number()).cloned().collect();
+        Ok((values, given))
+    }
+
+    fn compare(&self, actual: &Made, expected: &Made) -> Result<(), Stop> {
+        let base = self.case.operator.name().base.trim_end_matches('_');
+        let extent = if UNSET.contains(&base) { Extent::Geometry } else { Extent::All };
+        let (found, wanted) = (actual.results.len(), expected.results.len());
+        if found != wanted {
+            return Err(Stop::Failed(Failure::Results { actual: found, expected: wanted }));
+        }
+        for (index, (one, other)) in actual.results.iter().zip(&expected.results).enumerate() {
+            same(extent, one, other, |difference| Failure::Result { index, difference })?;
+            let shares = |made: &Made, result: &Tensor| -> Vec<bool> {
+                made.given.iter().map(|given| given.storage().same(result.storage())).collect()
+            };
+            let (found, wanted) = (shares(actual, one), shares(expected, other));
+            if let Some(at) = (0..found.len()).find(|&at| found[at] != wanted[at]) {
+                let argument = format!("tensor {at}");
+                return Err(Stop::Failed(if wanted[at] {
+                    Failure::NotShared { index, argument }
+                } else {
+                    Failure::Shared { index, argument }
+                }));
+            }
+        }
+        for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
+            let argument = format!("tensor {at}");
+            same(extent, one, other, |difference| Failure::Argument { argument, difference })?;
+        }
+        Ok(())
+    }
+}
+
+/// The elements the other way around, and smaller ones where that changes no more than a number: what was in a range stays there.
+fn others(array: &Array) -> Array {
+    let smaller = |element: &Scalar| match *element {
+        Scalar::Float(x) => Scalar::Float(x * 0.75),
+        Scalar::Complex(x) => Scalar::Complex(x * 0.75),
+        other => other,
+    };
+    Array { elements: array.elements.iter().rev().map(smaller).collect(), ..array.clone() }
+}
+
+/// The values with other tensors in them.
+fn with<'t>(values: &[Value], tensors: &mut impl Iterator<Item = &'t Tensor>) -> Vec<Value> {
+    let mut next = |tensor: &Tensor| {
+        if tensor.is_number() { tensor.clone() } else { tensors.next().unwrap_or(tensor).clone() }
+    };
+    values
+        .iter()
+        .map(|value| match value {
+            Value::Tensor(tensor) => next(tensor).into(),
+            Value::Tensors(list) => list.iter().map(&mut next).collect::<Vec<_>>().into(),
+            Value::OptionalTensors(list) => {
+                list.iter().map(|tensor| tensor.as_ref().map(&mut next)).collect::<Vec<_>>().into()
+            }
+            other => other.clone(),
+        })
+        .collect()
+}
+
+/// Whether two tensors are the same to the bit, but for which NaN a NaN is.
+fn same(
+    extent: Extent,
+    actual: &Tensor,
+    expected: &Tensor,
+    failure: impl FnOnce(Difference) -> Failure,
+) -> Result<(), Stop> {
+    let (actual, expected) = (to_array(actual)?, to_array(expected)?);
+    let exactly = Tolerance { relative: 0.0, absolute: 0.0 };
+    let signs = |array: &Array| array.elements.iter().map(sign).collect::<Vec<_>>();
+    let mut elements = differing(exactly, &actual.elements, &expected.elements)
+        .or_else(|| differing(exactly, &signs(&actual), &signs(&expected)));
+    elements = elements.filter(|_| extent == Extent::All);
+    let geometry = compare_to(Extent::Geometry, &Datum::Array(actual), &Datum::Array(expected));
+    geometry.and_then(|()| elements.map_or(Ok(()), Err)).map_err(|difference| Stop::Failed(failure(difference)))
+}
+
+/// Which of the two zeros a zero is.
+fn sign(element: &Scalar) -> Scalar {
+    match *element {
+        Scalar::Float(zero) if zero == 0.0 => Scalar::Float(1.0_f64.copysign(zero)),
+        other => other,
+    }
+}
+
+fn is_data_dependent(stop: &Stop) -> bool {
+    let Stop::Failed(Failure::Refused(error)) = stop else { return false };
+    let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref());
+    matches!(cause, Some(TraceError::DataDependent { .. }))
+}

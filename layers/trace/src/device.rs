@@ -1,0 +1,64 @@
+//! A graph that runs elsewhere than where it was traced.
+
+use aten::prelude::*;
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{Device, Result};
+
+use crate::argument::Argument;
+use crate::graph::{Graph, Input, Node};
+
+impl Graph {
+    /// The same graph for inputs on another device: with its constants there, and all devices that it names replaced by that one.
+    ///
+    /// What was traced on Meta, where nothing is computed, runs on the CPU in this way.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use aten::prelude::*;
+    /// use dispatch_runtime::prelude::*;
+    /// use dispatch_trace::trace;
+    ///
+    /// # fn main() -> Result<()> {
+    /// let shape = Tensor::empty(&[2], (DType::F32, Device::META))?;
+    /// let graph = trace(|x| Ok([x[0].add(&Tensor::ones(&[2], (DType::F32, Device::META))?)?]), &[shape])?;
+    /// let results = graph.to(Device::CPU)?.run(&[Tensor::from([1.0_f32, 2.0])])?;
+    /// assert_eq!(results[0].to_vec::<f32>()?, [2.0, 3.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where a constant cannot be copied there: nothing gives the device memory, or the constant is on Meta.
+    pub fn to(&self, device: Device) -> Result<Self> {
+        let mut graph = self.clone();
+        for (at, constant) in graph.constants.iter_mut().enumerate() {
+            *constant = constant.to(device)?;
+            graph.values[graph.inputs + at].geometry = constant.geometry().clone().at(0);
+        }
+        graph.nodes.iter_mut().for_each(|node| bring(node, device));
+        Ok(graph)
+    }
+}
+
+fn bring(node: &mut Node, device: Device) {
+    for input in &mut node.inputs {
+        if let Argument::Device(named) = &mut input.arg {
+            *named = device;
+        }
+    }
+    // What is made of nothing is made on the CPU unless the call says otherwise.
+    let schema = node.schema();
+    let place = schema.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
+    let is_factory = node.uses().next().is_none();
+    let Some(at) =
+        place.filter(|&at| is_factory && node.inputs.iter().all(|input| input.name != schema.arguments[at].name))
+    else {
+        return;
+    };
+    let described = &schema.arguments[at];
+    let before =
+        node.inputs.iter().take_while(|input| schema.argument(&input.name).is_some_and(|(other, _)| other < at));
+    let input = Input { name: described.name.clone(), arg: Argument::Device(device), keyword: described.keyword_only };
+    node.inputs.insert(before.count(), input);
+}

@@ -1,0 +1,61 @@
+//! The picture in the language of Graphviz.
+
+use std::fmt::{self, Display, Write};
+
+use super::{Arrow, Picture, Role};
+use crate::graph::Graph;
+
+impl Graph {
+    /// The graph in the language DOT, for `dot -Tsvg` and all that reads it.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// # use dispatch_runtime::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let graph = dispatch_trace::trace(|x| Ok([aten::relu(&x[0])?]), &[Tensor::from([1.0_f32, -2.0])])?;
+    /// assert!(graph.to_dot().contains("0 -> 1 [label = \"f32[2]\"];"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = write(&mut text, &Picture::of(self));
+        text
+    }
+}
+
+fn write(text: &mut String, picture: &Picture) -> fmt::Result {
+    text.push_str(
+        "digraph {\n    node [shape = box, style = filled, fontname = monospace];\n    edge [fontname = monospace];\n",
+    );
+    for (at, block) in picture.boxes.iter().enumerate() {
+        let (fill, line) = block.role.colours();
+        let lines: Vec<&str> =
+            [&block.title[..], &block.detail[..]].into_iter().filter(|line| !line.is_empty()).collect();
+        let bold = if block.role == Role::Effect { ", penwidth = 2" } else { "" };
+        writeln!(
+            text,
+            "    {at} [label = {}, fillcolor = \"{fill}\", color = \"{line}\"{bold}];",
+            Quoted(lines.join("\n"))
+        )?;
+    }
+    for Arrow { from, to, label } in &picture.arrows {
+        match label {
+            Some(label) => writeln!(text, "    {from} -> {to} [label = {}];", Quoted(label))?,
+            None => writeln!(text, "    {from} -> {to} [style = dashed];")?,
+        }
+    }
+    text.push_str("}\n");
+    Ok(())
+}
+
+struct Quoted<T>(T);
+
+impl<T: Display> Display for Quoted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        write!(f, "\"{text}\"")
+    }
+}

@@ -1,0 +1,116 @@
+//! The picture as SVG, which stands for itself: nothing is loaded, and nothing runs.
+
+use std::fmt::{self, Write};
+
+use super::layout::{Layout, Place, layout};
+use super::{Arrow, Block, Picture, Role};
+use crate::graph::Graph;
+
+impl Graph {
+    /// The graph as a picture for browsers: inputs and constants above, results below, and what has effects in a colour of its own.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// # use dispatch_runtime::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let graph = dispatch_trace::trace(|x| Ok([aten::relu(&x[0])?]), &[Tensor::from([1.0_f32, -2.0])])?;
+    /// let picture = graph.to_svg();
+    /// assert!(picture.starts_with("<svg ") && picture.contains(">aten::relu</text>"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let picture = Picture::of(self);
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = write(&mut text, &picture, &layout(&picture));
+        text
+    }
+}
+
+const STYLE: &str = "text { font: 12px monospace; text-anchor: middle; fill: #202020 } .detail { fill: #606060; font-size: 11px } \
+                     .kind { fill: #404040; font-size: 10px; stroke: white; stroke-width: 3px; paint-order: stroke } \
+                     path { fill: none; stroke: #707070 } .order { stroke-dasharray: 4 3 } .effect { stroke-width: 2px }";
+
+fn write(text: &mut String, picture: &Picture, layout: &Layout) -> fmt::Result {
+    let (width, height) = layout.size;
+    writeln!(
+        text,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}">"#
+    )?;
+    write!(text, "<style>{STYLE}")?;
+    for role in Role::ALL {
+        let (fill, line) = role.colours();
+        write!(text, " .{} {{ fill: {fill}; stroke: {line} }}", role.name())?;
+    }
+    text.push_str("</style>\n");
+    text.push_str(
+        "<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
+         <path d=\"M0 0L8 4L0 8z\" style=\"fill: #707070; stroke: none\"/></marker></defs>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+    );
+    for (arrow, points) in picture.arrows.iter().zip(&layout.arrows) {
+        line(text, arrow, points)?;
+    }
+    for (block, place) in picture.boxes.iter().zip(&layout.places) {
+        self::block(text, block, place)?;
+    }
+    // Above lines and boxes, so that all of them can be read.
+    for (arrow, points) in picture.arrows.iter().zip(&layout.arrows) {
+        if let (Some(label), [from, to, ..]) = (&arrow.label, &points[..]) {
+            let (x, y) = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1) + 3.0);
+            writeln!(text, r#"<text class="kind" x="{x:.1}" y="{y:.1}">{}</text>"#, Escaped(label))?;
+        }
+    }
+    text.push_str("</svg>\n");
+    Ok(())
+}
+
+/// An arrow that leaves and arrives upright.
+fn line(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::Result {
+    let Some((first, rest)) = points.split_first() else { return Ok(()) };
+    let order = if arrow.label.is_none() { r#" class="order""# } else { "" };
+    write!(text, r#"<path{order} marker-end="url(#head)" d="M{:.1} {:.1}"#, first.0, first.1)?;
+    let mut from = *first;
+    for &to in rest {
+        let middle = f64::midpoint(from.1, to.1);
+        write!(text, "C{:.1} {middle:.1} {:.1} {middle:.1} {:.1} {:.1}", from.0, to.0, to.0, to.1)?;
+        from = to;
+    }
+    text.push_str("\"/>\n");
+    Ok(())
+}
+
+fn block(text: &mut String, block: &Block, place: &Place) -> fmt::Result {
+    let Place { x, y, width, height } = *place;
+    let left = x - width / 2.0;
+    let (class, title) = (block.role.name(), Escaped(&block.title));
+    write!(
+        text,
+        r#"<rect class="{class}" x="{left:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="5"/><text x="{x:.1}" y="{:.1}">{title}</text>"#,
+        y + 17.0
+    )?;
+    if !block.detail.is_empty() {
+        let detail = Escaped(&block.detail);
+        write!(text, r#"<text class="detail" x="{x:.1}" y="{:.1}">{detail}</text>"#, y + 33.0)?;
+    }
+    text.push('\n');
+    Ok(())
+}
+
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}

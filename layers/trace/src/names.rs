@@ -1,0 +1,74 @@
+//! The paths by which Rust code names operators.
+//!
+//! `aten::add` is `aten::add.Tensor`, as there is no bare overload. A path that two operators could have is neither's: these go by their
+//! full names, which are paths too.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
+
+use dispatch_runtime::schema::suggest;
+use dispatch_runtime::{Change, Operator, listen};
+
+/// Who has a path, be it one operator or several.
+type Paths = HashMap<String, Vec<&'static Operator>>;
+
+static PATHS: LazyLock<RwLock<Paths>> = LazyLock::new(RwLock::default);
+
+/// The operator of a path or of a full name.
+pub(crate) fn find(path: &str) -> Option<&'static Operator> {
+    owner(&paths(), path).or_else(|| Operator::find(path).ok())
+}
+
+/// The shortest path that leads to an operator.
+pub(crate) fn path(operator: &Operator) -> String {
+    let paths = paths();
+    let is_its = |path: &String| owner(&paths, path).is_some_and(|found| found.name() == operator.name());
+    let short = [bare(operator), path_of_overload(operator)].into_iter().find(is_its);
+    short.unwrap_or_else(|| operator.name().to_string())
+}
+
+/// The path that is nearest to a mistyped one.
+pub(crate) fn near(path: &str) -> Option<String> {
+    let paths = paths();
+    let mut all: Vec<&str> = paths.iter().filter(|(_, owners)| owners.len() == 1).map(|(path, _)| &path[..]).collect();
+    // Of several that are as near, it is always the same one.
+    all.sort_unstable();
+    suggest(path, all).map(str::to_owned)
+}
+
+fn owner(paths: &Paths, path: &str) -> Option<&'static Operator> {
+    match paths.get(path).map_or(&[][..], Vec::as_slice) {
+        [one] => Some(*one),
+        [] => {
+            let is_bare = |operator: &&'static Operator| operator.name().overload == "Tensor" && bare(operator) == path;
+            paths.get(&format!("{path}_tensor"))?.iter().copied().find(is_bare)
+        }
+        _ => None,
+    }
+}
+
+fn bare(operator: &Operator) -> String {
+    let name = operator.name();
+    format!("{}::{}", name.namespace, name.base)
+}
+
+fn path_of_overload(operator: &Operator) -> String {
+    let overload = operator.name().overload;
+    if overload.is_empty() { bare(operator) } else { format!("{}_{}", bare(operator), overload.to_ascii_lowercase()) }
+}
+
+/// All paths, kept as operators come and go.
+fn paths() -> RwLockReadGuard<'static, Paths> {
+    static LISTENING: Once = Once::new();
+    LISTENING.call_once(|| {
+        let _for_good = listen(|change, operator| {
+            let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
+            let owners = paths.entry(path_of_overload(operator)).or_default();
+            owners.retain(|owner| owner.name() != operator.name());
+            if change == Change::Defined {
+                owners.push(operator);
+            }
+        });
+    });
+    PATHS.read().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,162 @@
+//! What a call is given, as its operator's schema says.
+
+use dispatch_runtime::schema::{Type, TypeKind};
+use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Operator};
+
+use super::lex::{Token, mistake};
+use super::{Parsed, Parser};
+use crate::argument::{Argument, gathered};
+use crate::graph::Input;
+
+impl Parser<'_> {
+    pub(super) fn arguments(&mut self, operator: &Operator) -> Parsed<Vec<Input>> {
+        let schema = operator.schema();
+        self.sign('(')?;
+        let mut inputs: Vec<(usize, Input)> = Vec::new();
+        while !self.eat(')') {
+            let span = self.span();
+            let named = matches!(self.tokens.get(self.at + 1), Some((Token::Sign('='), _)));
+            let at = if named {
+                let name = self.name("an argument")?;
+                self.sign('=')?;
+                schema.argument(&name).map(|(at, _)| at).ok_or_else(|| {
+                    mistake(self.text, &span, format!("it has no argument `{name}`: it is `{schema}`"))
+                })?
+            } else {
+                inputs.len()
+            };
+            let Some(described) = schema.arguments.get(at).filter(|argument| named || !argument.keyword_only) else {
+                return Err(mistake(self.text, &span, format!("no argument is given by place here: it is `{schema}`")));
+            };
+            let arg = self.argument(&described.ty, described.is_written())?;
+            if inputs.iter().any(|(other, _)| *other == at) {
+                return Err(mistake(self.text, &span, format!("`{}` is given twice", described.name)));
+            }
+            if !Argument::default_of(described).is_some_and(|default| default.is(&arg)) {
+                inputs.push((at, Input { name: described.name.clone(), arg, keyword: described.keyword_only }));
+            }
+            if !self.eat(',') {
+                self.sign(')')?;
+                break;
+            }
+        }
+        inputs.sort_by_key(|(at, _)| *at);
+        Ok(inputs.into_iter().map(|(_, input)| input).collect())
+    }
+
+    fn argument(&mut self, ty: &Type, written: bool) -> Parsed<Argument> {
+        let ty = ty.required();
+        let span = self.span();
+        let unfit = |text: &str| mistake(text, &span, format!("this is no {ty}"));
+        let (token, _) = self.tokens[self.at].clone();
+        self.at += 1;
+        Ok(match token {
+            Token::Int(value) => Argument::Int(value),
+            Token::Float(value) => Argument::Float(value),
+            Token::Text(value) => Argument::String(value),
+            Token::Sign('&') => {
+                if self.eat_word("mut") != written {
+                    let what = if written { "it is written: say `&mut`" } else { "it is not written: leave `mut` out" };
+                    return Err(mistake(self.text, &span, what));
+                }
+                self.tensors(ty)?
+            }
+            Token::Sign('[') => {
+                let TypeKind::List(element, _) = &ty.kind else { return Err(unfit(self.text)) };
+                let mut items = Vec::new();
+                while !self.eat(']') {
+                    items.push(self.argument(element, false)?);
+                    if !self.eat(',') {
+                        self.sign(']')?;
+                        break;
+                    }
+                }
+                gathered(items, &element.kind).ok_or_else(|| unfit(self.text))?
+            }
+            Token::Word(word) => match (&word[..], word.split_once("::")) {
+                ("None", _) => Argument::None,
+                ("true", _) => Argument::Bool(true),
+                ("false", _) => Argument::Bool(false),
+                ("Complex", _) => {
+                    self.sign('(')?;
+                    let re = self.float()?;
+                    self.sign(',')?;
+                    let im = self.float()?;
+                    self.sign(')')?;
+                    Argument::Complex(Complex64::new(re, im))
+                }
+                ("Device", _) => {
+                    self.sign('(')?;
+                    let at = self.span();
+                    let Token::Text(name) = self.peek().clone() else { return Err(self.unexpected("a device's name")) };
+                    self.at += 1;
+                    self.sign(')')?;
+                    Argument::Device(name.parse().map_err(|error| mistake(self.text, &at, format!("{error}")))?)
+                }
+                (_, Some(("DType", name))) => DType::ALL
+                    .into_iter()
+                    .find(|dtype| format!("{dtype:?}") == name)
+                    .map(Argument::ScalarType)
+                    .ok_or_else(|| unfit(self.text))?,
+                (_, Some(("Layout", name))) => {
+                    numbered(name, Layout::from_number).map(Argument::Layout).ok_or_else(|| unfit(self.text))?
+                }
+                (_, Some(("MemoryFormat", name))) => numbered(name, MemoryFormat::from_number)
+                    .map(Argument::MemoryFormat)
+                    .ok_or_else(|| unfit(self.text))?,
+                _ => {
+                    return Err(mistake(
+                        self.text,
+                        &span,
+                        format!("`{word}` is no argument; values are given as `&{word}`"),
+                    ));
+                }
+            },
+            _ => {
+                self.at -= 1;
+                return Err(self.unexpected("an argument"));
+            }
+        })
+    }
+
+    /// What follows `&`.
+    fn tensors(&mut self, ty: &Type) -> Parsed<Argument> {
+        if !self.eat('[') {
+            return Ok(Argument::Tensor(self.used()?));
+        }
+        let optional = matches!(&ty.kind, TypeKind::List(element, _) if element.accepts_none());
+        let mut ids = Vec::new();
+        while !self.eat(']') {
+            ids.push(if !optional {
+                Some(self.used()?)
+            } else if self.eat_word("None") {
+                None
+            } else {
+                self.word("Some")?;
+                self.sign('(')?;
+                let id = self.used()?;
+                self.sign(')')?;
+                Some(id)
+            });
+            if !self.eat(',') {
+                self.sign(']')?;
+                break;
+            }
+        }
+        Ok(if optional {
+            Argument::OptionalTensors(ids)
+        } else {
+            Argument::Tensors(ids.into_iter().flatten().collect())
+        })
+    }
+
+    fn float(&mut self) -> Parsed<f64> {
+        let Token::Float(value) = *self.peek() else { return Err(self.unexpected("a number with a point")) };
+        self.at += 1;
+        Ok(value)
+    }
+}
+
+fn numbered<T: std::fmt::Debug>(name: &str, of: impl Fn(i64) -> Option<T>) -> Option<T> {
+    (0..8).filter_map(of).find(|value| format!("{value:?}") == name)
+}

@@ -1,0 +1,199 @@
+//! The graph that is being made, and the tensors that its values are.
+//!
+//! Tensors are known by their identity. One that is not, but shows memory of one that is - autograd keeps such for its backward - is that
+//! one, or a view of it; all others come from outside.
+
+use std::collections::HashMap;
+
+use dispatch_runtime::{Bool, Complex64, DType, Operator, Scalar, Tensor, Value};
+use dispatch_transform::Level;
+
+use super::effects::Before;
+use super::shapes::without_offset;
+use super::{each_tensor, has_tensor};
+use crate::argument::{Argument, Id};
+use crate::error::TraceError;
+use crate::graph::{Draft, Effects, Graph, Input, Node, Shown};
+
+#[derive(Default)]
+pub(super) struct Recorder {
+    /// The level that the function's tensors belong to; what is recorded are those below.
+    level: Option<Level>,
+    draft: Draft,
+    /// The tensor of each value; kept, so that identities stay what they are.
+    tensors: Vec<Tensor>,
+    /// Others that are known to be one of them.
+    others: Vec<Tensor>,
+    by_identity: HashMap<usize, Id>,
+    /// What operators gave inside of recorded calls.
+    hidden: Vec<(Tensor, String)>,
+}
+
+impl Recorder {
+    pub(super) fn new(level: Option<Level>, inputs: &[Tensor]) -> Self {
+        let mut recorder = Self { level, ..Self::default() };
+        for input in inputs {
+            let id = recorder.define(input);
+            recorder.draft.inputs.push(id);
+        }
+        recorder
+    }
+
+    /// The graph of a function with these results.
+    pub(super) fn finish(mut self, results: impl IntoIterator<Item = Tensor>) -> Result<Graph, TraceError> {
+        for (output, tensor) in results.into_iter().enumerate() {
+            let Argument::Tensor(id) = self.argument("the function", &tensor)? else {
+                return Err(TraceError::ForeignOutput { output });
+            };
+            self.draft.outputs.push(id);
+        }
+        Ok(self.draft.finish())
+    }
+
+    /// The tensor below the function's level.
+    fn below(&self, tensor: &Tensor) -> Tensor {
+        self.level.as_ref().map_or_else(|| tensor.clone(), |level| level.lower(tensor))
+    }
+
+    /// A new value.
+    fn define(&mut self, tensor: &Tensor) -> Id {
+        let tensor = &self.below(tensor);
+        let shares = self.tensors.iter().position(|known| known.storage().same(tensor.storage())).map(Id);
+        let geometry = without_offset(tensor);
+        let id = self.draft.value(Shown { dtype: tensor.dtype(), geometry, shares });
+        self.tensors.push(tensor.clone());
+        self.by_identity.insert(tensor.identity(), id);
+        id
+    }
+
+    pub(super) fn hidden(&mut self, operator: &Operator, arguments: &[Value], results: &[Value]) {
+        for value in results {
+            each_tensor(value, &mut |tensor| {
+                let mut is_new = true;
+                for value in arguments {
+                    each_tensor(value, &mut |argument| is_new &= !argument.storage().same(tensor.storage()));
+                }
+                if is_new {
+                    self.hidden.push((tensor.clone(), operator.name().to_string()));
+                }
+            });
+        }
+    }
+
+    /// The argument that a tensor is.
+    fn argument(&mut self, operator: &str, tensor: &Tensor) -> Result<Argument, TraceError> {
+        let tensor = &self.below(tensor);
+        if let Some(id) = self.by_identity.get(&tensor.identity()) {
+            return Ok(Argument::Tensor(*id));
+        }
+        if let Some(number) = number(tensor) {
+            return Ok(Argument::number(number));
+        }
+        let shows_same = |known: &&Tensor| known.storage().same(tensor.storage());
+        let Some(near) = self.tensors.iter().find(shows_same) else {
+            if let Some((_, made_by)) = self.hidden.iter().find(|(known, _)| shows_same(&known)) {
+                return Err(TraceError::Hidden { operator: operator.to_owned(), made_by: made_by.clone() });
+            }
+            let id = self.define(tensor);
+            self.draft.constants.push((id, tensor.clone()));
+            return Ok(Argument::Tensor(id));
+        };
+        let equal = |known: &Tensor| {
+            shows_same(&known) && known.dtype() == tensor.dtype() && known.geometry() == tensor.geometry()
+        };
+        if let Some(at) = self.tensors.iter().rposition(equal) {
+            self.others.push(tensor.clone());
+            self.by_identity.insert(tensor.identity(), Id(at));
+            return Ok(Argument::Tensor(Id(at)));
+        }
+        if near.dtype() != tensor.dtype() {
+            return Err(TraceError::Reinterpreted { operator: operator.to_owned() });
+        }
+        let near = self.by_identity[&near.identity()];
+        let id = self.define(tensor);
+        self.draft.nodes.push(as_strided(near, id, tensor));
+        Ok(Argument::Tensor(id))
+    }
+
+    pub(super) fn call(
+        &mut self,
+        operator: &Operator,
+        arguments: &[Value],
+        results: &[Value],
+        before: &Before,
+    ) -> Result<(), TraceError> {
+        let name = operator.name().to_string();
+        let schema = operator.schema();
+        if !results.is_empty() && !results.iter().any(has_tensor) && before.written().next().is_none() {
+            return Ok(());
+        }
+        let unrecordable = |argument: &str, value: &Value| TraceError::Unrecordable {
+            operator: name.clone(),
+            argument: argument.to_owned(),
+            kind: value.kind(),
+        };
+        let mut inputs = Vec::new();
+        for (value, described) in arguments.iter().zip(&schema.arguments) {
+            let recorded = Argument::record(value, &mut |tensor| self.argument(&name, tensor))?;
+            let arg = recorded.ok_or_else(|| unrecordable(&described.name, value))?;
+            if !Argument::default_of(described).is_some_and(|default| default.is(&arg)) {
+                inputs.push(Input { name: described.name.clone(), arg, keyword: described.keyword_only });
+            }
+        }
+        let mut writes = Vec::new();
+        for tensor in before.written() {
+            let Argument::Tensor(id) = self.argument(&name, tensor)? else { continue };
+            let root = self.draft.values[id.0].shares.unwrap_or(id);
+            if self.draft.constants.iter().any(|(constant, _)| *constant == root) {
+                return Err(TraceError::OutsideWritten { operator: name, sizes: tensor.sizes().to_vec() });
+            }
+            if !writes.contains(&id) {
+                writes.push(id);
+            }
+        }
+        let mut outputs = Vec::new();
+        for (at, value) in results.iter().enumerate() {
+            let written = schema.written_return(at).map(|at| &arguments[at]);
+            let recorded = Argument::record(value, &mut |tensor| {
+                let mut is_written = false;
+                if let Some(written) = written {
+                    each_tensor(written, &mut |known| is_written |= known.same(tensor));
+                }
+                // An operator that hands on what it was given may give something new at another run.
+                if is_written { self.argument(&name, tensor) } else { Ok(Argument::Tensor(self.define(tensor))) }
+            })?;
+            outputs.push(recorded.ok_or_else(|| unrecordable(&format!("result {at}"), value))?);
+        }
+        let random = before.took_random_numbers();
+        let Ok(operator) = Operator::find(&name) else { return Ok(()) };
+        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects { random, writes } });
+        Ok(())
+    }
+}
+
+fn as_strided(base: Id, id: Id, tensor: &Tensor) -> Node {
+    let input = |name: &str, arg| Input { name: name.to_owned(), arg, keyword: false };
+    let geometry = tensor.geometry();
+    let inputs = vec![
+        input("self", Argument::Tensor(base)),
+        input("size", Argument::Ints(geometry.sizes().to_vec())),
+        input("stride", Argument::Ints(geometry.strides().to_vec())),
+        input("storage_offset", Argument::Int(geometry.offset())),
+    ];
+    let outputs = vec![Argument::Tensor(id)];
+    Node { operator: aten::as_strided::operator(), inputs, outputs, effects: Effects::default() }
+}
+
+/// The number that a tensor is.
+fn number(tensor: &Tensor) -> Option<Scalar> {
+    if !tensor.is_number() {
+        return None;
+    }
+    Some(match tensor.dtype() {
+        DType::Bool => Scalar::Bool(tensor.read::<Bool>().ok()?.first()?.0 != 0),
+        DType::I64 => Scalar::Int(*tensor.read::<i64>().ok()?.first()?),
+        DType::F64 => Scalar::Float(*tensor.read::<f64>().ok()?.first()?),
+        DType::C128 => Scalar::Complex(*tensor.read::<Complex64>().ok()?.first()?),
+        _ => return None,
+    })
+}

@@ -1,0 +1,281 @@
+//! Whole programs: the graph of each does what the program does, on other inputs, under every layer, and traced under any.
+
+use aten::prelude::*;
+use dispatch_autocast as autocast;
+use dispatch_autograd::{Differentiable, functional, grad};
+use dispatch_runtime::Generator;
+use dispatch_runtime::prelude::*;
+use dispatch_trace::{Graph, trace};
+use dispatch_vmap::vmap;
+use kernels_cpu as _;
+
+type Program = fn(&[Tensor]) -> Result<Vec<Tensor>>;
+
+/// Arguments of these sizes, other ones for each seed.
+fn inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
+    let own = Generator::new(Device::CPU, seed);
+    let random = |sizes: &&[i64]| aten::randn_generator(sizes, Some(&own), Some(DType::F32), None, None, None).unwrap();
+    sizes.iter().map(random).collect()
+}
+
+/// The network of the example `digits`: pictures, and two layers of a weight and a bias.
+const DIGITS: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
+
+fn digits(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let hidden = aten::linear(&x[0], &x[1], Some(&x[2]))?.relu()?;
+    Ok(vec![aten::linear(&hidden, &x[3], Some(&x[4]))?])
+}
+
+fn loss(x: &[Tensor]) -> Result<Tensor> {
+    let labels = aten::remainder_scalar(&aten::arange(16.into(), Some(DType::I64), None, None, None)?, 10.into())?;
+    aten::cross_entropy_loss!(&digits(x)?[0], &labels)
+}
+
+/// Its loss and gradients: what goes back is a part of the function.
+fn digits_and_back(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let parameters: Vec<Tensor> = x[1..].iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
+    let given: Vec<Tensor> = x[..1].iter().chain(&parameters).cloned().collect();
+    let loss = loss(&given)?;
+    let of: Vec<&Tensor> = parameters.iter().collect();
+    let gradients = grad(&[&loss], &of)?.into_iter().flatten();
+    Ok(std::iter::once(loss.detach()?).chain(gradients).collect())
+}
+
+/// A step of gradient descent with momentum: parameters and momenta are written.
+fn step(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let loss = |x: &[Tensor]| {
+        let hidden = aten::gelu!(&aten::linear(&x[0], &x[1], Some(&x[2]))?)?;
+        aten::linear(&hidden, &x[3], Some(&x[4]))?.square()?.mean()
+    };
+    let slope = |i: usize| {
+        let one = |parameter: &Tensor| loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
+        functional::grad(one, &x[i])
+    };
+    let slopes = (1..5).map(slope).collect::<Result<Vec<_>>>()?;
+    for (i, gradient) in slopes.iter().enumerate() {
+        let (mut parameter, mut momentum) = (x[1 + i].clone(), x[5 + i].clone());
+        momentum.mul_(&Tensor::number(0.9.into()))?;
+        momentum.add_(gradient)?;
+        aten::add_(&mut parameter, &momentum, (-0.1).into())?;
+    }
+    Ok(vec![loss(&x[..5])?])
+}
+
+const STEP: [&[i64]; 9] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10], &[128, 64], &[128], &[10, 128], &[10]];
+
+/// A block of a transformer: words, the projections to queries, keys and values, the one out, and a norm.
+const ATTENTION: [&[i64]; 6] = [&[2, 5, 12], &[36, 12], &[36], &[12, 12], &[12], &[12]];
+
+fn attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    block(x, |queries, keys, values| aten::scaled_dot_product_attention!(queries, keys, values, is_causal = true))
+}
+
+/// The same out of products and a softmax.
+fn attention_in_parts(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    block(x, |queries, keys, values| {
+        let scores = queries.matmul(&aten::transpose_int(keys, -2, -1)?)?.mul(&Tensor::number(0.5.into()))?;
+        aten::softmax_int!(&scores, -1)?.matmul(values)
+    })
+}
+
+fn block(x: &[Tensor], attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
+    let normed = aten::layer_norm!(&x[0], &[12], weight = Some(&x[5]))?;
+    let projected = aten::linear(&normed, &x[1], Some(&x[2]))?;
+    let heads = |part: &Tensor| aten::transpose_int(&part.reshape(&[2, 5, 3, 4])?, 1, 2);
+    let [queries, keys, values] = &aten::split(&projected, 12, -1)?[..] else { unreachable!() };
+    let met = attend(&heads(queries)?, &heads(keys)?, &heads(values)?)?;
+    let together = aten::transpose_int(&met, 1, 2)?.reshape(&[2, 5, 12])?;
+    Ok(vec![x[0].add(&aten::linear(&together, &x[3], Some(&x[4]))?)?])
+}
+
+const PROGRAMS: [(Program, &[&[i64]]); 5] = [
+    (digits, &DIGITS),
+    (digits_and_back, &DIGITS),
+    (step, &STEP),
+    (attention, &ATTENTION),
+    (attention_in_parts, &ATTENTION),
+];
+
+/// Those that can be transformed: what remembers by itself what it does, such as `requires_grad_`, cannot.
+const TRANSFORMED: [(Program, &[&[i64]]); 3] = [(digits, &DIGITS), (step, &STEP), (attention_in_parts, &ATTENTION)];
+
+/// The graph, the clean one, and what their texts say.
+fn variants(graph: &Graph) -> Vec<Graph> {
+    let reread = |graph: &Graph| {
+        let text = graph.to_string();
+        Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    };
+    let clean = graph.clean();
+    vec![reread(graph), reread(&clean), clean, graph.clone()]
+}
+
+fn bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
+    let one = |tensor: &Tensor| {
+        let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap();
+        (tensor.sizes().to_vec(), row.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect())
+    };
+    tensors.iter().map(one).collect()
+}
+
+/// Both, on inputs of their own, give the same and leave the same behind.
+fn agree(
+    one: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
+    other: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
+    sizes: &[&[i64]],
+) {
+    let (a, b) = (inputs(sizes, 2), inputs(sizes, 2));
+    assert_eq!(bits(&one(&a).unwrap()), bits(&other(&b).unwrap()));
+    assert_eq!(bits(&a), bits(&b));
+}
+
+fn with_batch(sizes: &[&[i64]]) -> Vec<Vec<i64>> {
+    sizes.iter().map(|sizes| std::iter::once(3).chain(sizes.iter().copied()).collect()).collect()
+}
+
+fn mapped(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]) -> Result<Vec<Tensor>> {
+    vmap(|x: &Vec<Tensor>| f(x), x)
+}
+
+fn cast<R>(f: impl FnOnce() -> R) -> R {
+    let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
+    f()
+}
+
+#[test]
+fn a_program_and_its_graphs_do_the_same() {
+    for (program, sizes) in PROGRAMS {
+        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        for graph in variants(&graph) {
+            agree(program, |x| graph.run(x), sizes);
+        }
+    }
+}
+
+#[test]
+fn a_backward_that_a_program_runs_is_in_its_graph() {
+    let graph = trace(digits_and_back, &inputs(&DIGITS, 1)).unwrap().clean();
+    let names: Vec<&str> = graph.nodes().iter().map(|node| node.operator.name().base).collect();
+    assert!(names.contains(&"threshold_backward") && names.contains(&"nll_loss_backward"), "{names:?}");
+}
+
+#[test]
+fn a_graph_is_mapped_over_batches() {
+    for (program, sizes) in TRANSFORMED {
+        let batch = with_batch(sizes);
+        let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
+        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        for graph in variants(&graph) {
+            agree(|x| mapped(program, x), |x| mapped(|x| graph.run(x), x), &batch);
+        }
+    }
+}
+
+#[test]
+fn a_graph_is_differentiated() {
+    let gradients = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]| {
+        let leaves: Vec<Tensor> = x.iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
+        f(&leaves)?[0].square()?.sum()?.backward()?;
+        Ok(leaves.iter().map(|leaf| leaf.grad().unwrap()).collect())
+    };
+    for (program, sizes) in [(digits as Program, &DIGITS[..]), (attention, &ATTENTION)] {
+        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        for graph in variants(&graph) {
+            agree(|x| gradients(&program, x), |x| gradients(&|x| graph.run(x), x), sizes);
+        }
+    }
+}
+
+#[test]
+fn a_graph_is_cast() {
+    // What goes back was recorded in single precision, and a program under autocast goes back in what its forward computed in.
+    let forward = [(digits as Program, &DIGITS[..]), (attention, &ATTENTION), (attention_in_parts, &ATTENTION)];
+    for (program, sizes) in forward {
+        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        for graph in variants(&graph) {
+            agree(|x| cast(|| program(x)), |x| cast(|| graph.run(x)), sizes);
+        }
+    }
+}
+
+#[test]
+fn what_was_cast_while_a_program_was_traced_is_cast_in_its_graph() {
+    for (program, sizes) in PROGRAMS {
+        let graph = cast(|| trace(program, &inputs(sizes, 1))).unwrap();
+        for graph in variants(&graph) {
+            agree(|x| cast(|| program(x)), |x| graph.run(x), sizes);
+        }
+    }
+}
+
+#[test]
+fn a_program_is_traced_inside_of_a_mapped_function() {
+    for (program, sizes) in TRANSFORMED {
+        let batch = with_batch(sizes);
+        let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
+        // Its graph is that of one slice.
+        let traced = |x: &[Tensor]| {
+            let copies: Vec<Tensor> = x.iter().map(|x| aten::clone(x, None)).collect::<Result<_>>()?;
+            trace(program, &copies)
+        };
+        let slice = trace(program, &inputs(sizes, 1)).unwrap();
+        agree(
+            |x| mapped(program, x),
+            |x| {
+                mapped(
+                    |x| {
+                        let graph = traced(x)?;
+                        assert_eq!(graph.to_string(), slice.to_string());
+                        graph.run(x)
+                    },
+                    x,
+                )
+            },
+            &batch,
+        );
+    }
+}
+
+#[test]
+fn a_program_is_traced_inside_of_a_differentiated_function() {
+    let energy = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]| {
+        let rest = x[1..].to_vec();
+        let one = |first: &Tensor| f(&[std::slice::from_ref(first), &rest[..]].concat())?[0].square()?.sum();
+        Ok(vec![functional::grad(one, &x[0])?])
+    };
+    for (program, sizes) in [(digits as Program, &DIGITS[..]), (attention, &ATTENTION)] {
+        agree(|x| energy(&program, x), |x| energy(&|x| trace(program, x)?.run(x), x), sizes);
+    }
+}
+
+#[test]
+fn a_transform_inside_of_a_program_is_a_part_of_its_graph() {
+    let slopes: Program = |x| {
+        let cubes = |row: &Tensor| functional::grad(|row| row.mul(row)?.mul(row)?.sum(), row);
+        Ok(vec![vmap(cubes, &x[0])?])
+    };
+    let sizes: [&[i64]; 1] = [&[4, 3]];
+    let graph = trace(slopes, &inputs(&sizes, 1)).unwrap();
+    assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
+    for graph in variants(&graph) {
+        agree(slopes, |x| graph.run(x), &sizes);
+    }
+}
+
+#[test]
+fn a_trace_inside_of_a_trace_hears_of_the_same_calls() {
+    for (program, sizes) in PROGRAMS {
+        let inner = std::cell::RefCell::new(None);
+        let outer = trace(
+            |x| {
+                let copies: Vec<Tensor> = x.iter().map(|x| aten::clone(x, None)).collect::<Result<_>>()?;
+                *inner.borrow_mut() = Some(trace(program, &copies)?);
+                program(x)
+            },
+            &inputs(sizes, 1),
+        )
+        .unwrap();
+        let (inner, alone) = (inner.into_inner().unwrap(), trace(program, &inputs(sizes, 1)).unwrap());
+        assert_eq!(inner.to_string(), alone.to_string());
+        agree(program, |x| outer.run(x), sizes);
+    }
+}
