@@ -13,8 +13,11 @@ use crate::convert::conversion;
 /// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
 pub(crate) struct Row {
     results: DType,
-    run: Box<dyn Fn(*mut u8, &[*const u8], usize, bool) + Send + Sync>,
+    run: Box<Run>,
 }
+
+/// Results, inputs, how many elements there are, and whether all inputs but the first are numbers.
+type Run = dyn Fn(*mut u8, &[*const u8], usize, bool) + Send + Sync;
 
 impl Row {
     #[cold]
