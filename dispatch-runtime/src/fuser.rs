@@ -21,6 +21,20 @@ use crate::value::Value;
 /// Calls, one after the other, that each give one tensor. Values are numbered: the inputs first, then what the calls give.
 ///
 /// All tensors are on [`Device::META`]: they say which dtypes and sizes there will be.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::{Chain, Given, Spec, Step};
+///
+/// #[op_def("half(Tensor self) -> Tensor", shape = pointwise)]
+/// pub fn half(this: &Tensor) -> Result<Tensor>;
+///
+/// let shape = Spec::contiguous(DType::F32, &[3]).on(Device::META).unwrap();
+/// let step = |value| Step { operator: half::operator(), arguments: vec![Given::Value(value)], result: shape.clone() };
+/// // A quarter: the input is value 0, its half 1, and half of that 2.
+/// let chain = Chain { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
+/// assert_eq!(chain.steps.len(), 2);
+/// ```
 #[derive(Clone, Default)]
 pub struct Chain {
     /// What is given.
@@ -31,7 +45,7 @@ pub struct Chain {
     pub results: Vec<usize>,
 }
 
-/// One call of a chain.
+/// One call of a [`Chain`], where there is an example.
 #[derive(Clone)]
 pub struct Step {
     /// The operator.
@@ -42,7 +56,7 @@ pub struct Step {
     pub result: Tensor,
 }
 
-/// An argument of a [`Step`].
+/// An argument of a [`Step`]. There is an example at [`Chain`].
 #[derive(Clone)]
 pub enum Given {
     /// A value of the chain, by its number.
@@ -81,7 +95,7 @@ pub trait Fuser: Sync {
     fn fuse(&self, chain: &Chain) -> Option<Box<dyn Pass>>;
 }
 
-/// One pass over memory.
+/// One pass over memory. There is an example at [`Fuser`].
 pub trait Pass: Send + Sync {
     /// Computes the results of the chain; none where these inputs are not as the pass has to have them, such as side by side, and the
     /// calls have to be made one by one.
@@ -139,7 +153,7 @@ impl Device {
     }
 }
 
-/// The kernel that a call goes to: the same one as long as these are equal.
+/// The kernel that a call goes to: the same one as long as these are equal. [`Operator::destination`] gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Destination(Code);
 

@@ -66,25 +66,36 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
     #[inline(always)]
     pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
-        // `walk` hands over `count` elements of `R` and of `C`, side by side, of which the results are in no input.
+        let walk = match self {
+            Self::Walk(walk) => walk,
+            Self::Row(place) => {
+                let row = move |out: *mut u8, inputs: [*const u8; N], count: usize, numbers: bool| {
+                    vectorised(
+                        #[inline(always)]
+                        || {
+                            // SAFETY: whoever runs a row says so.
+                            unsafe {
+                                if N > 1 && numbers {
+                                    with_numbers(&f, out, inputs, count);
+                                } else {
+                                    each(&f, out, inputs, count);
+                                }
+                            }
+                        },
+                    );
+                };
+                **place = Some(Row::new(R::DTYPE, row));
+                return;
+            }
+        };
         let row = move |out: *mut u8, inputs: [*const u8; N], count: usize| {
             vectorised(
                 #[inline(always)]
                 || {
-                    // SAFETY: as said above.
-                    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
-                    // SAFETY: as above.
-                    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
-                    for (i, out) in out.iter_mut().enumerate() {
-                        // SAFETY: every slice has `count` elements.
-                        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
-                    }
+                    // SAFETY: `walk` hands over `count` elements of `R` and of `C`, side by side, of which the results are in no input.
+                    unsafe { each(&f, out, inputs, count) };
                 },
             );
-        };
-        let walk = match self {
-            Self::Walk(walk) => walk,
-            Self::Row(place) => return **place = Some(Row::new(R::DTYPE, row)),
         };
         debug_assert_eq!(C::DTYPE, walk.computed);
         if !(walk.alike && walk.out.dtype() == R::DTYPE && walk.inputs[0].dtype() == walk.computed) {
@@ -159,6 +170,53 @@ impl<const N: usize> Walk<'_, N> {
                 plan.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
             }
         });
+    }
+}
+
+/// Applies `f` to every element.
+///
+/// # Safety
+///
+/// There are `count` elements of `C` at every input, side by side, and room for as many of `R`, which are in no input.
+#[inline(always)]
+unsafe fn each<C: Element, R, const N: usize>(
+    f: &impl Fn([C; N]) -> R,
+    out: *mut u8,
+    inputs: [*const u8; N],
+    count: usize,
+) {
+    // SAFETY: as the caller says.
+    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
+    // SAFETY: as above.
+    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
+    for (i, out) in out.iter_mut().enumerate() {
+        // SAFETY: every slice has `count` elements.
+        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
+    }
+}
+
+/// The same where all inputs but the first are one number each, which stays in a register.
+///
+/// # Safety
+///
+/// As for [`each`], but for those inputs, of which there is one element.
+#[inline(always)]
+unsafe fn with_numbers<C: Element, R, const N: usize>(
+    f: &impl Fn([C; N]) -> R,
+    out: *mut u8,
+    inputs: [*const u8; N],
+    count: usize,
+) {
+    // SAFETY: as the caller says, there is one at least where anything is computed.
+    let (out, first) = unsafe {
+        let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count);
+        (out, std::slice::from_raw_parts(inputs[0].cast::<C>(), count))
+    };
+    // SAFETY: as the caller says.
+    let mut elements = inputs.map(|input| unsafe { input.cast::<C>().read() });
+    for (out, &element) in out.iter_mut().zip(first) {
+        elements[0] = element;
+        out.write(f(elements));
     }
 }
 

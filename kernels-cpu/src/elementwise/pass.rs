@@ -60,6 +60,8 @@ enum Place {
 struct Call {
     row: Row,
     inputs: Vec<End>,
+    /// All of them but the first are uniform.
+    numbers: bool,
     out: End,
 }
 
@@ -242,10 +244,10 @@ impl Call {
         // SAFETY: as above; results are in tensors or tiles of their own.
         unsafe {
             if self.out.way.direct {
-                self.row.run(out, inputs, count);
+                self.row.run(out, inputs, count, self.numbers);
             } else {
                 let aside = tiles.at(self.out.aside);
-                self.row.run(aside, inputs, count);
+                self.row.run(aside, inputs, count, self.numbers);
                 self.out.way.store(aside, out, self.out.size.cast_signed(), count, &mut tiles.narrowed);
             }
         }

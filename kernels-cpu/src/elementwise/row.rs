@@ -13,26 +13,31 @@ use crate::convert::conversion;
 /// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
 pub(crate) struct Row {
     results: DType,
-    run: Box<dyn Fn(*mut u8, &[*const u8], usize) + Send + Sync>,
+    run: Box<Run>,
 }
+
+/// Results, inputs, how many elements there are, and whether all inputs but the first are numbers.
+type Run = dyn Fn(*mut u8, &[*const u8], usize, bool) + Send + Sync;
 
 impl Row {
     #[cold]
     pub(super) fn new<const N: usize>(
         results: DType,
-        row: impl Fn(*mut u8, [*const u8; N], usize) + Send + Sync + 'static,
+        row: impl Fn(*mut u8, [*const u8; N], usize, bool) + Send + Sync + 'static,
     ) -> Self {
-        Self { results, run: Box::new(move |out, inputs, count| row(out, from_fn(|i| inputs[i]), count)) }
+        let run = move |out, inputs: &[_], count, numbers| row(out, from_fn(|i| inputs[i]), count, numbers);
+        Self { results, run: Box::new(run) }
     }
 
-    /// Computes `count` elements.
+    /// Computes `count` elements, one at least; `numbers` where all inputs but the first are one number each.
     ///
     /// # Safety
     ///
-    /// There are as many inputs as the loop has, each of `count` elements, and room for as many results, which are in no input.
+    /// There are as many inputs as the loop has, each of `count` elements unless it is a number, and room for as many results, which are
+    /// in no input.
     #[inline]
-    pub(super) unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
-        (self.run)(out, inputs, count);
+    pub(super) unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
+        (self.run)(out, inputs, count, numbers);
     }
 }
 
@@ -57,7 +62,7 @@ impl Bound {
         let convert = conversion(from, to);
         let (from_step, to_step) = (from.size().cast_signed(), to.size().cast_signed());
         // SAFETY: whoever runs a row says that there are `count` elements at either end.
-        let row = move |out, [input]: [_; 1], count| unsafe { convert(input, from_step, out, to_step, count) };
+        let row = move |out, [input]: [_; 1], count, _| unsafe { convert(input, from_step, out, to_step, count) };
         let (way, out) = (Way::of_input(from, from, None), Way::of_result(to, to, None));
         Self { row: Row::new(to, row), inputs: vec![way], out, dtype: to }
     }

@@ -25,23 +25,38 @@ fn main() -> Result<()> {
     println!("|---|---|---|---|---|---|");
     let x: Vec<f32> = (0..1000_u16).map(|i| f32::from(i) * 0.01 - 5.0).cycle().take(count).collect();
     let narrow: Vec<bf16> = x.iter().map(|x| bf16::from_f32(*x)).collect();
-    report("arithmetic, f32", &x, arithmetic, |x| arithmetic_by_hand(x, |x| x))?;
-    report("functions, f32", &x, functions, functions_by_hand)?;
-    report("arithmetic, bf16", &narrow, arithmetic, |x: bf16| {
-        narrowed(arithmetic_by_hand(widened(x), |x| widened(narrowed(x))))
-    })?;
-    Ok(())
+    report::<f32, Arithmetic>("arithmetic, f32", &x, arithmetic)?;
+    report::<f32, Functions>("functions, f32", &x, functions)?;
+    report::<bf16, Arithmetic>("arithmetic, bf16", &narrow, arithmetic)
 }
+
+/// A chain as it would be written by hand. All of it is inlined, or it is not compiled for the machine's widest instructions.
+trait ByHand<T> {
+    fn at(x: T) -> T;
+}
+
+struct Arithmetic;
+struct Functions;
 
 fn arithmetic(x: &Tensor) -> Result<Tensor> {
     let x = x.mul_scalar(1.5)?.add_scalar(0.5, 1)?.relu()?.sub_scalar(0.25, 1)?;
     x.abs()?.mul_scalar(1.125)?.clamp(Some(0.125.into()), Some(6.0.into()))?.add_scalar(1.0, 1)
 }
 
-#[inline(always)]
-fn arithmetic_by_hand(x: f32, round: impl Fn(f32) -> f32) -> f32 {
-    let x = round(round(round(round(x * 1.5) + 0.5).max(0.0)) - 0.25);
-    round(round(round(x.abs()) * 1.125).clamp(0.125, 6.0)) + 1.0
+impl ByHand<f32> for Arithmetic {
+    #[inline(always)]
+    fn at(x: f32) -> f32 {
+        (((x * 1.5 + 0.5).max(0.0) - 0.25).abs() * 1.125).clamp(0.125, 6.0) + 1.0
+    }
+}
+
+/// It rounds after every step.
+impl ByHand<bf16> for Arithmetic {
+    #[inline(always)]
+    fn at(x: bf16) -> bf16 {
+        let x = rounded(rounded(rounded(widened(x) * 1.5) + 0.5).max(0.0) - 0.25);
+        narrowed(rounded(x.abs() * 1.125).clamp(0.125, 6.0) + 1.0)
+    }
 }
 
 fn functions(x: &Tensor) -> Result<Tensor> {
@@ -49,10 +64,17 @@ fn functions(x: &Tensor) -> Result<Tensor> {
     x.exp()?.sqrt()?.tanh()?.sub_scalar(0.25, 1)
 }
 
+impl ByHand<f32> for Functions {
+    #[inline(always)]
+    fn at(x: f32) -> f32 {
+        let x = Real::log(Real::sigmoid(x * 0.5) + 0.5);
+        Real::tanh(Real::sqrt(Real::exp(x))) - 0.25
+    }
+}
+
 #[inline(always)]
-fn functions_by_hand(x: f32) -> f32 {
-    let x = Real::log(Real::sigmoid(x * 0.5) + 0.5);
-    Real::tanh(Real::sqrt(Real::exp(x))) - 0.25
+fn rounded(x: f32) -> f32 {
+    widened(narrowed(x))
 }
 
 #[inline(always)]
@@ -68,11 +90,10 @@ fn narrowed(x: f32) -> bf16 {
     bf16::from_bits((bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16)
 }
 
-fn report<T: Element + Sync + PartialEq>(
+fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
     name: &str,
     elements: &[T],
     chain: fn(&Tensor) -> Result<Tensor>,
-    by_hand: impl Fn(T) -> T + Sync,
 ) -> Result<()> {
     let x = Tensor::from_slice(elements);
     let fused = trace(|x| Ok([chain(&x[0])?]), std::slice::from_ref(&x))?.fuse();
@@ -89,7 +110,7 @@ fn report<T: Element + Sync + PartialEq>(
         take(0, &mut || chain(&x).map(drop))?;
         take(1, &mut || fused.run(std::slice::from_ref(&x)).map(drop))?;
         take(2, &mut || {
-            run(elements, &mut out, &by_hand);
+            run::<T, H>(elements, &mut out);
             Ok(())
         })?;
     }
@@ -102,14 +123,18 @@ fn report<T: Element + Sync + PartialEq>(
 }
 
 /// One loop over everything, on as many threads as the kernels use.
-fn run<T: Copy + Send + Sync>(from: &[T], to: &mut [T], f: &(impl Fn(T) -> T + Sync)) {
+fn run<T: Copy + Send + Sync, H: ByHand<T>>(from: &[T], to: &mut [T]) {
     let part = from.len().div_ceil(pool::num_threads()).max(1);
     thread::scope(|scope| {
         for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {
             scope.spawn(move || {
                 vectorised(
                     #[inline(always)]
-                    || to.iter_mut().zip(from).for_each(|(to, from)| *to = f(*from)),
+                    || {
+                        for (to, from) in to.iter_mut().zip(from) {
+                            *to = H::at(*from);
+                        }
+                    },
                 );
             });
         }

@@ -111,7 +111,8 @@ fn every_operator_gives_the_same_bits_in_every_dtype() {
     for operator in Operator::all() {
         let (schema, name) = (operator.schema(), operator.name().to_string());
         let pointwise = matches!(operator.shape(), Some(Shape::Pointwise { .. }));
-        let is_new = schema.returns.len() == 1 && !schema.arguments.iter().any(|argument| argument.is_written());
+        let is_new =
+            schema.returns.len() == 1 && !schema.arguments.iter().any(dispatch_runtime::schema::Argument::is_written);
         if !is_new || !(pointwise || composed.iter().any(|composed| name == format!("aten::{composed}"))) {
             continue;
         }

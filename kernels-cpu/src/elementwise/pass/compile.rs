@@ -109,7 +109,11 @@ impl Compiler<'_> {
                 self.free.push((tile, size));
             }
         }
-        self.pass.calls.push(Call { row, inputs, out: End { at: place, size, way: out, aside } });
+        let is_uniform = |end: &End| {
+            self.pass.uniform.iter().any(|uniform| matches!(end.at, Place::Tile(tile) if tile == uniform.to))
+        };
+        let numbers = inputs.iter().skip(1).all(is_uniform);
+        self.pass.calls.push(Call { row, inputs, numbers, out: End { at: place, size, way: out, aside } });
         Some(())
     }
 

@@ -26,8 +26,10 @@ fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
     let mut grouping = Grouping { graph, fuser, shapes, open: Vec::new(), turns: Vec::new() };
     for (at, node) in graph.nodes.iter().enumerate() {
         let calls = calls(graph, at, &grouping.shapes, fuser);
-        let sizes =
-            calls.as_ref().and(node.gives().next()).map(|id| Dims::from_slice(graph.value(id).geometry.sizes()));
+        let sizes = calls
+            .as_ref()
+            .and_then(|_| node.gives().next())
+            .map(|id| Dims::from_slice(graph.value(id).geometry.sizes()));
         let used: HashSet<Id> = node.uses().collect();
         let writes = !node.effects.writes.is_empty();
         grouping.close(|open| writes || Some(&open.sizes) != sizes.as_ref() && !open.gives.is_disjoint(&used));
