@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use opdispatch::modes::{self, Flops, Memory, Print, Profiler};
 use opdispatch::prelude::*;
+use opdispatch::span;
 
 const STEPS: i64 = 10;
 
@@ -27,7 +28,7 @@ fn main() -> Result<()> {
         // The innermost: it takes no time of the others.
         let _profiler = modes::enter(profiler.clone());
         for _ in 0..STEPS {
-            profiler.span("step", || step(&weights, &profiler))?;
+            span("step", || step(&weights))?;
         }
     }
     println!("\noperations of {STEPS} steps:\n\n{flops}\n\nmemory:\n\n{memory}\n\ntime:\n\n{profiler}");
@@ -40,9 +41,9 @@ fn main() -> Result<()> {
 }
 
 /// One step down the slope.
-fn step(weights: &[Tensor; 2], profiler: &Profiler) -> Result<()> {
-    let loss = profiler.span("forward", || loss(weights))?;
-    profiler.span("backward", || loss.backward())?;
+fn step(weights: &[Tensor; 2]) -> Result<()> {
+    let loss = span("forward", || loss(weights))?;
+    loss.backward()?;
     let _no_grad = opdispatch::guard::no_grad();
     for weight in weights {
         let mut weight = weight.clone();

@@ -34,6 +34,37 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
+#![cfg_attr(
+    all(feature = "cpu", feature = "autograd", feature = "vmap"),
+    doc = r"
+# Gradients of each sample
+
+Transforms of functions nest: the gradient of the loss of one sample, mapped over the samples, is one call for all of them.
+[`jacrev`] is for functions with more than one result.
+
+```
+use opdispatch::autograd::functional::grad;
+use opdispatch::prelude::*;
+use opdispatch::vmap::vmap;
+
+# fn main() -> Result<()> {
+let weights = Tensor::from([0.5, -1.0]);
+let (samples, targets) = (Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Tensor::from([1.0, 0.0, 1.0]));
+let each = vmap(
+    |(x, target)| {
+        let loss = |weights: &Tensor| (x.dot(weights)? - target)?.square();
+        grad(loss, &weights)
+    },
+    (&samples, &targets),
+)?;
+assert_eq!(each.sizes(), [3, 2]);
+assert_eq!(each.i(0)?.to_vec::<f64>()?, [-5.0, -10.0]);
+# Ok(())
+# }
+```
+"
+)]
+//!
 //! # An operator of your own
 //!
 //! ```
@@ -53,6 +84,9 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! # }
 //! ```
 
+#[cfg(all(feature = "autograd", feature = "vmap"))]
+mod jacobian;
+
 #[cfg(feature = "aten")]
 pub use aten::{self, Options, default_device};
 #[cfg(feature = "autocast")]
@@ -66,6 +100,8 @@ pub use dispatch_runtime::*;
 pub use dispatch_trace as trace;
 #[cfg(feature = "vmap")]
 pub use dispatch_vmap as vmap;
+#[cfg(all(feature = "autograd", feature = "vmap"))]
+pub use jacobian::{JacobianError, jacobians, jacrev};
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]

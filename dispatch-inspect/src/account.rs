@@ -3,7 +3,7 @@
 use dispatch_runtime::{Explanation, Operator};
 use serde::Serialize;
 
-use crate::{Cell, Failure, Kernel, Served, table, words};
+use crate::{Cell, Failure, Guards, Kernel, Served, table, words};
 
 /// The account of one call, and the way down from where it first arrives.
 ///
@@ -48,6 +48,8 @@ pub struct Account {
     pub losers: Vec<(Kernel, String)>,
     /// Where the call goes on, if each kernel hands it on below its own key.
     pub below: Vec<Cell>,
+    /// What the guards change that keys do not say.
+    pub notes: Vec<&'static str>,
     /// The same as text.
     #[serde(skip)]
     pub account: String,
@@ -69,8 +71,30 @@ impl Account {
     /// assert!(account.winner.is_none());
     /// ```
     pub fn of(operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
+        Self::under(&Guards::default(), operator, arguments)
+    }
+
+    /// The same of a call under these guards.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    ///
+    /// ```
+    /// use dispatch_inspect::{Account, Guards};
+    /// # let lab = dispatch_runtime::Registrar::new("account_under");
+    /// # let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
+    /// let account = Account::under(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
+    /// assert_eq!(account.removed, ["AutogradCPU", "AutocastCPU"]);
+    /// # Ok::<(), dispatch_inspect::Failure>(())
+    /// ```
+    pub fn under(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
         let (carried, marks) = words::arguments(operator, arguments)?;
-        let explanation = operator.explain_keys(&carried, marks)?;
+        let entered = guards.enter();
+        let mut explanation = operator.explain_keys(&carried, marks)?;
+        drop(entered);
+        // Nobody entered them but this.
+        explanation.entered = None;
         let account = explanation.to_string();
         let below = way_down(operator, &explanation);
         let names = |keys: dispatch_runtime::KeySet| keys.iter().map(|key| key.to_string()).collect();
@@ -89,6 +113,7 @@ impl Account {
             candidates: explanation.candidates.into_iter().map(candidate).collect(),
             losers: explanation.losers.into_iter().map(|(site, why)| (Kernel::at(&site, false), why)).collect(),
             below,
+            notes: guards.notes.clone(),
             account,
         })
     }

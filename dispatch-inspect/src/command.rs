@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use dispatch_runtime::{Operator, schema};
 use serde::Serialize;
 
-use crate::{Account, Coverage, Failure, Sheet, Style, WhatIf, find, list, matching, pages, table, table_text};
+use crate::{
+    Account, Coverage, Failure, Guards, Sheet, Style, WhatIf, find, list, matching, page, pages, table, table_text,
+};
 
 pub(crate) const USAGE: &str = "\
 What the operators of this program are made of, which kernel a call reaches, and why
@@ -17,9 +19,13 @@ usage: COMMAND [--json]
   show OP               schema, words of the author, kernels and where they are, derivative, coverage
   table OP              the dispatch table: each key, what serves it, and by which registration
   explain OP [ARG..]    where a call goes and why; an ARG is a device, a dtype, requires_grad, view, inference
-                        or keys, with commas between: cpu,f32,requires_grad
+                        or keys, with commas between: cpu,f32,requires_grad. The thread can be under --inference,
+                        --no-grad, --autocast, --vmap, --trace, --modes, --include=KEY,.. and --exclude=KEY,..
   what-if OP KEY..      how the table would change with a kernel for KEY, or with -KEY without
   coverage [PATTERN]    operators by keys
+  trace OP [ARG..]      makes the call, and shows it and the calls inside of it; a tensor is cpu,f32[2,3],requires_grad, and
+                        all else as in schemas. Only `dispatch-inspect` itself can
+  page [FILE]           the whole grid as one HTML file that needs no network; without FILE to standard output
   docs FOLDER           Markdown pages of all operators, one for each namespace
   help                  this
 
@@ -28,7 +34,8 @@ Colour is for terminals, unless NO_COLOR is set. It ends with 1 where there is n
 and with 2 where the command line is wrong.
 ";
 
-const COMMANDS: [&str; 8] = ["list", "show", "table", "explain", "what-if", "coverage", "docs", "help"];
+const COMMANDS: [&str; 10] =
+    ["list", "show", "table", "explain", "what-if", "coverage", "trace", "page", "docs", "help"];
 
 /// What a command found.
 ///
@@ -63,12 +70,19 @@ pub enum Found {
 pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
     let (options, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.starts_with("--"));
     let mut answer = Answer { out, style, as_json: false };
+    let mut guards = Vec::new();
     for option in options {
         match option.as_str() {
             "--json" => answer.as_json = true,
             "--help" => return answer.text(USAGE),
-            _ => return Err(Failure::Usage(format!("there is no option `{option}`; there are --json and --help"))),
+            _ => guards.push(option.trim_start_matches('-').to_owned()),
         }
+    }
+    let under = Guards::parse(&guards)?;
+    if let (Some(guard), false) = (guards.first(), words.first().is_some_and(|command| command == "explain")) {
+        return Err(Failure::Usage(format!(
+            "`--{guard}` is a guard, under which a call can be explained, and nothing else"
+        )));
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
@@ -85,7 +99,7 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
             answer.give(&cells, || table_text(&cells, style))
         }
         ["explain", name, ref arguments @ ..] => {
-            let account = Account::of(find(name)?, &owned(arguments))?;
+            let account = Account::under(&under, find(name)?, &owned(arguments))?;
             answer.give(&account, || account.text(style))?;
             Ok(if account.runs() { Found::Answer } else { Found::Finding })
         }
@@ -95,7 +109,10 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
         }
         ["coverage"] => answer.coverage(&Operator::all()),
         ["coverage", pattern] => answer.coverage(&some(pattern)?),
+        ["page"] => answer.text(&page(&Operator::all())),
+        ["page", file] => answer.page(std::path::Path::new(file)),
         ["docs", folder] => answer.docs(&PathBuf::from(folder)),
+        ["trace", ..] => Err(Failure::Usage("this program looks at calls, and makes none".to_owned())),
         [command, ..] => Err(Failure::Usage(wrong(command))),
     }
 }
@@ -147,6 +164,12 @@ impl Answer<'_> {
     fn coverage(&mut self, operators: &[&'static Operator]) -> Result<Found, Failure> {
         let (coverage, style) = (Coverage::of(operators), self.style);
         self.give(&coverage, || coverage.text(style))
+    }
+
+    fn page(&mut self, file: &std::path::Path) -> Result<Found, Failure> {
+        let operators = Operator::all();
+        std::fs::write(file, page(&operators))?;
+        self.give(&file, || format!("{} operators in {}\n", operators.len(), file.display()))
     }
 
     fn docs(&mut self, folder: &std::path::Path) -> Result<Found, Failure> {

@@ -35,6 +35,8 @@ mod coverage;
 mod docs;
 mod failure;
 mod find;
+mod guards;
+mod page;
 mod sheet;
 mod text;
 mod what_if;
@@ -50,6 +52,8 @@ pub use coverage::{Coverage, Row};
 pub use docs::pages;
 pub use failure::Failure;
 pub use find::{find, matching};
+pub use guards::Guards;
+pub use page::page;
 pub use sheet::{Derivative, Sheet};
 pub use text::{Style, list, table_text};
 pub use what_if::{Change, WhatIf};
@@ -63,11 +67,31 @@ pub use what_if::{Change, WhatIf};
 /// ```
 #[must_use]
 pub fn main() -> ExitCode {
+    answer(|words, out, style| run(words.iter().cloned(), out, style))
+}
+
+/// The same for a program that has commands of its own: it is given the words after its name, and where its answer goes.
+///
+/// ```no_run
+/// use dispatch_inspect::{Found, answer, run};
+///
+/// fn main() -> std::process::ExitCode {
+///     answer(|words, out, style| match words {
+///         [word] if word == "version" => {
+///             writeln!(out, "{}", env!("CARGO_PKG_VERSION"))?;
+///             Ok(Found::Answer)
+///         }
+///         _ => run(words.iter().cloned(), out, style),
+///     })
+/// }
+/// ```
+#[must_use]
+pub fn answer(command: impl FnOnce(&[String], &mut dyn Write, Style) -> Result<Found, Failure>) -> ExitCode {
     let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut out = std::io::stdout().lock();
     let style = if wants_colour && out.is_terminal() { Style::Colour } else { Style::Plain };
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let found = run(words, &mut out, style).and_then(|found| {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let found = command(&words, &mut out, style).and_then(|found| {
         out.flush()?;
         Ok(found)
     });

@@ -216,6 +216,9 @@ impl Account {
             };
             _ = writeln!(text, "{line}");
         }
+        for note in &self.notes {
+            _ = writeln!(text, "  note {note}");
+        }
         if !self.below.is_empty() {
             text += "\n  and as each kernel hands the call on, below that\n";
             Grid(self.below.iter().map(cell_row).collect()).write(&mut text, style);

@@ -13,13 +13,37 @@ pub(crate) struct Carried {
     pub(crate) marks: Option<Marks>,
 }
 
+/// An argument that can add keys.
+pub(crate) struct Able {
+    pub(crate) name: String,
+    pub(crate) is_tensor: bool,
+    pub(crate) is_device: bool,
+    pub(crate) may_be_absent: bool,
+}
+
+/// The arguments of an operator that can add keys.
+pub(crate) fn able(operator: &Operator) -> Result<Vec<Able>, Failure> {
+    // Of a call without any, the account still lists who could have a say.
+    let able = operator.explain_keys(&[], None)?.arguments;
+    let arguments = &operator.schema().arguments;
+    let of = |(name, _): (String, KeySet)| {
+        let ty = arguments.iter().find(|argument| argument.name == name).map(|argument| &argument.ty);
+        Able {
+            is_tensor: ty.is_some_and(Type::is_tensor_like),
+            is_device: ty.is_some_and(|ty| ty.required().kind == TypeKind::Device),
+            may_be_absent: ty.is_some_and(Type::accepts_none),
+            name,
+        }
+    };
+    Ok(able.into_iter().map(of).collect())
+}
+
 /// What each argument that can add keys does add, given words for some of them: one that is left out is as the one before it, and
 /// the first one `cpu`. One that may be absent is.
 pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
-    // Of a call without any, the account still lists who could have a say.
-    let able = operator.explain_keys(&[], None)?.arguments;
+    let able = able(operator)?;
     if words.len() > able.len() {
-        let names: Vec<&str> = able.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = able.iter().map(|argument| argument.name.as_str()).collect();
         let names = if names.is_empty() { "none has".to_owned() } else { format!("only {} have", names.join(", ")) };
         let found = words.len();
         return Err(Failure::Usage(format!(
@@ -28,21 +52,16 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
     }
     let mut last = parse("cpu", true)?;
     let (mut all, mut marks) = (Vec::new(), None);
-    for (at, (name, _)) in able.iter().enumerate() {
-        let ty =
-            operator.schema().arguments.iter().find(|argument| argument.name == *name).map(|argument| &argument.ty);
-        let is_tensor = ty.is_some_and(Type::is_tensor_like);
-        let is_device = ty.is_some_and(|ty| ty.required().kind == TypeKind::Device);
-        let may_be_absent = ty.is_some_and(Type::accepts_none);
+    for (at, argument) in able.iter().enumerate() {
         let carried = match words.get(at) {
             Some(word) => {
-                let carried = parse(word, is_tensor)?;
-                last = if is_tensor { carried } else { last };
+                let carried = parse(word, argument.is_tensor)?;
+                last = if argument.is_tensor { carried } else { last };
                 carried
             }
             // Without one, a tensor is made on the CPU.
-            None if is_device => Carried { keys: KeySet::from(CPU), marks: None },
-            None if may_be_absent || !is_tensor => Carried { keys: KeySet::EMPTY, marks: None },
+            None if argument.is_device => Carried { keys: KeySet::from(CPU), marks: None },
+            None if argument.may_be_absent || !argument.is_tensor => Carried { keys: KeySet::EMPTY, marks: None },
             None => last,
         };
         all.push(carried.keys);
@@ -85,14 +104,16 @@ fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
     let is_there = carried.keys.is_empty() && !matches!(text.trim(), "" | "none" | "_");
     if let Some(device) = device.or_else(|| is_there.then_some(Device::CPU)) {
         let backend = device.key();
-        let above: &[Key] = match (is_tensor, is_inference) {
-            (false, _) => &[],
-            (true, true) => &[Autocast.on(backend)],
-            (true, false) => &[Autocast.on(backend), Autograd.on(backend), ADInplaceOrView],
-        };
-        carried.keys = above.iter().fold(carried.keys.with(backend), |keys, &key| keys.with(key));
+        let above = if is_tensor { above(backend, is_inference) } else { KeySet::EMPTY };
+        carried.keys = carried.keys.with(backend) | above;
     }
     Ok(carried)
+}
+
+/// What tensors on a backend carry besides its own key.
+pub(crate) fn above(backend: Key, is_inference: bool) -> KeySet {
+    let autocast = KeySet::from(Autocast.on(backend));
+    if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }
 }
 
 fn not_a_word(word: &str, suggestion: Option<String>) -> Failure {

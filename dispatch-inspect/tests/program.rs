@@ -77,6 +77,80 @@ fn text_that_is_no_terminals_has_no_colour() {
 }
 
 #[test]
+fn a_call_is_made_and_shown_with_those_inside_of_it() {
+    let (out, errors, code) = ask(&["trace", "linear", "f32[2,3],requires_grad", "f32[4,3]"]);
+    assert_eq!((errors.as_str(), code), ("", Some(0)));
+    let lines: Vec<&str> = out.lines().map(|line| line.split(" (").next().unwrap_or_default()).collect();
+    let expected = [
+        "aten::linear(Tensor",
+        "  AutogradCPU `linear`",
+        "  aten::t(Tensor",
+        "    AutogradCPU `t`",
+        "    then CPU `t_any`",
+    ];
+    assert_eq!(
+        lines.iter().map(|line| line.split("(f").next().unwrap()).take(5).collect::<Vec<_>>(),
+        expected,
+        "{out}"
+    );
+    assert!(out.ends_with("gives Tensor(float32 [2, 4] on cpu)\n"), "{out}");
+
+    let traced = json(&["trace", "conv2d", "f32[1,2,5,5]", "f32[3,2,3,3]", "stride=[2,2]"]);
+    assert_eq!(traced["results"][0], "Tensor(float32 [1, 3, 2, 2] on cpu)");
+    assert_eq!(traced["calls"][1]["operator"], "aten::convolution");
+    let lowered = json(&["trace", "mm", "f32[2,2]", "--autocast"]);
+    assert_eq!(
+        (&lowered["calls"][0]["first"]["key"], &lowered["calls"][0]["last"]),
+        (&"AutocastCPU".into(), &().into())
+    );
+}
+
+#[test]
+fn a_call_that_cannot_be_made_says_why() {
+    let (out, _, code) = ask(&["trace", "mm"]);
+    assert!(
+        out.ends_with("fails: `aten::mm`: argument `mat2` has sizes [2, 3], but must have 3 where they meet `self`\n"),
+        "{out}"
+    );
+    assert_eq!(code, Some(1));
+    for (words, message) in [
+        (&["trace", "reshape"][..], "`aten::reshape` wants to know `shape`, which is SymInt[] and has no default"),
+        (&["trace", "relu", "nowhere"], "`self` is Tensor, which cannot be made of `nowhere`"),
+        (&["trace", "relu", "cpu", "3"], "`aten::relu` has no argument for `3`: aten::relu(Tensor self) -> Tensor"),
+        (
+            &["trace", "relu", "--vmap"],
+            "`trace` knows no option `--vmap`; it knows --inference, --no-grad, --autocast, --json",
+        ),
+    ] {
+        assert_eq!(ask(words), (String::new(), format!("error: {message}\n"), Some(2)));
+    }
+}
+
+#[test]
+fn guards_change_where_a_call_goes() {
+    let key = |guard: &str| json(&["explain", "mm", "cpu", guard])["key"].clone();
+    assert_eq!(key("--inference"), "CPU");
+    assert_eq!(key("--autocast"), "AutocastCPU");
+    assert_eq!(key("--vmap"), "FuncTorchDynamicLayerFrontMode");
+    assert_eq!(key("--modes"), "PreDispatch");
+    assert_eq!(key("--exclude=Autograd"), "CPU");
+    assert_eq!(key("--include=Meta"), "AutogradMeta");
+    assert_eq!(json(&["explain", "mm", "--no-grad"])["notes"].as_array().unwrap().len(), 1);
+    assert_eq!(ask(&["list", "--vmap"]).2, Some(2));
+}
+
+#[test]
+fn the_page_is_one_file_with_every_operator() {
+    let file = std::env::temp_dir().join(format!("dispatch-inspect-{}.html", std::process::id()));
+    let (out, ..) = ask(&["page", file.to_str().unwrap()]);
+    let page = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(out.ends_with(&format!(" operators in {}\n", file.display())), "{out}");
+    assert_eq!(page, ask(&["page"]).0);
+    assert!(page.contains("aten::relu(Tensor self) -> Tensor") && page.len() < 2_000_000, "{}", page.len());
+}
+
+#[test]
 fn pages_are_written_for_every_namespace() {
     let folder = std::env::temp_dir().join(format!("dispatch-inspect-{}", std::process::id()));
     let names = json(&["docs", folder.to_str().unwrap()]);

@@ -151,7 +151,7 @@ fn what_cannot_be_answered_says_what_to_do() {
             "show",
             "`show` was not given what it takes:\n  show OP               schema, words of the author, kernels and where they are, derivative, coverage",
         ),
-        ("show mul --jsn", "there is no option `--jsn`; there are --json and --help"),
+        ("show mul --jsn", "there is no option `--jsn`; did you mean `--json`?"),
         ("explain mul cuad", "`cuad` says nothing about an argument; did you mean `CUDA`?"),
         ("explain square cpu cpu", "2 arguments were described, but of those of `small::square` only self have keys"),
         ("what-if mul Autogrd", "unknown dispatch key `Autogrd`; did you mean `Autograd`?"),

@@ -10,6 +10,7 @@ use crate::location::Location;
 use crate::operator::Operator;
 use crate::registry::{self, Active, Cell, Kernel, Registered, Registry, Row, Source};
 use crate::resolve::Provenance;
+use crate::tensor::Marks;
 
 /// One cell of an operator's table.
 ///
@@ -33,6 +34,8 @@ pub struct TableCell {
     pub kernels: Vec<String>,
     /// Whether calls pass over the cell.
     pub falls_through: bool,
+    /// Where typed calls pass over the cell unless a tensor concerns it: the marks, any of which makes a tensor do so.
+    pub marks: Option<Marks>,
 }
 
 /// A kernel that was registered for an operator, whether it runs or not.
@@ -179,6 +182,7 @@ pub fn dump_name(name: &str) -> String {
 
 /// Every cell of a row's table, lowest key first, beginning with that of calls without tensors.
 fn cells(registry: &Registry, row: &Row) -> Vec<TableCell> {
+    let table = row.definition().and_then(Operator::typed).map(|_| registry::table_of(registry, row));
     let cell = |slot: Slot| {
         let (provenance, active, target) = active(registry, row, slot);
         let kernels = match &active {
@@ -190,6 +194,7 @@ fn cells(registry: &Registry, row: &Row) -> Vec<TableCell> {
             key: Key::of_slot(slot),
             provenance,
             registered_for: target.map(Key::of_target),
+            marks: table.as_ref().and_then(|table| table.marks_for(slot)),
             falls_through: matches!(active, Active::One(kernel) if matches!(kernel.kernel, Kernel::Fallthrough)),
             kernels: kernels.iter().map(|kernel| format!("`{}` ({})", kernel.name, kernel.location)).collect(),
         }

@@ -4,8 +4,10 @@
 //! [`philox`](crate::philox) of the seed and `n`. An operator reserves as many blocks as it needs, and any thread of any backend can
 //! then work out any of them, so that numbers depend on the seed and on the calls before, and on nothing else.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
@@ -33,6 +35,28 @@ struct State {
 struct Place {
     seed: u64,
     next: u64,
+}
+
+thread_local! {
+    /// Generators that are this thread's defaults, the latest last.
+    static STAND_INS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A generator is the default one while this lives, see [`Generator::stand_in`].
+pub struct StandIn {
+    generator: Generator,
+    /// It belongs to its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        STAND_INS.with_borrow_mut(|all| {
+            if let Some(at) = all.iter().rposition(|generator| generator.same(&self.generator)) {
+                all.remove(at);
+            }
+        });
+    }
 }
 
 /// Forks count in a part of the stream of their own.
@@ -79,9 +103,30 @@ impl Generator {
     /// ```
     #[must_use]
     pub fn of(device: Device) -> Self {
+        let here =
+            STAND_INS.with_borrow(|all| all.iter().rev().find(|generator| generator.device() == device).cloned());
+        if let Some(generator) = here {
+            return generator;
+        }
         let mut defaults = entered(&DEFAULTS);
         let seed = defaults.seed;
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
+    }
+
+    /// Makes this the default generator of its device, on this thread alone, until the guard is dropped.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let own = Generator::new(Device::CPU, 1);
+    /// let stands_in = own.stand_in();
+    /// assert!(Generator::of(Device::CPU).same(&own));
+    /// drop(stands_in);
+    /// assert!(!Generator::of(Device::CPU).same(&own));
+    /// ```
+    #[must_use = "a guard that is not bound to a name is dropped at once"]
+    pub fn stand_in(&self) -> StandIn {
+        STAND_INS.with_borrow_mut(|all| all.push(self.clone()));
+        StandIn { generator: self.clone(), not_send: PhantomData }
     }
 
     /// Whether both share one state.

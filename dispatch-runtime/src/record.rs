@@ -5,6 +5,7 @@
 
 use crate::backend::BackendRecord;
 use crate::boxed::BoxedFn;
+use crate::fuser::FuserRecord;
 use crate::key::{Key, UserKey};
 use crate::location::Location;
 use crate::operation::Operation;
@@ -29,6 +30,8 @@ pub enum Record {
     Claim(&'static Claim),
     /// A backend's memory.
     Backend(&'static BackendRecord),
+    /// What makes one pass of many calls on a backend.
+    Fuser(&'static FuserRecord),
     /// What a layer knows about an operator.
     Rule(&'static RuleRecord),
 }
@@ -43,6 +46,7 @@ impl Record {
             Self::Key(record) => std::ptr::from_ref(record).addr(),
             Self::Claim(record) => std::ptr::from_ref(record).addr(),
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
+            Self::Fuser(record) => std::ptr::from_ref(record).addr(),
             Self::Rule(record) => std::ptr::from_ref(record).addr(),
         }
     }

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Result, Tensor, op_impl};
 
 use crate::compute::Ordered;
-use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
+use crate::elementwise::{Bound, Loops, elementwise, fresh, fusible, in_place, into, loops};
 
 elementwise! {
     maximum - maximum_out [f32 f64 i32 i64] (this, other) => |[a, b]| a.larger(b);
@@ -25,6 +25,15 @@ fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Te
         (Some(min), None) => fresh::<aten::clamp_min_tensor, _>([this, min], LOW),
         (None, Some(max)) => fresh::<aten::clamp_max_tensor, _>([this, max], HIGH),
         (None, None) => Err(aten::unbounded().into()),
+    }
+}
+
+fusible! {
+    clamp_tensor |this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>| match (min, max) {
+        (Some(min), Some(max)) => Bound::of::<aten::clamp_tensor, _>([this, min, max], CLAMP),
+        (Some(min), None) => Bound::of::<aten::clamp_min_tensor, _>([this, min], LOW),
+        (None, Some(max)) => Bound::of::<aten::clamp_max_tensor, _>([this, max], HIGH),
+        (None, None) => None,
     }
 }
 

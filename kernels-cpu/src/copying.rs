@@ -1,13 +1,20 @@
 //! Copies between tensors of the CPU, and what fills one.
 
-use dispatch_runtime::{Operands, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Result, Scalar, Tensor, op_impl};
 
-use crate::elementwise::transfer;
+use crate::elementwise::{Bound, fusible, transfer};
 
 #[op_impl(aten::copy_, CPU)]
 fn copy_(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
     aten::check_copy(this, src)?;
     written(this, src, "src")
+}
+
+fusible! {
+    _to_copy |this: &Tensor, dtype: Option<DType>, _layout: Option<Layout>, device: Option<Device>, _pinned: Option<bool>, _non_blocking: bool, format: Option<MemoryFormat>| {
+        let stays = device.is_none() && format.is_none_or(|format| format == MemoryFormat::Preserve);
+        stays.then(|| Bound::conversion(this.dtype(), dtype.unwrap_or_else(|| this.dtype())))
+    }
 }
 
 #[op_impl(aten::fill__scalar, CPU)]

@@ -8,16 +8,19 @@
 pub(crate) mod ahead;
 mod gather;
 mod lanes;
+mod pass;
 pub(crate) mod plan;
+mod row;
 mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    DType, Element, Error, ErrorKind, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
 pub(crate) use lanes::Lanes;
 use plan::Plan;
+pub(crate) use row::{Bound, Fusible, fusible};
 pub(crate) use transfer::transfer;
 
 /// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
@@ -162,12 +165,7 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let run = |looped| loops(looped, &mut Lanes::new(operands, looped, computed, alike));
-        // More numbers of few bits go together, where an operator has a loop for these. Truth looks at all the bits of a number.
-        let few = match computed {
-            DType::Bool => operands.read().iter().all(|input| input.dtype() == DType::Bool),
-            dtype => dtype.is_integral() && dtype.size() <= i32::DTYPE.size(),
-        };
-        if few && run(i32::DTYPE).is_ok() {
+        if are_few(computed, operands.read().iter().map(Operand::dtype)) && run(FEW).is_ok() {
             return Ok(());
         }
         match run(crate::convert::computed_in(computed)) {
@@ -183,6 +181,18 @@ impl Rule {
     #[cold]
     fn named(self, error: Error) -> Error {
         (self.operator)().name_operand(error)
+    }
+}
+
+/// What numbers of few bits are computed in, where an operator has a loop for it: more of them go together.
+const FEW: DType = i32::DTYPE;
+
+/// Whether these are such numbers. Truth looks at all the bits of one.
+#[inline]
+fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
+    match computed {
+        DType::Bool => inputs.all(|input| input == DType::Bool),
+        dtype => dtype.is_integral() && dtype.size() <= FEW.size(),
     }
 }
 
@@ -277,6 +287,18 @@ macro_rules! forms {
         ) -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> {
             $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
             $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
+        }
+
+        $crate::elementwise::fusible! {
+            $name |$first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?| {
+                // Of zeros, so that a check which looks at elements refuses what it might refuse.
+                let check = || -> ::dispatch_runtime::Result<()> {
+                    $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+                    Ok(())
+                };
+                check().ok()?;
+                $crate::elementwise::Bound::of::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?).ok()?)
+            }
         }
     };
     (@in_place $name:ident - $arguments:tt $check:tt $loops:path) => {};

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, Result, Tensor, op_impl};
 
 use crate::compute::{Compute, Ordered};
-use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
+use crate::elementwise::{Bound, Loops, elementwise, fresh, fusible, in_place, into, loops};
 use crate::math::Real;
 
 elementwise! {
@@ -36,6 +36,8 @@ fn inverting(this: &Tensor) -> Loops<'static, 1> {
 fn bitwise_not(this: &Tensor) -> Result<Tensor> {
     fresh::<aten::bitwise_not, _>([this], inverting(this))
 }
+
+fusible! { bitwise_not |this: &Tensor| Bound::of::<aten::bitwise_not, _>([this], inverting(this)) }
 
 #[op_impl(aten::bitwise_not_, CPU)]
 fn bitwise_not_(this: &mut Tensor) -> Result<()> {

@@ -3,7 +3,7 @@
 use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Promotion, Result, Tensor, bf16, f16, op_impl};
 
 use crate::compute::{Compute, Fraction, Ordered, narrowed_complex, widened};
-use crate::elementwise::{Lanes, Loops, elementwise, forms, fresh, in_place, into, loops, part};
+use crate::elementwise::{Bound, Lanes, Loops, elementwise, forms, fresh, fusible, in_place, into, loops, part};
 use crate::math::Real;
 use crate::special::by;
 
@@ -160,6 +160,12 @@ stands! { f32 f64 }
 #[op_impl(aten::nan_to_num, CPU)]
 fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
     fresh::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
+}
+
+fusible! {
+    nan_to_num |this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>| {
+        Bound::of::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
+    }
 }
 
 #[op_impl(aten::nan_to_num_, CPU)]

@@ -31,9 +31,9 @@ const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 /// One loop for all functions of complex numbers: they are calls in any case.
 fn complex(dtype: DType, lanes: &mut Lanes<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
-        lanes.run(|[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
+        lanes.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
     } else {
-        lanes.run(|[x]: [Complex64; 1]| f(x));
+        lanes.run(move |[x]: [Complex64; 1]| f(x));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The same through operators.
 
 use dispatch_runtime::guard;
-use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, Tracer};
+use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, Negative};
 use dispatch_runtime::prelude::*;
 
 use crate::Loop;
@@ -39,9 +39,9 @@ fn answer(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-#[op_fallback(Tracer)]
+#[op_fallback(Negative)]
 fn pass_on(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    op.redispatch_boxed(keys.below(Tracer), stack)
+    op.redispatch_boxed(keys.below(Negative), stack)
 }
 
 #[op_fallback(Functionalize, marked(REQUIRES_GRAD))]
@@ -102,7 +102,7 @@ fn no_tensor() -> Result<Tensor> {
 }
 
 pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
-    let _tracing = guard::include(Answer.into());
+    let _on = guard::include(Answer.into());
     calls.each(opdispatch_typed_call);
 }
 
@@ -112,6 +112,6 @@ pub(crate) fn over_boxed_fallback(calls: Loop<'_>) {
 }
 
 pub(crate) fn through_boxed_fallback(calls: Loop<'_>) {
-    let _tracing = guard::include(Tracer.into());
+    let _on = guard::include(Negative.into());
     calls.each(opdispatch_typed_call);
 }

@@ -1,4 +1,4 @@
-//! What a call costs, along every path and under three ways of building.
+//! What a call costs, along every path and under four ways of building.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,16 +25,18 @@ struct Cost {
 pub(crate) fn report() -> Result<()> {
     let target = target()?;
     cargo(benches(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
+    cargo(benches(), &target, &["build", "--release", "-p", "layered"])?;
     cargo(benches(), &target, &["build", "--profile", "user", "-p", "probe"])?;
     let release = target.join("release");
     let library = format!("{}shared{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let ours = Build { probe: release.join("probe"), library: None }.costs()?;
+    let layered = Build { probe: release.join("layered"), library: None }.costs()?;
     let user = Build { probe: target.join("user/probe"), library: None }.costs()?;
     let shared = Build { probe: release.join("probe"), library: Some(release.join(library)) }.costs()?;
 
     println!("A call of an operator with two tensors that returns a handle to the first, less the loop around it:\n");
     let [function, dynamic, matched] = [1, 2, 3].map(|path| ours[path]);
-    let rows: Vec<[String; 13]> = PATHS
+    let rows: Vec<[String; 15]> = PATHS
         .iter()
         .enumerate()
         .skip(1)
@@ -53,6 +55,7 @@ pub(crate) fn report() -> Result<()> {
                 path.name.to_owned(),
                 whole(count),
                 verdict,
+                whole(layered[i].instructions),
                 against(function.instructions),
                 against(dynamic.instructions),
                 against(matched.instructions),
@@ -61,6 +64,7 @@ pub(crate) fn report() -> Result<()> {
                 whole(user[i].instructions),
                 whole(shared[i].instructions),
                 format!("{:.1}", ours[i].nanoseconds),
+                format!("{:.1}", layered[i].nanoseconds),
                 format!("{:.1}", user[i].nanoseconds),
                 format!("{:.1}", shared[i].nanoseconds),
             ]
@@ -70,6 +74,7 @@ pub(crate) fn report() -> Result<()> {
         "path",
         "instr",
         "target",
+        "layers",
         "/ fn ptr",
         "/ dyn",
         "/ match",
@@ -78,6 +83,7 @@ pub(crate) fn report() -> Result<()> {
         "no LTO",
         "cdylib",
         "ns",
+        "layers",
         "no LTO",
         "cdylib",
     ];

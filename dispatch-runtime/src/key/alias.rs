@@ -7,8 +7,8 @@ use super::layer::{
     AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAZY, NESTED_TENSOR,
     ORDER, SPARSE, XLA,
 };
-use super::layer_bit;
 use super::slot::{SLOTS, Slot};
+use super::{Key, Target, layer_bit};
 
 /// An alias key. The order is that in which dumps list them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -74,6 +74,24 @@ impl Alias {
                 storage && layer != NESTED_TENSOR && layer != SPARSE && !matches!(backend, Some(XLA | LAZY))
             }
             Self::Autocast => layer == AUTOCAST,
+        }
+    }
+}
+
+impl Key {
+    /// Whether a kernel for this key can fill the cell of `key`: both are the same runtime key, or this is an alias that stands for it.
+    ///
+    /// ```
+    /// use dispatch_runtime::keys::*;
+    /// assert!(Autograd.covers(AutogradCUDA) && AutogradCUDA.covers(AutogradCUDA));
+    /// assert!(!Autograd.covers(CUDA) && !CUDA.covers(AutogradCUDA));
+    /// ```
+    #[must_use]
+    pub fn covers(self, key: Self) -> bool {
+        match (self.target(), key.target()) {
+            (Ok(Target::Alias(alias)), Ok(Target::Slot(slot))) => alias.covers(slot),
+            (Ok(Target::Slot(own)), Ok(Target::Slot(slot))) => own == slot,
+            _ => false,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! life of a call: modes, batching, autocast, tracing, autograd, view tracking, backend selection, and at last the kernel itself.
 //! The order is PyTorch's. Sixteen of the 48 places are left free for layers from other crates, in four [`Landing`]s.
 
+use super::{Key, Target};
+
 /// How many layers a key set can tell apart.
 pub(crate) const LAYERS: usize = LAYER_END as usize;
 
@@ -72,6 +74,21 @@ impl Layer {
     /// Whether this is where a call ends, so that a missing kernel is an error and not simply nothing to do.
     pub(crate) const fn is_storage(self) -> bool {
         matches!(self.kind, Kind::BackendStorage | Kind::Storage)
+    }
+}
+
+impl Key {
+    /// Whether this is where data lies, so a call ends here, and a missing kernel is an error. Calls pass over all other keys that have
+    /// nothing to do.
+    ///
+    /// ```
+    /// use dispatch_runtime::keys::*;
+    /// assert!(CPU.is_storage() && SparseCUDA.is_storage() && !AutogradCPU.is_storage());
+    /// ```
+    #[must_use]
+    pub fn is_storage(self) -> bool {
+        let Ok(Target::Slot(slot)) = self.target() else { return false };
+        slot.key().is_some_and(|(layer, _)| ORDER[layer as usize].is_storage())
     }
 }
 

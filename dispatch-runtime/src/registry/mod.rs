@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::backend;
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fuser;
 use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
 use crate::listener::{self, Change};
 use crate::name::Name;
@@ -152,6 +153,7 @@ impl Registry {
             match record {
                 Record::Claim(claim) => claims.push(claim),
                 Record::Backend(backend) => backends.push(backend),
+                Record::Fuser(record) => fuser::found(record),
                 Record::Operator(operator) => {
                     self.define(operator);
                     defined.push(operator);

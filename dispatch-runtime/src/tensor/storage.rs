@@ -5,8 +5,9 @@
 
 use std::any::Any;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 
 use super::memory::OutOfMemory;
 use super::shared::Shared;
@@ -82,10 +83,15 @@ struct Body {
     version: AtomicU64,
     /// How many guards read, or [`WRITING`].
     users: AtomicI32,
-    /// Whether somebody wants to know when it is freed.
-    watched: AtomicBool,
-    memory: Memory,
+    /// What there is to do at its end, but for giving back a block behind it: [`LENT`] and [`WATCHED`].
+    end: AtomicU8,
+    memory: ManuallyDrop<Memory>,
 }
+
+/// The memory has a lender, or is a backend's.
+const LENT: u8 = 1;
+/// Somebody wants to know.
+const WATCHED: u8 = 2;
 
 enum Memory {
     /// As many bytes, behind the body.
@@ -101,16 +107,26 @@ const WRITING: i32 = -1;
 impl Body {
     #[inline]
     const fn over(memory: Memory) -> Self {
-        let (version, users, watched) = (AtomicU64::new(0), AtomicI32::new(0), AtomicBool::new(false));
-        Self { version, users, watched, memory }
+        let end = if matches!(memory, Memory::Host(_) | Memory::Meta(_)) { 0 } else { LENT };
+        let (version, users, end) = (AtomicU64::new(0), AtomicI32::new(0), AtomicU8::new(end));
+        Self { version, users, end, memory: ManuallyDrop::new(memory) }
+    }
+
+    #[cold]
+    fn end(&mut self) {
+        if *self.end.get_mut() & WATCHED != 0 {
+            watched::freed(std::ptr::from_ref(self).addr());
+        }
+        // SAFETY: called once, when it is dropped: nobody uses the memory any more.
+        unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
 
 impl Drop for Body {
     #[inline]
     fn drop(&mut self) {
-        if *self.watched.get_mut() {
-            watched::freed(std::ptr::from_ref(self).addr());
+        if *self.end.get_mut() != 0 {
+            self.end();
         }
     }
 }
@@ -183,7 +199,7 @@ impl Storage {
     /// Where the memory is.
     #[must_use]
     pub fn device(&self) -> Device {
-        match &self.0.memory {
+        match &*self.0.memory {
             Memory::Host(_) | Memory::Lent(_) => Device::CPU,
             Memory::Backend(buffer) => buffer.device(),
             Memory::Meta(_) => Device::META,
@@ -193,7 +209,7 @@ impl Storage {
     /// How many bytes it has.
     #[must_use]
     pub fn size(&self) -> usize {
-        match &self.0.memory {
+        match &*self.0.memory {
             Memory::Host(size) | Memory::Meta(size) => *size,
             Memory::Lent(buffer) => buffer.size(),
             Memory::Backend(buffer) => buffer.size(),
@@ -210,7 +226,7 @@ impl Storage {
     /// The backend's own type, for its kernels.
     #[must_use]
     pub fn buffer<B: Buffer>(&self) -> Option<&B> {
-        let Memory::Backend(buffer) = &self.0.memory else { return None };
+        let Memory::Backend(buffer) = &*self.0.memory else { return None };
         let buffer: &dyn Any = &**buffer;
         buffer.downcast_ref()
     }
@@ -218,7 +234,7 @@ impl Storage {
     /// What lends this memory, if it is of this type.
     #[must_use]
     pub fn lender<B: HostBuffer>(&self) -> Option<&B> {
-        let Memory::Lent(buffer) = &self.0.memory else { return None };
+        let Memory::Lent(buffer) = &*self.0.memory else { return None };
         let buffer: &dyn Any = &**buffer;
         buffer.downcast_ref()
     }
@@ -253,7 +269,7 @@ impl Storage {
     /// ```
     pub fn when_freed(&self, then: impl FnOnce() + Send + 'static) {
         watched::add(self.identity(), Box::new(then));
-        self.0.watched.store(true, Ordering::Relaxed);
+        self.0.end.fetch_or(WATCHED, Ordering::Relaxed);
     }
 
     /// Counts a write that no guard sees, such as one by a device.
@@ -263,7 +279,7 @@ impl Storage {
 
     #[inline]
     pub(super) fn memory(&self) -> Option<NonNull<u8>> {
-        match &self.0.memory {
+        match &*self.0.memory {
             Memory::Host(_) => Some(self.0.tail()),
             Memory::Lent(buffer) => Some(buffer.start()),
             Memory::Backend(_) | Memory::Meta(_) => None,

@@ -8,21 +8,30 @@ use dispatch_runtime::{DType, Element, Operand, Operands};
 
 use super::Plan;
 use super::gather::{gather, repeat};
+use super::row::Row;
 use crate::convert::{Convert, conversion};
 use crate::math::vectorised;
 use crate::pool;
 
 /// How many elements pass through the cache at a time.
-const BLOCK: usize = 1024;
+pub(super) const BLOCK: usize = 1024;
 /// Rows shorter than this are gathered into blocks.
 const SHORT: usize = 128;
 /// How many elements are worth another thread.
-const GRAIN: usize = 32 * 1024;
+pub(super) const GRAIN: usize = 32 * 1024;
 /// How many elements are copied aside without much ado.
 const FEW: usize = 16;
 
-/// One result and `N` inputs, for the loop of one operator.
-pub(crate) struct Lanes<'a, const N: usize> {
+/// What the loop of one operator runs on.
+pub(crate) enum Lanes<'a, const N: usize> {
+    /// The operands of a call.
+    Walk(Walk<'a, N>),
+    /// None yet: the loop leaves its row here.
+    Row(&'a mut Option<Row>),
+}
+
+/// One result and `N` inputs.
+pub(crate) struct Walk<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
     /// What loops compute in.
@@ -35,10 +44,10 @@ pub(crate) struct Lanes<'a, const N: usize> {
 
 /// A block of any type that loops compute in.
 #[repr(align(64))]
-struct Block([MaybeUninit<u8>; BLOCK * 16]);
+pub(super) struct Block([MaybeUninit<u8>; BLOCK * 16]);
 
 impl Block {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self([MaybeUninit::uninit(); BLOCK * 16])
     }
 
@@ -51,15 +60,14 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline]
     pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, common: DType, alike: bool) -> Self {
         let [out] = operands.written();
-        Self { out, inputs: operands.read(), computed, common, alike }
+        Self::Walk(Walk { out, inputs: operands.read(), computed, common, alike })
     }
 
     /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
     #[inline(always)]
-    pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Sync) {
-        debug_assert_eq!(C::DTYPE, self.computed);
+    pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
         // `walk` hands over `count` elements of `R` and of `C`, side by side, of which the results are in no input.
-        let row = |out: *mut u8, inputs: [*const u8; N], count: usize| {
+        let row = move |out: *mut u8, inputs: [*const u8; N], count: usize| {
             vectorised(
                 #[inline(always)]
                 || {
@@ -74,15 +82,20 @@ impl<'a, const N: usize> Lanes<'a, N> {
                 },
             );
         };
-        if !(self.alike && self.out.dtype() == R::DTYPE && self.inputs[0].dtype() == self.computed) {
-            return self.walk_any(R::DTYPE, &row);
+        let walk = match self {
+            Self::Walk(walk) => walk,
+            Self::Row(place) => return **place = Some(Row::new(R::DTYPE, row)),
+        };
+        debug_assert_eq!(C::DTYPE, walk.computed);
+        if !(walk.alike && walk.out.dtype() == R::DTYPE && walk.inputs[0].dtype() == walk.computed) {
+            return walk.walk_any(R::DTYPE, &row);
         }
-        let count = usize::try_from(self.out.geometry().count()).unwrap_or(0);
+        let count = usize::try_from(walk.out.geometry().count()).unwrap_or(0);
         let starts =
-            Starts { out: self.out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+            Starts { out: walk.out.start(), inputs: walk.inputs.each_ref().map(|input| input.start().cast_const()) };
         match (starts.is_in_place(), count) {
             (false, ..=GRAIN) => row(starts.out, starts.inputs, count),
-            (false, _) => walk_alike(count, R::DTYPE.size(), self.computed.size(), &starts, &row),
+            (false, _) => walk_alike(count, R::DTYPE.size(), walk.computed.size(), &starts, &row),
             (true, ..=FEW) => {
                 let mut block = [const { MaybeUninit::<C>::uninit() }; FEW];
                 for (i, element) in block.iter_mut().enumerate().take(count) {
@@ -91,18 +104,23 @@ impl<'a, const N: usize> Lanes<'a, N> {
                 }
                 row(starts.out, starts.with_block(block.as_ptr().cast()), count);
             }
-            (true, _) => walk_in_place(count, self.computed.size(), &starts, &row),
+            (true, _) => walk_in_place(count, walk.computed.size(), &starts, &row),
         }
     }
+}
 
+impl<const N: usize> Walk<'_, N> {
     #[inline(never)]
     fn walk_any(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
         let narrow = (self.common != self.computed).then(|| Narrow::between(self.computed, self.common));
-        let out = Lane::of_result(self.out, results, narrow.filter(|_| results == self.computed));
-        let inputs = self
-            .inputs
-            .each_ref()
-            .map(|input| Lane::of_input(input, self.computed, narrow, input.start() == self.out.start()));
+        let out_way = Way::of_result(self.out.dtype(), results, narrow.filter(|_| results == self.computed));
+        let out = Lane { start: self.out.start(), way: out_way };
+        let inputs = self.inputs.each_ref().map(|input| {
+            let way = Way::of_input(input.dtype(), self.computed, narrow);
+            // What is written in place goes through a block: the loop may count on not reading what it wrote.
+            let direct = way.direct && input.start() != self.out.start();
+            Lane { start: input.start(), way: Way { direct, ..way } }
+        });
         let sizes = self.out.geometry().sizes();
         match N {
             1 => self.walk_planned::<2>(sizes, &out, &inputs, row),
@@ -206,26 +224,31 @@ fn walk_in_place<const N: usize>(
 /// One operand, and how its elements reach the loop.
 struct Lane {
     start: *mut u8,
+    way: Way,
+}
+
+/// How elements of one dtype reach the loop, or leave it.
+pub(super) struct Way {
     /// Of one element in the loop.
-    size: usize,
+    pub(super) size: usize,
     /// From the operand's dtype to the loop's, or back.
     convert: Convert,
     /// Elements that lie side by side can be used where they are.
-    direct: bool,
+    pub(super) direct: bool,
     /// For elements that the dtype between the operand's and the loop's does not hold.
     narrow: Option<Narrow>,
 }
 
 /// The way from the loop's dtype to the one that the operands promote to, and back.
 #[derive(Clone, Copy)]
-struct Narrow {
+pub(super) struct Narrow {
     dtype: DType,
     down: Convert,
     up: Convert,
 }
 
 impl Narrow {
-    fn between(computed: DType, dtype: DType) -> Self {
+    pub(super) fn between(computed: DType, dtype: DType) -> Self {
         Self { dtype, down: conversion(computed, dtype), up: conversion(dtype, computed) }
     }
 
@@ -247,24 +270,62 @@ impl Narrow {
 // SAFETY: as for `Starts`.
 unsafe impl Sync for Lane {}
 
-impl Lane {
-    fn of_input(operand: &Operand<'_>, computed: DType, narrow: Option<Narrow>, is_result: bool) -> Self {
-        let dtype = operand.dtype();
+impl Way {
+    pub(super) fn of_input(dtype: DType, computed: DType, narrow: Option<Narrow>) -> Self {
         // Integers wrap; a number with a fraction that has no dimensions keeps it.
         let wraps = |narrow: &Narrow| {
             dtype.is_integral() && narrow.dtype.is_integral() && dtype.promote(narrow.dtype) != narrow.dtype
         };
         let narrow = narrow.filter(wraps);
-        let direct = dtype == computed && narrow.is_none() && !is_result;
+        let direct = dtype == computed && narrow.is_none();
         let convert = if dtype == computed { gather(dtype.size()) } else { conversion(dtype, computed) };
-        Self { start: operand.start(), size: computed.size(), convert, direct, narrow }
+        Self { size: computed.size(), convert, direct, narrow }
     }
 
-    fn of_result(operand: &Operand<'_>, results: DType, narrow: Option<Narrow>) -> Self {
-        let dtype = operand.dtype();
+    pub(super) fn of_result(dtype: DType, results: DType, narrow: Option<Narrow>) -> Self {
         let narrow = narrow.filter(|narrow| narrow.dtype != dtype);
         let direct = dtype == results && narrow.is_none();
-        Self { start: operand.start(), size: results.size(), convert: conversion(results, dtype), direct, narrow }
+        Self { size: results.size(), convert: conversion(results, dtype), direct, narrow }
+    }
+
+    /// That of elements which the loop has already.
+    pub(super) fn in_the_loop(&self) -> Self {
+        Self { direct: true, narrow: None, ..*self }
+    }
+
+    /// Brings elements to the loop; where they are all one, it is repeated.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` elements, these many bytes apart, and room for as many of the loop's, no more than a block holds.
+    pub(super) unsafe fn load(&self, from: *const u8, step: isize, to: *mut u8, count: usize, narrowed: &mut Block) {
+        let size = self.size.cast_signed();
+        let distinct = if step == 0 { count.min(1) } else { count };
+        // SAFETY: as the caller says.
+        unsafe { (self.convert)(from, step, to, size, distinct) };
+        if let Some(narrow) = self.narrow {
+            // SAFETY: as above, for what was just brought.
+            unsafe { narrow.apply(to, distinct, narrowed, size) };
+        }
+        if distinct < count {
+            // SAFETY: as above.
+            unsafe { repeat(self.size, to, count) };
+        }
+    }
+
+    /// Brings results to where they belong.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` results side by side, no more than a block holds, and room for as many elements, these many bytes apart.
+    pub(super) unsafe fn store(&self, from: *mut u8, to: *mut u8, step: isize, count: usize, narrowed: &mut Block) {
+        let size = self.size.cast_signed();
+        if let Some(narrow) = self.narrow {
+            // SAFETY: as the caller says, of results that the loop has left.
+            unsafe { narrow.apply(from, count, narrowed, size) };
+        }
+        // SAFETY: as the caller says.
+        unsafe { (self.convert)(from, size, to, step, count) };
     }
 }
 
@@ -296,7 +357,7 @@ impl<'a, const N: usize> Walker<'a, N> {
         count: usize,
         brought: [Option<*const u8>; N],
     ) {
-        let side_by_side = |lane: &Lane, step: isize| lane.direct && step.unsigned_abs() == lane.size;
+        let side_by_side = |lane: &Lane, step: isize| lane.way.direct && step.unsigned_abs() == lane.way.size;
         let out_direct = side_by_side(self.out, steps[0]);
         let direct: [bool; N] = std::array::from_fn(|i| side_by_side(&self.inputs[i], steps[i + 1]));
         let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);
@@ -358,30 +419,15 @@ impl<'a, const N: usize> Walker<'a, N> {
     /// Brings elements of an input into its block, behind the `filled` ones that are there.
     fn load(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
         let lane = &self.inputs[input];
-        let to = self.blocks[input].start().wrapping_add(filled * lane.size);
-        let size = isize::try_from(lane.size).unwrap_or(0);
-        let distinct = if step == 0 { count.min(1) } else { count };
+        let to = self.blocks[input].start().wrapping_add(filled * lane.way.size);
         // SAFETY: the plan stays inside the operand, and a block holds `BLOCK` elements of any type.
-        unsafe { (lane.convert)(lane.start.wrapping_offset(offset), step, to, size, distinct) };
-        if let Some(narrow) = lane.narrow {
-            // SAFETY: as above, for what was just brought.
-            unsafe { narrow.apply(to, distinct, &mut self.narrowed, size) };
-        }
-        if distinct < count {
-            // SAFETY: as above.
-            unsafe { repeat(lane.size, to, count) };
-        }
+        unsafe { lane.way.load(lane.start.wrapping_offset(offset), step, to, count, &mut self.narrowed) };
     }
 
     /// Brings results to where they belong.
     fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
-        let from = self.results.start().wrapping_add(emptied * self.out.size);
-        let size = isize::try_from(self.out.size).unwrap_or(0);
-        if let Some(narrow) = self.out.narrow {
-            // SAFETY: as in `load`, for results that the loop has left.
-            unsafe { narrow.apply(from, count, &mut self.narrowed, size) };
-        }
+        let from = self.results.start().wrapping_add(emptied * self.out.way.size);
         // SAFETY: as in `load`, with the conversion from results to the operand's dtype.
-        unsafe { (self.out.convert)(from, size, self.out.start.wrapping_offset(offset), step, count) };
+        unsafe { self.out.way.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.narrowed) };
     }
 }

@@ -5,10 +5,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
+use std::fmt;
 
 use aten::prelude::*;
 use dispatch_runtime::guard::{self, Guard, ThreadState};
-use dispatch_runtime::{Error, KeySet, Result, Shared, Tensor, keys};
+use dispatch_runtime::{Error, KeySet, Result, Shared, Tensor, keys, span};
 use smallvec::{SmallVec, smallvec};
 
 use crate::anomaly;
@@ -65,6 +66,10 @@ struct Run<'a> {
 
 /// Runs it, and gives the gradients of the inputs, if any are named.
 pub(crate) fn run(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
+    span("backward", || walk(task))
+}
+
+fn walk(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
     let mut run = Run {
         task,
         nodes: Vec::new(),
@@ -257,7 +262,8 @@ impl Run<'_> {
             let needs: SmallVec<[bool; 4]> =
                 node.edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.is_wanted(edge))).collect();
             if needs.contains(&true) {
-                out = Self::run_node(&node, &mut gradients, &needs)?;
+                let name = fmt::from_fn(|f| write!(f, "backward of {}", node.name()));
+                out = span(name, || Self::run_node(&node, &mut gradients, &needs))?;
                 if !self.task.retain_graph {
                     node.function().release();
                 }

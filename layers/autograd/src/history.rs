@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{Marks, Result, Shared, Tensor};
+use dispatch_transform::Lifted;
 
 use crate::hooks::LeafHooks;
 use crate::node::{Edge, Node};
@@ -178,9 +179,12 @@ pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
     drop(before);
 }
 
-/// The same elements in a tensor without history.
+/// The same elements in a tensor without history: at its level, if it has one, or the levels outside would not know it.
 pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
-    Ok(tensor.restride(tensor.geometry().clone())?)
+    match tensor.extension::<Lifted>() {
+        Some(lifted) => Ok(lifted.level().lift(lifted.below())),
+        None => Ok(tensor.restride(tensor.geometry().clone())?),
+    }
 }
 
 /// The generation of a tensor, or the one that a view follows.

@@ -108,10 +108,16 @@ impl Outline {
         })
     }
 
-    /// A tensor of zeros that lies as the one of this place does, at the beginning of a storage of its own.
-    pub(crate) fn zeros_as_it_lies(&self) -> Result<Tensor> {
-        let all = Tensor::zeros(&[self.extent()], (self.dtype(), self.device()))?;
+    /// A tensor of zeros that lies as the one of this place does, at the beginning of a storage of its own. It is of the same transforms
+    /// as `gradient`, which is going to be written to it.
+    pub(crate) fn zeros_as_it_lies(&self, gradient: &Tensor) -> Result<Tensor> {
+        let all = self.zeros_for(gradient, self.extent())?;
         aten::as_strided(&all, self.geometry().sizes(), self.geometry().strides(), Some(0))
+    }
+
+    /// So many zeros in a row.
+    fn zeros_for(&self, gradient: &Tensor, count: i64) -> Result<Tensor> {
+        aten::new_zeros(gradient, &[count], Some(self.dtype()), None, Some(self.device()), None)
     }
 
     /// The part of `whole`, a tensor that lies as the one of this place does, that `view` shows.
@@ -142,7 +148,7 @@ impl Backward for Reading {
 /// of a base that are the same element share what that has gathered.
 pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
     let (start, end) = (base.start().min(view.start()), base.end().max(view.end()));
-    let memory = Tensor::zeros(&[end - start], (base.dtype(), base.device()))?;
+    let memory = base.zeros_for(gradient, end - start)?;
     if view.shows_each_once() {
         aten::copy_(&mut view.within(&memory, start)?, gradient, false)?;
         return base.shares(&memory, start);
@@ -179,7 +185,7 @@ impl Backward for Writing {
 
     fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None; needs.len()]) };
-        let mut whole = self.base.zeros_as_it_lies()?;
+        let mut whole = self.base.zeros_as_it_lies(gradient)?;
         aten::copy_(&mut whole, gradient, false)?;
         let mut part = self.base.part(&whole, &self.view)?;
         let shown = aten::clone(&part, None)?;

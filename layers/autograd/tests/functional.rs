@@ -29,6 +29,16 @@ fn gradients_nest() {
 }
 
 #[test]
+fn gradients_of_what_saves_its_result_nest() {
+    let x = scalar(0.5);
+    let found = item(&grad(|x| grad(Tensor::tanh, x), &x).unwrap());
+    let tanh = 0.5_f64.tanh();
+    assert!((found + 2.0 * tanh * (1.0 - tanh * tanh)).abs() < 1e-12, "{found}");
+    let found = item(&grad(|x| grad(|x| grad(Tensor::exp, x), x), &x).unwrap());
+    assert!((found - 0.5_f64.exp()).abs() < 1e-12, "{found}");
+}
+
+#[test]
 fn what_an_inner_function_captures_is_constant_there_and_not_outside() {
     // d/dx (x * d/dy (x * y)) = d/dx (x * x)
     let x = scalar(3.0);

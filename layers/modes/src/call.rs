@@ -52,7 +52,7 @@ pub struct Call<'a> {
     /// What lies below the arguments is somebody else's.
     base: usize,
     /// Who has it.
-    scope: Arc<Scope>,
+    scope: &'a Arc<Scope>,
     /// Who sees what is called inside of it.
     inside: Modes,
     /// Who has it next.
@@ -70,7 +70,7 @@ enum State {
 
 thread_local! {
     /// The modes that have calls, each inside of the one before.
-    static HANDLING: RefCell<Vec<Arc<Scope>>> = const { RefCell::new(Vec::new()) };
+    static HANDLING: RefCell<Vec<*const Scope>> = const { RefCell::new(Vec::new()) };
 }
 
 #[op_fallback(PreDispatch)]
@@ -79,16 +79,15 @@ fn modes(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let inside = Modes::current();
     let Some((scope, below)) = inside.innermost() else { return operator.redispatch_boxed(keys, stack) };
     let base = stack.len().saturating_sub(operator.argument_count());
-    Call { operator, keys, changed: false, stack, base, scope, inside, below, state: State::Arguments }.handle()
+    Call { operator, keys, changed: false, stack, base, scope: &scope, inside, below, state: State::Arguments }.handle()
 }
 
 impl Call<'_> {
     /// The mode that has the call handles it, set aside.
     fn handle(&mut self) -> Result<()> {
-        let scope = self.scope.clone();
         let _aside = self.below.clone().set();
-        let _handling = Handling::begin(&scope);
-        scope.mode.on_op(self)?;
+        let _handling = Handling::begin(self.scope);
+        self.scope.mode.on_op(self)?;
         match self.state {
             State::Results => Ok(()),
             _ => Err(ModeError::NoResults { operator: self.operator.name().to_string() }.into()),
@@ -106,9 +105,10 @@ impl Call<'_> {
             return Err(ModeError::PassedOnAgain { operator: self.operator.name().to_string() }.into());
         }
         if let Some((scope, below)) = self.below.innermost() {
-            let own = (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.below, below));
-            let result = self.handle();
-            (self.scope, self.below) = own;
+            let (stack, inside) = (&mut *self.stack, self.inside.clone());
+            let mut next = Call { scope: &scope, inside, below, stack, ..*self };
+            let result = next.handle();
+            self.state = next.state;
             return result;
         }
         let _inside = self.inside.clone().set();
@@ -128,7 +128,7 @@ impl Call<'_> {
     ///
     /// As [`pass_on`](Self::pass_on).
     pub fn pass_on_whole(&mut self) -> Result<()> {
-        self.inside = self.inside.without(&self.scope);
+        self.inside = self.inside.without(self.scope);
         self.pass_on()
     }
 
@@ -191,7 +191,7 @@ impl Call<'_> {
     /// How many calls that this mode has passed on the call is inside of.
     #[must_use]
     pub fn nesting(&self) -> usize {
-        let of_this = |scopes: &Vec<Arc<Scope>>| scopes.iter().filter(|scope| Arc::ptr_eq(scope, &self.scope)).count();
+        let of_this = |scopes: &Vec<_>| scopes.iter().filter(|&&scope| scope == Arc::as_ptr(self.scope)).count();
         HANDLING.with_borrow(of_this).saturating_sub(1)
     }
 
@@ -207,13 +207,13 @@ struct Handling;
 
 impl Handling {
     fn begin(scope: &Arc<Scope>) -> Self {
-        HANDLING.with_borrow_mut(|scopes| scopes.push(scope.clone()));
+        HANDLING.with_borrow_mut(|scopes| scopes.push(Arc::as_ptr(scope)));
         Self
     }
 }
 
 impl Drop for Handling {
     fn drop(&mut self) {
-        drop(HANDLING.with_borrow_mut(Vec::pop));
+        _ = HANDLING.with_borrow_mut(Vec::pop);
     }
 }

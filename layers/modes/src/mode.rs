@@ -1,5 +1,6 @@
 //! What a mode is.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,11 +40,21 @@ pub trait Mode: Send + Sync {
     ///
     /// Whatever it wants the call to fail with. A call that was neither passed on nor given results fails.
     fn on_op(&self, call: &mut Call<'_>) -> Result<()>;
+
+    /// A part of the program begins that has a name: a [`span`](dispatch_runtime::span), of which a backward makes some too. What this
+    /// gives is dropped at the part's end.
+    fn on_span(&self, _name: &dyn fmt::Display) -> Box<dyn Any> {
+        Box::new(())
+    }
 }
 
 impl<M: Mode + ?Sized> Mode for Arc<M> {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         (**self).on_op(call)
+    }
+
+    fn on_span(&self, name: &dyn fmt::Display) -> Box<dyn Any> {
+        (**self).on_span(name)
     }
 }
 

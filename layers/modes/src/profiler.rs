@@ -4,10 +4,10 @@ mod event;
 mod summary;
 mod trace;
 
+use std::any::Any;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use dispatch_runtime::Result;
@@ -18,7 +18,7 @@ use self::trace::Input;
 use crate::call::Call;
 use crate::mode::Mode;
 
-/// Takes the time of every call and of [spans](Self::span), on every thread that it is on for. It prints as a table, and writes a trace
+/// Takes the time of every call and of every [span](dispatch_runtime::span), on every thread that it is on for. It prints as a table, and writes a trace
 /// that Perfetto and Chrome show.
 ///
 /// A call's time is what it took below this mode, and to note its arguments. What boxing it and the modes above take is between calls,
@@ -28,12 +28,12 @@ use crate::mode::Mode;
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
 /// use dispatch_modes::{Profiler, enter};
-/// use dispatch_runtime::{Result, Tensor};
+/// use dispatch_runtime::{Result, Tensor, span};
 ///
 /// # fn main() -> Result<()> {
 /// let profiler = enter(Profiler::new());
 /// let x = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
-/// profiler.span("twice", || x.mm(&x)?.mm(&x))?;
+/// span("twice", || x.mm(&x)?.mm(&x))?;
 /// let rows = profiler.rows();
 /// assert_eq!((rows.len(), rows.iter().map(|row| row.calls).sum::<u64>()), (2, 3));
 /// let mut trace = Vec::new();
@@ -43,8 +43,11 @@ use crate::mode::Mode;
 /// # }
 /// ```
 pub struct Profiler {
+    log: Arc<Log>,
+}
+
+struct Log {
     start: Instant,
-    count: AtomicU64,
     events: Mutex<Vec<Event>>,
 }
 
@@ -52,13 +55,7 @@ impl Profiler {
     /// Time begins now.
     #[must_use]
     pub fn new() -> Self {
-        Self { start: Instant::now(), count: AtomicU64::new(0), events: Mutex::default() }
-    }
-
-    /// Takes the time of something that is no operator: a part of a program under a name of its own.
-    pub fn span<R>(&self, name: impl Into<String>, f: impl FnOnce() -> R) -> R {
-        let _open = self.open(self.now(), What::Span(name.into()));
-        f()
+        Self { log: Arc::new(Log { start: Instant::now(), events: Mutex::default() }) }
     }
 
     /// The trace as JSON, with the field names of PyTorch's profiler.
@@ -78,41 +75,56 @@ impl Profiler {
 
     /// All that is over, each thread's in order, what is outside before what is inside.
     fn events(&self) -> Vec<Event> {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut events: Vec<Event> = self.log.lock().iter().filter(|event| event.end.is_some()).cloned().collect();
         events.sort_by_key(|event| (event.thread, event.number));
         events
     }
+}
 
-    fn open(&self, start: u64, what: What) -> Open<'_> {
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        Open { profiler: self, event: Some(Event { what, number, thread: thread(), start, end: 0 }) }
+impl Log {
+    fn lock(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    /// What is written down of an event is, while the event goes on: little of it is between events.
+    fn open(self: &Arc<Self>, start: u64, what: What) -> Open {
+        let mut events = self.lock();
+        let number = events.len();
+        events.push(Event { what, number, thread: thread(), start, end: None });
+        Open { log: self.clone(), number }
+    }
 }
 
 /// An event that ends when this is dropped, during a panic too.
-struct Open<'a> {
-    profiler: &'a Profiler,
-    event: Option<Event>,
+struct Open {
+    log: Arc<Log>,
+    number: usize,
 }
 
-impl Drop for Open<'_> {
+impl Drop for Open {
     fn drop(&mut self) {
-        let end = self.profiler.now();
-        let event = self.event.take().map(|event| Event { end, ..event });
-        self.profiler.events.lock().unwrap_or_else(PoisonError::into_inner).extend(event);
+        let mut events = self.log.lock();
+        if let Some(event) = events.get_mut(self.number) {
+            event.end = Some(self.log.now());
+        }
     }
 }
 
 impl Mode for Profiler {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
-        let start = self.now();
+        let start = self.log.now();
         let inputs = call.arguments().iter().map(Input::of).collect();
-        let _open = self.open(start, What::Call(call.operator().name(), inputs));
+        let _open = self.log.open(start, What::Call(call.operator().name(), inputs));
         call.pass_on()
+    }
+
+    fn on_span(&self, name: &dyn fmt::Display) -> Box<dyn Any> {
+        let start = self.log.now();
+        Box::new(self.log.open(start, What::Span(name.to_string())))
     }
 }
 

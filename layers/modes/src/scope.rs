@@ -5,13 +5,14 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 use dispatch_runtime::guard::{self, Guard, Unpack};
-use dispatch_runtime::{KeySet, keys};
+use dispatch_runtime::{KeySet, keys, on_span};
 
 use crate::mode::Mode;
 
@@ -67,7 +68,7 @@ impl Modes {
 
     /// Makes them those that see this thread's calls, until the result is dropped.
     pub(crate) fn set(self) -> Restore {
-        Restore(CURRENT.replace(self))
+        Restore(Some(CURRENT.replace(self)))
     }
 }
 
@@ -79,11 +80,11 @@ impl FromIterator<Arc<Scope>> for Modes {
 }
 
 /// Puts back which modes see the thread's calls, during a panic too.
-pub(crate) struct Restore(Modes);
+pub(crate) struct Restore(Option<Modes>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        drop(CURRENT.replace(self.0.clone()));
+        drop(self.0.take().map(|modes| CURRENT.replace(modes)));
     }
 }
 
@@ -102,8 +103,11 @@ impl Drop for Restore {
 /// assert_eq!(flops.total(), 2);
 /// ```
 pub fn enter<M: Mode + 'static>(mode: M) -> Entered<M> {
-    static TRAVEL: Once = Once::new();
-    TRAVEL.call_once(|| guard::take_along(pack));
+    static FIRST: Once = Once::new();
+    FIRST.call_once(|| {
+        guard::take_along(pack);
+        on_span(tell);
+    });
     let mode = Arc::new(mode);
     let scope =
         Arc::new(Scope { mode: mode.clone(), level: dispatch_transform::depth(), over: AtomicBool::new(false) });
@@ -171,4 +175,13 @@ impl<M> Drop for Entered<M> {
 fn pack() -> Unpack {
     let modes: Modes = Modes::current().on().iter().filter(|scope| scope.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.set()) as Box<dyn Any>)
+}
+
+/// Tells the thread's modes of a span. It ends for the innermost first.
+fn tell(name: &dyn Display) -> Box<dyn Any> {
+    let modes = Modes::current();
+    let on = modes.on().iter().filter(|scope| scope.is_on());
+    let mut open: Vec<Box<dyn Any>> = on.map(|scope| scope.mode.on_span(name)).collect();
+    open.reverse();
+    Box::new(open)
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
 use dispatch_modes::{Profiler, Row, enter, with};
-use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{guard, span};
 use kernels_cpu as _;
 use serde_json::Value as Json;
 
@@ -77,7 +77,7 @@ fn slow_part(this: &Tensor) -> Result<Tensor> {
 fn a_trace_has_the_fields_of_pytorchs_profiler() {
     let profiler = enter(Profiler::new());
     let x = Tensor::ones(&[2, 3], DType::F32).unwrap();
-    profiler.span("a \"span\"\n", || {
+    span("a \"span\"\n", || {
         aten::add(&x, &Tensor::ones(&[3], DType::F64).unwrap(), 2.into()).unwrap();
         aten::cat(&[x.clone(), x.clone()], 0).unwrap();
     });
@@ -120,6 +120,15 @@ fn parts_are_inside_of_their_calls_and_threads_are_apart() {
     let inside: Vec<_> = nested.iter().filter(|(event, _)| event["name"] == "aten::t").collect();
     let in_linear = inside.iter().filter(|(_, outer)| outer.is_some_and(|outer| outer["name"] == "aten::linear"));
     assert_eq!(in_linear.count(), 4 * 5);
+    let inside_of = |name: &str| {
+        nested
+            .iter()
+            .filter(|(event, _)| event["name"] == name)
+            .map(|(_, outer)| outer.unwrap()["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(inside_of("backward of aten::sum"), vec!["backward"; 4 * 5]);
+    assert_eq!(inside_of("aten::threshold_backward"), vec!["backward of aten::relu"; 4 * 5]);
     let mut threads: Vec<_> = events.iter().map(|event| event["tid"].as_u64().unwrap()).collect();
     threads.sort_unstable();
     threads.dedup();
@@ -146,9 +155,9 @@ fn self_time_is_what_the_parts_did_not_take() {
 
 #[test]
 fn what_is_inside_of_its_own_name_counts_once() {
-    let profiler = Profiler::new();
+    let profiler = enter(Profiler::new());
     let pause = || std::thread::sleep(Duration::from_millis(10));
-    profiler.span("again", || profiler.span("again", pause));
+    span("again", || span("again", pause));
     let again = row(&profiler, "again");
     assert_eq!((again.calls, again.total), (2, again.own));
     assert!(again.total >= Duration::from_millis(10));
@@ -159,8 +168,8 @@ fn calls_that_fail_or_panic_have_taken_their_time_too() {
     let profiler = Arc::new(Profiler::new());
     let x = Tensor::ones(&[2, 3], ()).unwrap();
     with(profiler.clone(), || x.mm(&x).unwrap_err());
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| profiler.span("fails", || panic!("inside"))));
-    assert!(caught.is_err());
+    let fails = || span("fails", || panic!("inside"));
+    assert!(std::panic::catch_unwind(|| with(profiler.clone(), fails)).is_err());
     assert_eq!((row(&profiler, "aten::mm").calls, row(&profiler, "fails").calls), (1, 1));
 }
 

@@ -41,6 +41,7 @@
 mod argument;
 mod clean;
 mod error;
+mod fuse;
 mod graph;
 mod parse;
 mod print;
@@ -50,5 +51,6 @@ mod verify;
 
 pub use argument::{Argument, Id};
 pub use error::TraceError;
+pub use fuse::Fused;
 pub use graph::{Effects, Graph, Input, Node, Shown};
 pub use record::trace;

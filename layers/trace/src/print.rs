@@ -117,6 +117,13 @@ impl fmt::Display for Defined<'_> {
 /// ```
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, &|_| None)
+    }
+}
+
+impl Graph {
+    /// The text, with a remark behind some of the calls.
+    pub(crate) fn fmt_with(&self, f: &mut fmt::Formatter<'_>, remark: &dyn Fn(usize) -> Option<String>) -> fmt::Result {
         let inputs: Vec<Defined<'_>> = self.inputs().map(|id| Defined(self, id)).collect();
         writeln!(f, "fn graph({}) {{", Listed(&inputs))?;
         for at in self.inputs..self.inputs + self.constants.len() {
@@ -124,14 +131,13 @@ impl fmt::Display for Graph {
         }
         let mut defined = self.inputs + self.constants.len();
         let names = Names::new();
-        for node in &self.nodes {
+        for (at, node) in self.nodes.iter().enumerate() {
             self.statement(f, node, &names, &mut defined)?;
+            writeln!(f, "{}", remark(at).map_or_else(String::new, |remark| format!(" // {remark}")))?;
         }
         writeln!(f, "    [{}]\n}}", Listed(&self.outputs))
     }
-}
 
-impl Graph {
     fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, names: &Names, defined: &mut usize) -> fmt::Result {
         if node.effects.random {
             f.write_str("    #[random]\n")?;
@@ -153,7 +159,7 @@ impl Graph {
             }
         }
         call(f, node, &names.path(node.operator))?;
-        f.write_str(";\n")
+        f.write_char(';')
     }
 }
 

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{
-    Bool, Complex64, DType, Device, Error, Generator, Geometry, KeySet, Operator, Provenance, Result, Scalar, Spec,
-    Stack, Tensor, Value, guard, keys, op_fallback,
+    Bool, Complex64, DType, Device, Error, Generator, Geometry, Key, KeySet, Operator, Provenance, Result, Scalar,
+    Spec, Stack, Tensor, Value, guard, keys, op_fallback,
 };
 
 use crate::argument::{Argument, Id};
@@ -63,7 +63,22 @@ pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    let mut recorder = Recorder::default();
+    record(Recorder::default(), f, inputs)
+}
+
+/// The same, with all composites of the CPU's recorded by their parts.
+pub(crate) fn trace_parts<O: IntoIterator<Item = Tensor>>(
+    f: impl FnOnce(&[Tensor]) -> Result<O>,
+    inputs: &[Tensor],
+) -> Result<Graph> {
+    record(Recorder { opens: true, ..Recorder::default() }, f, inputs)
+}
+
+fn record<O: IntoIterator<Item = Tensor>>(
+    mut recorder: Recorder,
+    f: impl FnOnce(&[Tensor]) -> Result<O>,
+    inputs: &[Tensor],
+) -> Result<Graph> {
     for (second, input) in inputs.iter().enumerate() {
         if let Some(first) = inputs[..second].iter().position(|other| other.same(input)) {
             return Err(TraceError::RepeatedInput { first, second }.into());
@@ -159,6 +174,11 @@ fn note<R>(f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
 
 /// Whether a call is recorded by its parts: a composite that autograd sees through. What its parts save is used on the way back.
 fn is_opened(operator: &Operator, arguments: &[Value]) -> bool {
+    let composite =
+        |key: Key| operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel);
+    if RECORDER.with_borrow(|recorder| recorder.as_ref().is_some_and(|recorder| recorder.opens)) {
+        return LISTENING.get() && composite(keys::CPU);
+    }
     let mut differentiable = None;
     for value in arguments {
         each_tensor(value, &mut |tensor| {
@@ -168,8 +188,7 @@ fn is_opened(operator: &Operator, arguments: &[Value]) -> bool {
         });
     }
     let Some(device) = differentiable.filter(|_| LISTENING.get() && guard::is_grad_enabled()) else { return false };
-    let key = keys::Autograd.on(device.key());
-    operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel)
+    composite(keys::Autograd.on(device.key()))
 }
 
 /// Whether results that are no tensors do not depend on elements: then Meta, which has none, knows them.
@@ -277,6 +296,8 @@ impl Before {
 #[derive(Default)]
 struct Recorder {
     draft: Draft,
+    /// All composites are recorded by their parts.
+    opens: bool,
     /// The tensor of each value; kept, so that identities stay what they are.
     tensors: Vec<Tensor>,
     /// Others that are known to be one of them.

@@ -8,7 +8,7 @@ use crate::graph::{Graph, Node, Shown};
 use crate::print::Kind;
 
 /// What is known of values in the middle of a run.
-type Known = Vec<Option<Tensor>>;
+pub(crate) type Known = Vec<Option<Tensor>>;
 
 impl Graph {
     /// Makes all of the calls again, on these inputs, and gives what the function gave.
@@ -34,6 +34,19 @@ impl Graph {
     ///
     /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; and those of the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        let mut known = self.given(inputs)?;
+        let last = self.last_uses();
+        for (at, node) in self.nodes.iter().enumerate() {
+            self.make(at, &mut known)?;
+            for id in node.uses().chain(node.gives()).filter(|id| last[id.0] == Some(at)) {
+                known[id.0] = None;
+            }
+        }
+        self.results(&known)
+    }
+
+    /// What is known before the first call.
+    pub(crate) fn given(&self, inputs: &[Tensor]) -> Result<Known> {
         if inputs.len() != self.inputs {
             return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
         }
@@ -47,17 +60,22 @@ impl Graph {
         for (place, tensor) in known.iter_mut().zip(inputs.iter().chain(&self.constants)) {
             *place = Some(tensor.clone());
         }
-        let last = self.last_uses();
-        for (at, node) in self.nodes.iter().enumerate() {
-            let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
-            let results = node.operator.call(arguments)?;
-            for (output, value) in node.outputs.iter().zip(results) {
-                keep(output, value, &mut known);
-            }
-            for id in node.uses().chain(node.gives()).filter(|id| last[id.0] == Some(at)) {
-                known[id.0] = None;
-            }
+        Ok(known)
+    }
+
+    /// Makes one of the calls.
+    pub(crate) fn make(&self, at: usize, known: &mut Known) -> Result<()> {
+        let node = &self.nodes[at];
+        let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+        let results = node.operator.call(arguments)?;
+        for (output, value) in node.outputs.iter().zip(results) {
+            keep(output, value, known);
         }
+        Ok(())
+    }
+
+    /// What the function gave.
+    pub(crate) fn results(&self, known: &Known) -> Result<Vec<Tensor>> {
         let result = |id: &Id| known[id.0].clone().ok_or_else(|| missing(self.nodes.len(), "the results", *id));
         Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
     }

@@ -81,6 +81,18 @@ impl Mapped {
         self.tensor.sizes().len() - usize::from(self.is_mapped())
     }
 
+    /// The first slice: what all look like.
+    ///
+    /// # Errors
+    ///
+    /// Those of the view.
+    pub(crate) fn first(&self) -> Result<Tensor> {
+        match self.dim.and_then(|dim| i64::try_from(dim).ok()) {
+            Some(dim) => aten::select_int(&self.tensor, dim, 0),
+            None => Ok(self.tensor.clone()),
+        }
+    }
+
     /// The tensor below with the batch in dimension 0, if there is one.
     ///
     /// # Errors

@@ -118,6 +118,13 @@ impl Give for Mapped {
     }
 }
 
+/// What is no tensor is the same for all slices.
+impl Give for i64 {
+    fn give(self, _: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![self.into()]))
+    }
+}
+
 impl<T: Give> Give for Option<T> {
     fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
         self.map_or(Ok(None), |results| results.give(batch))

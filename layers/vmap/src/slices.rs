@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use dispatch_runtime::{Generator, Operator, Result, Tensor, Value};
+use dispatch_runtime::{Device, Generator, Operator, Result, Tensor, Value};
 
 use crate::batch::Batch;
 use crate::call::give;
@@ -74,30 +74,38 @@ pub(crate) fn check(operator: &Operator) -> Result<()> {
 
 /// The loop.
 pub(crate) fn each(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
-    looped(batch, operator, arguments, &mut || {})
+    looped(batch, operator, arguments, |values| operator.call(values))
 }
 
-/// The loop, where every slice gets the same random numbers.
+/// The loop, where every slice gets the same random numbers: those of one fork of the generator, from its start.
 pub(crate) fn each_the_same(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
-    let device = || arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device));
-    let generator = given.cloned().or_else(|| device().map(Generator::of));
-    let start = generator.as_ref().map(Generator::position);
-    looped(batch, operator, arguments, &mut || {
-        if let (Some(generator), Some(start)) = (&generator, start) {
-            generator.seek(start);
+    let device = arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device)).unwrap_or(Device::CPU);
+    let fork = given.cloned().unwrap_or_else(|| Generator::of(device)).fork();
+    looped(batch, operator, arguments, |mut values| {
+        let own = Generator::new(fork.device(), fork.seed());
+        for value in &mut values {
+            if let Value::Generator(given) = value {
+                *given = own.clone();
+            }
         }
+        let _own = own.stand_in();
+        operator.call(values)
     })
 }
 
-fn looped(batch: &Batch, operator: &Operator, arguments: &[Value], before: &mut dyn FnMut()) -> Result<Vec<Value>> {
+fn looped(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    call: impl Fn(Vec<Value>) -> Result<Vec<Value>>,
+) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
     for i in 0..batch.size {
         let values = arguments.iter().map(|value| slice(batch, value, i)).collect::<Result<Vec<_>>>()?;
         let before_call = values.clone();
-        before();
-        let results = operator.call(values)?;
+        let results = call(values)?;
         if results.len() != columns.len() {
             return Err(VmapError::Results { operator: operator.to_string() }.into());
         }

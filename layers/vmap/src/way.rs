@@ -64,16 +64,18 @@ impl Way {
     }
 }
 
-/// The shape word that speaks for a batch of arguments; for a form that writes one of them, that of elements alone.
+/// The shape word that speaks for a batch of arguments; for a form that writes one of them, that of elements alone. A rule of the functional
+/// operator knows better.
 pub(crate) fn word(operator: &Operator) -> Option<Shape> {
-    let shape = operator.functional().unwrap_or(operator).shape()?;
-    let is_out = operator.schema().arguments.iter().any(Argument::is_out);
-    let is_said = match shape {
-        Shape::Pointwise { .. } => operator.functional().is_none() || !is_out,
-        Shape::Reduce { dims: Some(_), .. } | Shape::Product { .. } => operator.functional().is_none(),
-        _ => false,
+    let Some(functional) = operator.functional() else {
+        let is_said = |shape: &Shape| {
+            matches!(shape, Shape::Pointwise { .. } | Shape::Reduce { dims: Some(_), .. } | Shape::Product { .. })
+        };
+        return operator.shape().filter(is_said);
     };
-    is_said.then_some(shape)
+    let is_out = operator.schema().arguments.iter().any(Argument::is_out);
+    let is_left = !is_out && functional.rule::<BatchRule>().is_none();
+    functional.shape().filter(|shape| is_left && matches!(shape, Shape::Pointwise { .. }))
 }
 
 /// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.

@@ -156,3 +156,9 @@ pub(crate) fn unfolded(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Res
     sizes.splice(at..=at, [batch, size]);
     aten::movedim_int(&aten::reshape(tensor, &sizes)?, i64::try_from(at).unwrap_or(i64::MAX), 0)
 }
+
+/// A result whose dimension `at` has the batch folded in.
+pub(crate) fn taken_apart(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
+    let size = result.sizes()[at] / batch.size;
+    Ok(Mapped::in_front(unfolded(result, at, batch.size, size)?))
+}

@@ -7,7 +7,7 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK, Lane, Walker};
+use super::{BLOCK, Lane, Walker, Way};
 use crate::elementwise::ahead;
 use crate::elementwise::plan::{Plan, bytes_of};
 
@@ -24,7 +24,7 @@ pub(super) fn turned<const N: usize, const M: usize>(plan: &Plan<M>, inputs: &[L
         return None;
     }
     let turned = array::from_fn(|i| {
-        let Lane { size, direct, .. } = inputs[i];
+        let Way { size, direct, .. } = inputs[i].way;
         direct && across[i + 1] == bytes_of(size) && steps[i + 1].unsigned_abs() >= LINE
     });
     turned.contains(&true).then_some(turned)
@@ -67,7 +67,7 @@ impl<const N: usize> Walker<'_, N> {
             let to = self.blocks[i].start();
             // SAFETY: the plan stays inside the operand, and a block holds `ROWS` times `COLUMNS` elements of any type.
             unsafe {
-                match self.inputs[i].size {
+                match self.inputs[i].way.size {
                     4 => turn::<u32>(from, steps[i + 1], to, rows, columns),
                     8 => turn::<[u32; 2]>(from, steps[i + 1], to, rows, columns),
                     _ => turn::<[u64; 2]>(from, steps[i + 1], to, rows, columns),
@@ -77,7 +77,8 @@ impl<const N: usize> Walker<'_, N> {
         for row in 0..rows {
             let here = array::from_fn(|i| offsets[i] + across[i] * bytes_of(row));
             let turned = array::from_fn(|i| {
-                turned[i].then(|| self.blocks[i].start().wrapping_add(row * COLUMNS * self.inputs[i].size).cast_const())
+                turned[i]
+                    .then(|| self.blocks[i].start().wrapping_add(row * COLUMNS * self.inputs[i].way.size).cast_const())
             });
             self.row_with(&here, steps, columns, turned);
         }

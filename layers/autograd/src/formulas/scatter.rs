@@ -119,12 +119,12 @@ fn as_strided_scatter(
     let offset = storage_offset.unwrap_or_else(|| this.geometry().offset());
     let geometry = Geometry::strided(size, stride, offset)
         .ok_or_else(|| BadArgument::sizes("stride", stride, "one stride for each size"))?;
-    let mut whole = this.zeros_as_it_lies()?;
+    let mut whole = this.zeros_as_it_lies(grad)?;
     aten::copy_(&mut whole, grad, false)?;
     let place = this.with(geometry);
     let of_src = aten::clone(&this.part(&whole, &place)?, None)?;
     // PyTorch gives `self` the gradient of what is written over, and none of what stays.
-    let of_self = this.zeros_as_it_lies()?;
+    let of_self = this.zeros_as_it_lies(grad)?;
     aten::copy_(&mut this.part(&of_self, &place)?, &of_src, false)?;
     Ok((of_self, of_src))
 }

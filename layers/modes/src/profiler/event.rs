@@ -7,15 +7,16 @@ use dispatch_runtime::Name;
 
 use super::trace::Input;
 
-/// Something that took time. Times are in nanoseconds.
+/// Something that takes time. Times are in nanoseconds.
 #[derive(Clone)]
 pub(super) struct Event {
     pub(super) what: What,
-    /// Later ones of a thread have larger numbers.
-    pub(super) number: u64,
+    /// Later ones have larger numbers.
+    pub(super) number: usize,
     pub(super) thread: u64,
     pub(super) start: u64,
-    pub(super) end: u64,
+    /// None as long as it goes on.
+    pub(super) end: Option<u64>,
 }
 
 #[derive(Clone)]
@@ -25,6 +26,10 @@ pub(super) enum What {
 }
 
 impl Event {
+    pub(super) fn took(&self) -> u64 {
+        self.end.unwrap_or(self.start) - self.start
+    }
+
     pub(super) fn name(&self) -> String {
         match &self.what {
             What::Call(name, _) => name.to_string(),

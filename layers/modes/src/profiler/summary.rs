@@ -10,10 +10,11 @@ use crate::table;
 /// What the calls of one operator, or the spans of one name, took.
 ///
 /// ```
-/// use dispatch_modes::Profiler;
+/// use dispatch_modes::{Profiler, enter};
+/// use dispatch_runtime::span;
 ///
-/// let profiler = Profiler::new();
-/// profiler.span("outside", || profiler.span("inside", || ()));
+/// let profiler = enter(Profiler::new());
+/// span("outside", || span("inside", || ()));
 /// let rows = profiler.rows();
 /// let named = |name| rows.iter().find(|row| row.name == name).unwrap();
 /// assert_eq!(named("outside").total, named("outside").own + named("inside").total);
@@ -36,7 +37,7 @@ pub(super) fn rows(events: &[Event]) -> Vec<Row> {
     // What is open, by its place, with what was called inside of it so far.
     let mut open: Vec<(&Event, u64)> = Vec::new();
     let mut close = |(event, inside): (&Event, u64), outside: &mut [(&Event, u64)]| {
-        let (name, took) = (event.name(), event.end - event.start);
+        let (name, took) = (event.name(), event.took());
         if let Some((_, inside)) = outside.last_mut() {
             *inside += took;
         }
@@ -48,7 +49,8 @@ pub(super) fn rows(events: &[Event]) -> Vec<Row> {
         row.own += Duration::from_nanos(took.saturating_sub(inside));
     };
     for event in events {
-        while let Some(last) = open.pop_if(|(outer, _)| outer.thread != event.thread || outer.end <= event.start) {
+        while let Some(last) = open.pop_if(|(outer, _)| outer.thread != event.thread || outer.end <= Some(event.start))
+        {
             close(last, &mut open);
         }
         open.push((event, 0));

@@ -78,8 +78,7 @@ pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
             What::Call(_, inputs) => ("cpu_op", format!(", {}", described(inputs))),
             What::Span(_) => ("user_annotation", String::new()),
         };
-        let (name, start, took) =
-            (quoted(&event.name()), microseconds(event.start), microseconds(event.end - event.start));
+        let (name, start, took) = (quoted(&event.name()), microseconds(event.start), microseconds(event.took()));
         write!(
             to,
             "{separator}\n{{\"ph\": \"X\", \"cat\": \"{category}\", \"name\": {name}, \"pid\": {process}, \"tid\": {thread}, \

@@ -4,13 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{folded, unfolded};
-
-/// A result whose dimension `at` has the batch folded in.
-fn taken_apart(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
-    let size = result.sizes()[at] / batch.size();
-    Ok(Mapped::in_front(unfolded(result, at, batch.size(), size)?))
-}
+use crate::words::{folded, taken_apart};
 
 #[op_vmap(aten::convolution)]
 fn convolution(

@@ -1,0 +1,60 @@
+//! Runs one path, for the report to measure.
+//!
+//! `probe count PATH [LIBRARY]` stops itself before 10 calls, between those and 110 more, and after: whoever traces it counts
+//! instructions. `probe time PATH [LIBRARY]` prints how many nanoseconds a call takes. The path is a number. With a library, the
+//! operators, the runtime and the loop are all in there.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use paths::PATHS;
+
+type Run = dyn Fn(usize, &[u64], &mut dyn FnMut());
+
+/// What the arguments ask for.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (what, path, library) = match &arguments[..] {
+        [what, path] => (what, path.parse(), None),
+        [what, path, library] => (what, path.parse(), Some(library)),
+        _ => return ExitCode::FAILURE,
+    };
+    let Ok(path) = path else { return ExitCode::FAILURE };
+    match library {
+        None => measure(what, path, &|path, rounds, mark| PATHS[path].run(rounds, mark)),
+        Some(library) => {
+            // SAFETY: the library is ours; its start-up code only collects registrations.
+            let library = unsafe { libloading::Library::new(library) }.expect("the library is there");
+            // SAFETY: `shared` defines it with this type, and was built by the same compiler.
+            let run = unsafe { library.get::<fn(usize, &[u64], &mut dyn FnMut())>(b"opdispatch_run_path") };
+            measure(what, path, &*run.expect("the library has the function"));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn measure(what: &str, path: usize, run: &Run) {
+    if what == "count" {
+        run(path, &[10, 10, 110], &mut || {
+            // SAFETY: stops this process until the tracer lets it go on.
+            unsafe { libc::raise(libc::SIGSTOP) };
+        });
+        return;
+    }
+    const ROUNDS: u64 = 200_000;
+    let mut last = Instant::now();
+    let mut best = f64::INFINITY;
+    let mut first = true;
+    run(path, &[ROUNDS; 40], &mut || {
+        let now = Instant::now();
+        if !first {
+            best = best.min((now - last).as_secs_f64());
+        }
+        first = false;
+        last = now;
+    });
+    #[expect(clippy::cast_precision_loss)]
+    let per_call = best * 1e9 / ROUNDS as f64;
+    println!("{per_call}");
+}

@@ -1,0 +1,92 @@
+//! What a cell says when it is clicked, and where calls go: the same as the library says, word for word.
+
+use dispatch_inspect::{Account, Guards, Style, run};
+use dispatch_runtime::Operator;
+use fantoccini::{Client, Locator};
+use serde_json::{Value as Json, json};
+
+use super::steps::{ask, click, click_cell, text};
+use super::{Checked, hostile};
+
+pub(super) async fn a_cell_that_is_clicked_shows_its_registrations_and_the_rule(client: &Client) -> Checked {
+    click_cell(client, "aten::relu", "AutogradCPU").await?;
+    let kernels = text(client, "#kernels").await?;
+    for place in ["kernels-cpu/src/", "kernels-cuda/src/", "layers/autograd/src/formulas/"] {
+        assert!(kernels.contains(place), "{kernels}");
+    }
+    assert_eq!(text(client, "#panel .badge").await?, "kernel");
+    assert_eq!(text(client, ".steps .yes").await?, "a kernel for Autograd");
+    assert_eq!(text(client, ".schema").await?, "aten::relu(Tensor self) -> Tensor");
+    click_cell(client, "aten::relu", "AutocastCPU").await?;
+    assert_eq!(text(client, ".steps .yes").await?, "nothing: calls pass over this layer");
+    Ok(())
+}
+
+pub(super) async fn an_explained_call_reads_as_in_the_terminal(client: &Client) -> Checked {
+    click_cell(client, "aten::add.Tensor", "CPU").await?;
+    client.find(Locator::Css("[data-argument=other] select")).await?.select_by_value("cuda").await?;
+    click(client, "[data-argument=other] input[value=requires_grad]").await?;
+    click(client, "#explain input[value=autocast]").await?;
+    let command = text(client, "#command").await?;
+    assert_eq!(command, "dispatch-inspect explain aten::add.Tensor cpu cuda,requires_grad --autocast");
+    let mut out = Vec::new();
+    run(command.split(' ').skip(1).map(str::to_owned), &mut out, Style::Plain)?;
+    assert_eq!(text(client, "#account").await?, String::from_utf8(out)?);
+    let winner = ask(client, "document.getElementById('account').dataset.winner").await?;
+    assert!(winner.as_str().is_some_and(|winner| winner.starts_with("Autograd `add`")), "{winner}");
+    Ok(())
+}
+
+/// What each operator is asked about: arguments in words, and guards.
+const CALLS: [(&[&str], &[&str]); 14] = [
+    (&[], &[]),
+    (&["cuda,requires_grad"], &[]),
+    (&["meta,view"], &[]),
+    (&["cpu,inference"], &[]),
+    (&["SparseCPU"], &[]),
+    (&["cpu", "cuda,view"], &[]),
+    (&["none"], &[]),
+    (&["QuantizedCUDA,requires_grad", "meta"], &["inference"]),
+    (&["cpu,requires_grad"], &["inference"]),
+    (&["cpu,requires_grad"], &["autocast", "no-grad"]),
+    (&["cuda"], &["vmap"]),
+    (&["cpu"], &["trace"]),
+    (&["meta"], &["modes", "autocast"]),
+    (&["AutogradNestedTensor,NestedTensorCPU"], &[]),
+];
+
+pub(super) async fn every_operator_is_explained_as_by_the_library(client: &Client) -> Checked {
+    let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let script = "return arguments[0].map(([name, words, guards]) =>
+        dispatcher.explain(dispatcher.operatorByName.get(name), words, guards).lines.map(({ text }) => text + '\\n').join(''))";
+    let mut count = 0;
+    for operators in Operator::all().chunks(100) {
+        let (mut asked, mut expected) = (Vec::new(), Vec::new());
+        for operator in operators {
+            let able = Account::of(operator, &[])?.arguments.len();
+            for (words, guards) in CALLS {
+                let words = owned(&words[..words.len().min(able)]);
+                expected.push(Account::under(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain));
+                asked.push(json!([operator.to_string(), words, guards]));
+            }
+        }
+        let told = client.execute(script, vec![json!(asked)]).await?;
+        let told: Vec<&str> = told.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        assert_eq!(told.len(), expected.len());
+        for ((told, expected), asked) in told.iter().zip(&expected).zip(&asked) {
+            assert_eq!(told, expected, "{asked}");
+        }
+        count += told.len();
+    }
+    println!("   {count} calls are explained in the same words");
+    Ok(())
+}
+
+pub(super) async fn what_authors_write_is_text(client: &Client) -> Checked {
+    click_cell(client, &hostile::operator().to_string(), "CPU").await?;
+    let docs = text(client, "#panel .docs").await?;
+    assert!(docs.contains("</script>") && docs.contains("onerror=\"document.title"), "{docs}");
+    assert_eq!(client.title().await?, "Operators and keys");
+    assert_eq!(ask(client, "document.querySelectorAll('img, script').length").await?, json!(2));
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! What is drawn, and how fast.
+
+use std::path::Path;
+
+use fantoccini::Client;
+use serde_json::{Value as Json, json};
+
+use super::steps::{ask, click};
+use super::{Checked, folder};
+
+pub(super) async fn only_the_cells_in_sight_are_in_the_document(client: &Client) -> Checked {
+    click(client, "#keys input[name=all]").await?;
+    for part in [0.0, 0.1, 0.5, 0.73, 1.0] {
+        ask(client, &format!("(grid.root.scrollTop = {part} * grid.body.offsetHeight, grid.draw())")).await?;
+        let rows = ask(client, "document.querySelectorAll('.row').length").await?.as_u64().unwrap_or_default();
+        assert!((20..80).contains(&rows), "{rows} rows at {part}");
+        let cells = ask(client, "document.querySelector('.row:not([hidden]) .cells').children.length").await?;
+        assert!(cells.as_u64().is_some_and(|cells| (20..100).contains(&cells)), "{cells} cells in a row");
+        // Something of the table is in the middle of what is seen, and it is what belongs there.
+        let script = "(() => { const box = grid.root.getBoundingClientRect();
+            const row = document.elementFromPoint(box.x + 100, box.y + box.height - 60).closest('.row');
+            return [row.firstChild.textContent, grid.operators[row.getAttribute('aria-rowindex') - 2].name]; })()";
+        let names = ask(client, script).await?;
+        assert_eq!(names[0], names[1]);
+    }
+    Ok(())
+}
+
+pub(super) async fn scrolling_draws_frames(client: &Client) -> Checked {
+    let script = "const [rows, done] = arguments;
+        const times = []; let last;
+        const step = (now) => {
+            if (last !== undefined) times.push(now - last);
+            last = now;
+            grid.root.scrollTop += rows * 25;
+            times.length < 180 ? requestAnimationFrame(step) : done(times.sort((a, b) => a - b));
+        };
+        requestAnimationFrame(step);";
+    for (what, all) in [("used keys", false), ("all keys", true)] {
+        if all {
+            click(client, "#keys input[name=all]").await?;
+        }
+        ask(client, "(grid.root.scrollTop = 0)").await?;
+        for rows in [1, 9] {
+            let times = client.execute_async(script, vec![json!(rows)]).await?;
+            let times: Vec<f64> = times.as_array().into_iter().flatten().filter_map(Json::as_f64).collect();
+            let at = |part: usize| times[(times.len() - 1) * part / 100];
+            let (half, most, longest) = (at(50), at(95), at(100));
+            println!(
+                "   {what}, {rows} rows a frame: half within {half:.1} ms, 95 of 100 within {most:.1} ms, longest {longest:.1} ms"
+            );
+            assert_eq!(times.len(), 180);
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn a_picture_is_taken(client: &Client) -> Checked {
+    ask(client, "go(dispatcher.operatorByName.get('aten::add.Tensor'), dispatcher.byName.get('AutogradCPU').at)")
+        .await?;
+    let picture = client.screenshot().await?;
+    assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000);
+    std::fs::write(folder().join("page.png"), &picture)?;
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/page.png"), &picture)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! What a person does to a page, and what one reads from it.
+
+use std::error::Error;
+
+use fantoccini::{Client, Locator};
+use serde_json::{Value as Json, json};
+
+use super::Checked;
+
+pub(super) async fn text(client: &Client, selector: &str) -> Result<String, Box<dyn Error>> {
+    let script = "return document.querySelector(arguments[0]).textContent";
+    Ok(client.execute(script, vec![json!(selector)]).await?.as_str().unwrap_or_default().to_owned())
+}
+
+pub(super) async fn ask(client: &Client, script: &str) -> Result<Json, Box<dyn Error>> {
+    Ok(client.execute(&format!("return {script}"), Vec::new()).await?)
+}
+
+/// How many operators it says that it shows.
+pub(super) async fn shown(client: &Client) -> Result<usize, Box<dyn Error>> {
+    Ok(text(client, "#count").await?.split(' ').next().unwrap_or_default().replace(',', "").parse()?)
+}
+
+pub(super) async fn search(client: &Client, words: &str) -> Checked {
+    let input = client.find(Locator::Id("search")).await?;
+    input.clear().await?;
+    Ok(input.send_keys(words).await?)
+}
+
+pub(super) async fn click(client: &Client, selector: &str) -> Checked {
+    Ok(client.find(Locator::Css(selector)).await?.click().await?)
+}
+
+/// Clicks the cell of an operator in the column of a key.
+pub(super) async fn click_cell(client: &Client, operator: &str, key: &str) -> Checked {
+    search(client, operator).await?;
+    let script = "const [operator, key] = arguments;
+        const row = grid.operators.findIndex(({ name }) => name === operator);
+        const column = grid.columns.indexOf(dispatcher.byName.get(key).at);
+        grid.at = { row, column };
+        grid.reveal();
+        return [...grid.body.children].indexOf(grid.shown.get(row)) + 1 + ':' + (column + 2);";
+    let found = client.execute(script, vec![json!(operator), json!(key)]).await?;
+    let (row, column) = found.as_str().and_then(|found| found.split_once(':')).ok_or("no such cell")?;
+    click(client, &format!(".row:nth-child({row}) .cells [aria-colindex='{column}']")).await
+}

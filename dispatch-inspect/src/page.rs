@@ -1,0 +1,75 @@
+//! The whole grid as one HTML file, which explains itself.
+//!
+//! The file holds three texts and the data: markup (page.html), looks (page.css), and the program (explain.js computes where calls go,
+//! grid.js shows the table, panel.js a cell, page.js puts them together). Whoever opens it needs nothing else, now or in years.
+
+mod data;
+mod intern;
+
+use dispatch_runtime::Operator;
+
+use data::Data;
+
+const MARKUP: &str = include_str!("page/page.html");
+const LOOKS: &str = include_str!("page/page.css");
+const PROGRAM: [&str; 5] = [
+    include_str!("page/explain.js"),
+    include_str!("page/grid.js"),
+    include_str!("page/why.js"),
+    include_str!("page/panel.js"),
+    include_str!("page/page.js"),
+];
+
+/// A page with these operators down and keys across. It is one HTML document, and loads nothing.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// /// Mends </script> tags.
+/// #[op_def("mend(Tensor self) -> Tensor")]
+/// pub fn mend(this: &Tensor) -> Result<Tensor>;
+///
+/// let page = dispatch_inspect::page(&[mend::operator()]);
+/// assert!(page.starts_with("<!doctype html>") && page.contains("::mend(Tensor self) -> Tensor"));
+/// // What authors wrote is data, whatever it is.
+/// assert!(!page.contains("Mends </script>") && page.contains("Mends \\u003c/script>"));
+/// ```
+#[must_use]
+pub fn page(operators: &[&'static Operator]) -> String {
+    let data = serde_json::to_string(&Data::of(operators)).unwrap_or_default();
+    // No text in it can end the element that it is in, or begin a comment there.
+    let data = data.replace('<', "\\u003c");
+    let program = PROGRAM.join("\n");
+    let parts = [("{{looks}}", LOOKS), ("{{data}}", &data), ("{{program}}", &program)];
+    let mut page = String::with_capacity(MARKUP.len() + LOOKS.len() + data.len() + program.len());
+    let mut rest = MARKUP;
+    for (place, part) in parts {
+        let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
+        page.extend([before, part]);
+        rest = after;
+    }
+    page + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_has_a_place_for_each_part_in_this_order() {
+        let at = ["{{looks}}", "{{data}}", "{{program}}"].map(|place| MARKUP.find(place).unwrap());
+        assert!(at.is_sorted());
+        assert_eq!(MARKUP.matches("{{").count(), 3);
+    }
+
+    #[test]
+    fn nothing_of_its_own_ends_an_element_or_asks_the_network() {
+        for text in PROGRAM.into_iter().chain([LOOKS]) {
+            assert!(!text.contains("</") && !text.contains("<!--"));
+        }
+        let page = page(&[]);
+        for word in ["http:", "https:", "src=", "@import", "url(", "fetch(", "innerHTML"] {
+            assert!(!page.contains(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What the page knows, as compact data: names are few and rows of the table alike, so each is kept once and meant by its place.
+
+use dispatch_runtime::keys::{
+    Autocast, Autograd, CompositeExplicitAutograd, CompositeExplicitAutogradNonFunctional, CompositeImplicitAutograd,
+    CompositeImplicitAutogradNestedTensor, FuncTorchBatchedDecomposition,
+};
+use dispatch_runtime::{Device, Key, KeySet, Marks, Operator, TableCell, guard};
+use serde::{Serialize, Serializer};
+
+use super::intern::Interned;
+use crate::guards::NAMED;
+use crate::{Coverage, Kernel, Place, Served, Sheet, words};
+
+/// Aliases in the order in which a cell asks for them.
+const ALIASES: [Key; 7] = [
+    CompositeExplicitAutogradNonFunctional,
+    CompositeExplicitAutograd,
+    CompositeImplicitAutogradNestedTensor,
+    CompositeImplicitAutograd,
+    Autograd,
+    FuncTorchBatchedDecomposition,
+    Autocast,
+];
+
+#[derive(Serialize)]
+pub(super) struct Data {
+    /// The columns, lowest first; the first is that of calls without keys.
+    keys: Vec<Column>,
+    aliases: Vec<Alias>,
+    /// The words for what serves a cell, best first.
+    served: Vec<&'static str>,
+    devices: Vec<Words>,
+    guards: Vec<State>,
+    /// What a thread that holds no guard adds to every call and takes from it.
+    thread: [Bits; 2],
+    strings: Interned<String>,
+    cells: Interned<Cell>,
+    /// Rows of cells, by key.
+    rows: Interned<Vec<usize>>,
+    operators: Vec<Entry>,
+}
+
+/// The bits of a key set: more than a number of JavaScript's can hold.
+#[derive(PartialEq, Eq, Hash)]
+struct Bits(u64);
+
+impl Serialize for Bits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_string())
+    }
+}
+
+impl From<KeySet> for Bits {
+    fn from(keys: KeySet) -> Self {
+        Self(keys.bits())
+    }
+}
+
+#[derive(Serialize)]
+struct Column {
+    name: String,
+    bits: Bits,
+    group: &'static str,
+    /// Whether a backend that is linked or a kernel that is registered makes this key worth a look.
+    used: bool,
+    storage: bool,
+}
+
+#[derive(Serialize)]
+struct Alias {
+    name: String,
+    covers: Vec<usize>,
+}
+
+/// A word for an argument, and what is carried: by a tensor, by one that was made in inference mode, and by a device argument.
+#[derive(Serialize)]
+struct Words {
+    word: String,
+    tensor: Bits,
+    inference: Bits,
+    device: Bits,
+}
+
+#[derive(Serialize)]
+struct State {
+    word: &'static str,
+    changes: [Bits; 4],
+    note: Option<&'static str>,
+}
+
+/// What is in a cell, if it is read with the operator's kernels at hand.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+struct Cell {
+    /// The place in `served`.
+    served: usize,
+    why: &'static str,
+    /// The key of the kernels, as a string.
+    by: Option<usize>,
+    /// Where the operator has no kernel for it: the fallbacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fallback: Vec<String>,
+    /// Without any of these marks on a tensor, a typed call passes over it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    marks: Option<Vec<&'static str>>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    schema: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    docs: &'static str,
+    place: (usize, u32),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<String>,
+    derivative: String,
+    kernels: Vec<Registered>,
+    /// Type, file and line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<(usize, usize, u32)>,
+    /// The arguments that can add keys: each name, and 1 for a tensor, 2 for a device, 4 where it may be absent.
+    arguments: Vec<(usize, u8)>,
+    row: usize,
+}
+
+/// Key, name, file, line, kind, whether it is active, and its condition.
+#[derive(Serialize)]
+struct Registered(usize, usize, usize, u32, usize, u8, Option<usize>);
+
+impl Data {
+    pub(super) fn of(operators: &[&'static Operator]) -> Self {
+        let used = Coverage::of(operators).keys;
+        let tables: Vec<Vec<TableCell>> = operators.iter().map(|operator| operator.table()).collect();
+        let keys: Vec<Key> =
+            tables.first().map(|table| table.iter().map(|cell| cell.key).collect()).unwrap_or_default();
+        let mut data = Self {
+            keys: keys.iter().map(|&key| column(key, &used)).collect(),
+            aliases: ALIASES.iter().map(|&alias| expansion(alias, &keys)).collect(),
+            served: Served::ALL
+                .iter()
+                .map(|served| if *served == Served::Missing { "missing" } else { served.name() })
+                .collect(),
+            devices: Device::linked().into_iter().map(device).collect(),
+            guards: NAMED
+                .iter()
+                .map(|named| State { word: named.word, changes: named.changes().map(Bits::from), note: named.note })
+                .collect(),
+            thread: [guard::included().into(), guard::excluded().into()],
+            strings: Interned::default(),
+            cells: Interned::default(),
+            rows: Interned::default(),
+            operators: Vec::new(),
+        };
+        for (operator, table) in operators.iter().zip(&tables) {
+            let entry = data.entry(operator, table);
+            data.operators.push(entry);
+        }
+        data
+    }
+
+    fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> Entry {
+        let sheet = Sheet::of(operator);
+        let row: Vec<usize> = table.iter().map(|cell| self.cell(cell)).collect();
+        let able = words::able(operator).unwrap_or_default();
+        Entry {
+            place: self.place(sheet.place),
+            kernels: sheet.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
+            rules: sheet.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
+            arguments: able.into_iter().map(|argument| self.argument(argument)).collect(),
+            row: self.rows.place(row),
+            schema: sheet.schema,
+            docs: sheet.docs,
+            form_of: sheet.form_of,
+            shape: sheet.shape,
+            derivative: sheet.derivative.to_string(),
+        }
+    }
+
+    fn cell(&mut self, cell: &TableCell) -> usize {
+        let served = Served::of(cell);
+        let cell = Cell {
+            served: Served::ALL.iter().position(|other| *other == served).unwrap_or_default(),
+            why: cell.provenance.name(),
+            by: cell.registered_for.map(|key| self.strings.place(key.to_string())),
+            fallback: if cell.registered_for.is_none() { cell.kernels.clone() } else { Vec::new() },
+            marks: cell.marks.map(marks),
+        };
+        self.cells.place(cell)
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) -> Registered {
+        let (file, line) = self.place(kernel.place);
+        let mut string = |text: &str| self.strings.place(text);
+        let (key, name, kind) = (string(&kernel.key), string(kernel.name), string(kernel.kind.unwrap_or_default()));
+        Registered(key, name, file, line, kind, u8::from(kernel.is_active), kernel.condition.map(string))
+    }
+
+    fn rule(&mut self, of: &str, place: Place) -> (usize, usize, u32) {
+        let (file, line) = self.place(place);
+        (self.strings.place(of), file, line)
+    }
+
+    fn argument(&mut self, argument: words::Able) -> (usize, u8) {
+        let words::Able { name, is_tensor, is_device, may_be_absent } = argument;
+        (self.strings.place(name), u8::from(is_tensor) | u8::from(is_device) << 1 | u8::from(may_be_absent) << 2)
+    }
+
+    fn place(&mut self, place: Place) -> (usize, u32) {
+        (self.strings.place(place.file), place.line)
+    }
+}
+
+fn column(key: Key, used: &[String]) -> Column {
+    let name = key.to_string();
+    let group = match KeySet::from(key).device() {
+        Some(device) if device.key() == key => "backends",
+        _ if key.is_storage() => "storages",
+        _ if Autograd.covers(key) => "autograd",
+        _ if Autocast.covers(key) => "autocast",
+        _ => "layers",
+    };
+    Column { used: used.contains(&name), storage: key.is_storage(), bits: KeySet::from(key).into(), group, name }
+}
+
+fn expansion(alias: Key, keys: &[Key]) -> Alias {
+    let covered = keys.iter().enumerate().filter(|(_, key)| alias.covers(**key));
+    Alias { name: alias.to_string(), covers: covered.map(|(at, _)| at).collect() }
+}
+
+fn device(device: Device) -> Words {
+    let backend = device.key();
+    let own = KeySet::from(backend);
+    Words {
+        word: device.to_string(),
+        tensor: (own | words::above(backend, false)).into(),
+        inference: (own | words::above(backend, true)).into(),
+        device: own.into(),
+    }
+}
+
+/// Those of the marks that a word can give an argument.
+fn marks(marks: Marks) -> Vec<&'static str> {
+    let words = [("requires_grad", Marks::REQUIRES_GRAD), ("view", Marks::VIEW), ("inference", Marks::INFERENCE)];
+    words.into_iter().filter(|(_, mark)| marks.meet(*mark)).map(|(word, _)| word).collect()
+}

@@ -1,0 +1,231 @@
+"use strict";
+
+// Where a call goes, and why. The same arithmetic as the dispatcher's, over its own tables, told in the same words as
+// `dispatch-inspect explain` tells it: a test holds the two to be one text.
+
+const BACKEND_BITS = 16n;
+const BACKENDS = (1n << BACKEND_BITS) - 1n;
+
+class Dispatcher {
+  constructor(data) {
+    this.data = data;
+    this.keys = data.keys.map((key, at) => ({ ...key, at, bits: BigInt(key.bits) }));
+    this.byName = new Map(this.keys.map((key) => [key.name, key]));
+    this.aliases = new Map(data.aliases.map((alias) => [alias.name, new Set(alias.covers)]));
+    this.devices = new Map(data.devices.map((device) => [device.word, device]));
+    this.guards = new Map(data.guards.map((guard) => [guard.word, guard]));
+    this.operators = data.operators.map((entry, at) => this.operator(entry, at));
+    this.operatorByName = new Map(this.operators.map((operator) => [operator.name, operator]));
+    // The keys of each layer, by backend where it is multiplied by backend, highest layer first.
+    const layers = new Map();
+    for (const key of this.keys.slice(1)) {
+      const layer = key.bits & ~BACKENDS;
+      if (!layers.has(layer)) layers.set(layer, []);
+      layers.get(layer).unshift(key);
+    }
+    this.layers = [...layers].sort(([a], [b]) => (a < b ? 1 : -1));
+  }
+
+  operator(entry, at) {
+    const text = (place) => this.data.strings[place];
+    const kernels = entry.kernels.map(([key, name, file, line, kind, active, condition]) => ({
+      key: text(key),
+      name: text(name),
+      place: `${text(file)}:${line}`,
+      kind: text(kind),
+      active: active === 1,
+      condition: condition === null ? null : text(condition),
+    }));
+    const site = (key, kernel) => `${key} \`${kernel.name}\` (${kernel.place})`;
+    kernels.forEach((kernel) => (kernel.site = site(kernel.key, kernel)));
+    return {
+      at,
+      name: entry.schema.slice(0, entry.schema.indexOf("(")),
+      schema: entry.schema,
+      docs: entry.docs ?? "",
+      place: `${text(entry.place[0])}:${entry.place[1]}`,
+      formOf: entry.form_of,
+      shape: entry.shape,
+      derivative: entry.derivative,
+      kernels,
+      rules: (entry.rules ?? []).map(([of, file, line]) => ({ of: text(of), place: `${text(file)}:${line}` })),
+      arguments: entry.arguments.map(([name, is]) => ({
+        name: text(name),
+        isTensor: (is & 1) !== 0,
+        isDevice: (is & 2) !== 0,
+        mayBeAbsent: (is & 4) !== 0,
+      })),
+      row: entry.row,
+    };
+  }
+
+  /** What is in an operator's cell, with the kernels that run from it. */
+  cell(operator, at) {
+    const cell = this.data.cells[this.data.rows[operator.row][at]];
+    const by = cell.by === null ? null : this.data.strings[cell.by];
+    const served = this.data.served[cell.served];
+    const serves = served !== "ambiguous" && served !== "missing";
+    const own = serves && by !== null ? operator.kernels.filter((kernel) => kernel.key === by && kernel.active) : [];
+    const fallback = cell.fallback ?? [];
+    const inCell = own.length || !by ? own : operator.kernels.filter((kernel) => kernel.key === by);
+    const texts = fallback.length ? fallback : inCell.map((kernel) => kernel.site.slice(by.length + 1));
+    return { key: this.keys[at], served, why: cell.why, by, own, fallback, texts, marks: cell.marks ?? null };
+  }
+
+  /** The keys of a set, lowest first. */
+  members(bits) {
+    return this.keys.filter((key) => key.bits !== 0n && (bits & key.bits) === key.bits);
+  }
+
+  show(bits) {
+    return `{${this.members(bits).map((key) => key.name).join(", ")}}`;
+  }
+
+  /** The keys of one set that another does not have. */
+  without(bits, other) {
+    const left = this.members(bits).filter((key) => (other & key.bits) !== key.bits);
+    return left.reduce((all, key) => all | key.bits, 0n);
+  }
+
+  /** The highest key of a set, of those that `stops` says yes to. */
+  highest(bits, stops = () => true) {
+    for (const [layer, keys] of this.layers) {
+      if ((bits & layer) === 0n) continue;
+      const key = keys.find((key) => (bits & key.bits) === key.bits);
+      if (key && stops(key)) return key;
+    }
+    return null;
+  }
+
+  /** What words say about one argument: the keys that it carries, and how it is marked. */
+  carried(text, isTensor) {
+    let [keys, device] = [0n, null];
+    const marks = new Set();
+    for (const word of text.split(",").map((word) => word.trim())) {
+      if (["", "none", "_"].includes(word)) continue;
+      if (["requires_grad", "view", "inference"].includes(word)) marks.add(word);
+      else if (this.devices.has(word)) device = word;
+      else if (this.byName.has(word)) keys |= this.byName.get(word).bits;
+      else throw new Error(`\`${word}\` says nothing about an argument`);
+    }
+    if (device === null && keys === 0n && !["", "none", "_"].includes(text.trim())) device = "cpu";
+    if (device !== null) {
+      const words = this.devices.get(device);
+      keys |= BigInt(!isTensor ? words.device : marks.has("inference") ? words.inference : words.tensor);
+    }
+    return { keys, marks };
+  }
+
+  /** What each argument carries: one that is left out is as the one before it, and one that may be absent is. */
+  carriedByEach(operator, words) {
+    let last = this.carried("cpu", true);
+    return operator.arguments.map((argument, at) => {
+      if (words[at] !== undefined) {
+        const carried = this.carried(words[at], argument.isTensor);
+        if (argument.isTensor) last = carried;
+        return carried;
+      }
+      if (argument.isDevice) return this.carried("cpu", false);
+      if (argument.mayBeAbsent || !argument.isTensor) return this.carried("none", false);
+      return last;
+    });
+  }
+
+  /** What a thread under these guards adds to every call, and takes from it. */
+  thread(guards) {
+    let [include, exclude] = this.data.thread.map(BigInt);
+    const notes = [];
+    for (const word of guards) {
+      const { changes, note } = this.guards.get(word);
+      const [adds, drops, removes, allows] = changes.map(BigInt);
+      include = (include | adds) & ~drops;
+      exclude = (exclude | removes) & ~allows;
+      if (note) notes.push(note);
+    }
+    return { include, exclude, notes };
+  }
+
+  /** The account of a call: its lines, and what they are about. */
+  explain(operator, words, guards = []) {
+    const carried = this.carriedByEach(operator, words);
+    const marks = new Set(carried.flatMap((argument) => [...argument.marks]));
+    const { include, exclude, notes } = this.thread(guards);
+    const union = carried.reduce((all, argument) => all | argument.keys, 0n);
+    const keys = (union | include) & ~exclude;
+    const removed = this.without(union | include, keys);
+    const stop = this.highest(keys, (key) => !this.passesOver(operator, key));
+    const here = stop ?? this.keys[0];
+    const cell = this.cell(operator, here.at);
+    // Whatever lies above the layer where the call stops, on whichever backend.
+    const upTo = stop === null ? 0n : (((stop.bits & ~BACKENDS) << 1n) - 1n) & keys;
+    const passed = this.without(keys, upTo);
+
+    const lines = [];
+    const say = (kind, text) => lines.push({ kind, text });
+    const width = Math.max("guards".length, ...operator.arguments.map((argument) => argument.name.length));
+    const step = (name, text) => say("step", `  ${name.padEnd(width)} -> ${text}`);
+    say("head", `  ${operator.schema}    ${operator.place}`);
+    operator.arguments.forEach((argument, at) => step(argument.name, this.show(carried[at].keys)));
+    step("guards", `plus ${this.show(include)}` + (removed === 0n ? "" : `, minus ${this.show(removed)}`));
+    if (passed !== 0n) step("passed", `${this.show(passed)}    nothing to do there`);
+    step("left", stop ? stop.name : "no keys");
+
+    const isChoice = cell.own.length > 1 || cell.own.some((kernel) => kernel.condition !== null);
+    const sites = cell.fallback.length ? cell.fallback.map((text) => `${here.name} ${text}`) : cell.own.map((own) => own.site);
+    const winner = !isChoice && sites.length === 1 ? sites[0] : null;
+    const runs = winner ?? (isChoice ? "the first that fits of" : "nothing");
+    const over = cell.marks !== null && !cell.marks.some((mark) => marks.has(mark));
+    const overText = ", but a typed call passes over it: no tensor is marked as it asks for";
+    say(winner || isChoice ? "runs" : "fails", `  runs ${runs}: ${cell.why}${over ? overText : ""}`);
+    if (isChoice) {
+      for (const kernel of cell.own) {
+        say("runs", `    ${kernel.site} ${kernel.condition === null ? "otherwise" : `when ${kernel.condition}`}`);
+      }
+    }
+    for (const kernel of operator.kernels.filter((kernel) => !cell.own.includes(kernel))) {
+      say("not", `  not  ${kernel.site}: ${this.reason(kernel, keys, here, cell)}`);
+    }
+    notes.forEach((note) => say("note", `  note ${note}`));
+    this.sayBelow(operator, keys, stop, say);
+    return { lines, key: stop?.name ?? null, winner, runs: winner !== null || isChoice };
+  }
+
+  /** Whether a call goes on below this key, because the operator has nothing to do there. */
+  passesOver(operator, key) {
+    const { served } = this.cell(operator, key.at);
+    return served === "fallthrough" || (served === "missing" && !key.storage);
+  }
+
+  /** Why a kernel does not run. */
+  reason(kernel, keys, here, cell) {
+    if (cell.by === kernel.key) {
+      const clashes = cell.own.length === 0 && cell.served !== "ambiguous";
+      return `${clashes ? "clashes with" : "displaced by"} another kernel for the same key`;
+    }
+    const own = this.byName.get(kernel.key);
+    if (own) {
+      if ((keys & own.bits) !== own.bits) return "the call does not have this key";
+      return own.at < here.at ? `comes after ${here.name}` : `passed over on the way to ${here.name}`;
+    }
+    const covers = here.at === 0 || this.aliases.get(kernel.key)?.has(here.at);
+    return covers ? "something more specific is registered" : `does not stand for ${here.name}`;
+  }
+
+  /** Where the call goes on, if each kernel hands it on below its own key. */
+  sayBelow(operator, keys, stop, say) {
+    const rows = [];
+    const below = (key) => keys & ((key.bits & ~BACKENDS) - 1n);
+    for (let key = stop && this.highest(below(stop)); key; key = this.highest(below(key))) {
+      const cell = this.cell(operator, key.at);
+      if (cell.served === "fallthrough" || cell.served === "missing") continue;
+      rows.push([key.name, cell.served, cell.by === null || cell.by === key.name ? "" : cell.by, cell.texts.join(" or ")]);
+    }
+    if (rows.length === 0) return;
+    say("space", "");
+    say("below", "  and as each kernel hands the call on, below that");
+    const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column].length)) + 2);
+    for (const row of rows) {
+      say("below", `  ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("")}`.trimEnd());
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// The page: what is searched for and filtered, and which cell is chosen.
+
+const dispatcher = new Dispatcher(JSON.parse(document.getElementById("data").textContent));
+const GROUPS = ["backends", "storages", "autograd", "autocast", "layers"];
+
+const state = { words: [], namespace: "", served: new Set(), groups: new Set(GROUPS), all: false, column: null };
+const [search, namespaces, legend, count] = ["search", "namespace", "legend", "count"].map((id) => document.getElementById(id));
+const root = document.getElementById("grid");
+const panel = new Panel(document.getElementById("panel"), dispatcher, { onGo: (operator) => go(operator, null), onClose });
+const grid = new Grid(root, dispatcher, { onChoose: choose, onColumn: focusColumn });
+
+function servedBy(row, column) {
+  return dispatcher.data.cells[dispatcher.data.rows[row][column]].served;
+}
+
+/** Shows what the state asks for. Operators whose rows of cells are alike are decided, and counted, together. */
+function update() {
+  const { keys, data, operators } = dispatcher;
+  const wanted = keys.filter((key) => state.groups.has(key.group) && key.at !== 0 && (state.all || key.used));
+  const columns = wanted.map((key) => key.at);
+  const looked = state.column !== null && columns.includes(state.column) ? [state.column] : columns;
+  const isMeant = ({ name }) => name.startsWith(state.namespace) && state.words.every((word) => name.toLowerCase().includes(word));
+  const meant = operators.filter(isMeant);
+  const counts = data.served.map(() => 0);
+  const rows = new Map();
+  for (const { row } of meant) rows.set(row, (rows.get(row) ?? 0) + 1);
+  for (const [row, times] of rows) looked.forEach((column) => (counts[servedBy(row, column)] += times));
+  const fits = new Set([...rows.keys()].filter((row) => looked.some((column) => state.served.has(servedBy(row, column)))));
+  const shown = state.served.size === 0 ? meant : meant.filter(({ row }) => fits.has(row));
+
+  root.dataset.only = [...state.served].map((served) => data.served[served]).join(" ");
+  grid.show(shown, columns, looked.length === 1 ? state.column : null);
+  [...legend.children].forEach((chip, served) => {
+    chip.setAttribute("aria-pressed", String(state.served.has(served)));
+    chip.querySelector("output").textContent = counts[served].toLocaleString("en");
+    chip.disabled = counts[served] === 0 && !state.served.has(served);
+  });
+  const where = looked.length === 1 && state.column !== null ? keys[state.column].name : `${columns.length} keys`;
+  count.textContent = `${shown.length.toLocaleString("en")} of ${operators.length.toLocaleString("en")} operators, ${where}`;
+  document.getElementById("none").hidden = shown.length > 0;
+}
+
+function choose(operator, at) {
+  panel.show(operator, at);
+  const key = at === null ? "" : `/${dispatcher.keys[at].name}`;
+  history.replaceState(null, "", `#${encodeURIComponent(operator.name)}${key}`);
+}
+
+/** Chooses an operator wherever it is: what hides it is taken away. */
+function go(operator, at) {
+  if (!grid.operators.includes(operator)) {
+    Object.assign(state, { words: [], namespace: "", served: new Set(), column: null });
+    [search.value, namespaces.value] = ["", ""];
+    update();
+  }
+  if (at !== null && !grid.columns.includes(at)) {
+    Object.assign(state, { all: true, groups: new Set(GROUPS) });
+    document.querySelectorAll("#keys input").forEach((input) => (input.checked = true));
+    update();
+  }
+  grid.at = { row: grid.operators.indexOf(operator), column: at === null ? -1 : grid.columns.indexOf(at) };
+  grid.reveal();
+  root.scrollTop = grid.at.row * ROW_HEIGHT - root.clientHeight / 3;
+  choose(operator, at);
+}
+
+function focusColumn(at) {
+  state.column = state.column === at ? null : at;
+  update();
+}
+
+function onClose() {
+  history.replaceState(null, "", location.pathname + location.search);
+  root.focus();
+}
+
+function toggle(set, value) {
+  if (!set.delete(value)) set.add(value);
+  update();
+}
+
+legend.append(
+  ...dispatcher.data.served.map((word, served) =>
+    element(
+      "button",
+      { type: "button", class: "chip", title: MEANINGS[word], "data-served": word, onclick: () => toggle(state.served, served) },
+      element("i", { class: word, "aria-hidden": "true" }, LETTERS[word]),
+      word,
+      element("output"),
+    ),
+  ),
+);
+const spaces = new Set(dispatcher.operators.map(({ name }) => name.slice(0, name.indexOf("::") + 2)));
+namespaces.append(...[...spaces].sort().map((space) => element("option", { value: space }, space.slice(0, -2))));
+const groups = GROUPS.filter((group) => dispatcher.keys.some((key) => key.group === group));
+document.getElementById("keys").append(
+  ...groups.map((group) =>
+    element("label", {}, element("input", { type: "checkbox", checked: true, name: group, onchange: () => toggle(state.groups, group) }), group),
+  ),
+  element(
+    "label",
+    { title: "keys that nobody registers anything for, and backends that are not linked" },
+    element("input", {
+      type: "checkbox",
+      name: "all",
+      onchange: ({ target }) => {
+        state.all = target.checked;
+        update();
+      },
+    }),
+    `unused too (${dispatcher.keys.length - 1} keys)`,
+  ),
+);
+
+search.addEventListener("input", () => {
+  state.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  root.scrollTop = 0;
+  grid.at.row = 0;
+  update();
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+  root.focus();
+  event.preventDefault();
+});
+namespaces.addEventListener("change", () => {
+  state.namespace = namespaces.value;
+  update();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.matches("input[type=search], select")) return;
+  search.select();
+  search.focus();
+  event.preventDefault();
+});
+
+update();
+const [chosen, chosenKey] = location.hash.slice(1).split("/").map(decodeURIComponent);
+const linked = dispatcher.operatorByName.get(chosen);
+if (linked) go(linked, dispatcher.byName.get(chosenKey)?.at ?? null);

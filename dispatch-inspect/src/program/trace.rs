@@ -1,0 +1,128 @@
+//! One call, made, with the calls inside of it.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use dispatch_inspect::{Failure, Found, Style, find};
+use opdispatch::modes::{self, Call, Mode};
+use opdispatch::{DType, Device, Explanation, Result, guard, keys};
+use serde::Serialize;
+
+use crate::values;
+
+/// A call that was made.
+#[derive(Serialize)]
+struct Step {
+    /// How many calls it is inside of.
+    nesting: usize,
+    operator: String,
+    /// As they are printed: a tensor as its dtype and sizes.
+    arguments: Vec<String>,
+    /// The keys of the call, lowest first.
+    keys: Vec<String>,
+    /// The kernel that had it first.
+    first: Stop,
+    /// The kernel that it ends at, where that is another. What autocast casts begins anew, as a call inside of this one.
+    last: Option<Stop>,
+}
+
+/// A key where a call stops, and its kernel, or all that may be it.
+#[derive(Serialize)]
+struct Stop {
+    key: String,
+    kernels: Vec<String>,
+}
+
+impl Stop {
+    fn of(explanation: &Explanation) -> Self {
+        let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
+        Self {
+            key: explanation.key.map_or_else(|| "no keys".to_owned(), |key| key.to_string()),
+            kernels: sites.map(|site| format!("`{}` ({})", site.kernel, site.location)).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernels = if self.kernels.is_empty() { "has no kernel".to_owned() } else { self.kernels.join(" or ") };
+        write!(f, "{} {kernels}", self.key)
+    }
+}
+
+/// Notes every call when it comes.
+#[derive(Default)]
+struct Notes(Mutex<Vec<Step>>);
+
+impl Mode for Notes {
+    fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
+        let below = call.keys().below(keys::PreDispatch);
+        let arrival = call.operator().explain_redispatch(below, call.arguments());
+        let (first, last) = (Stop::of(&arrival), Stop::of(&call.kernel()));
+        let begins_anew = arrival.key.is_some_and(|key| keys::Autocast.covers(key));
+        let step = Step {
+            nesting: call.nesting(),
+            operator: call.operator().to_string(),
+            arguments: call.arguments().iter().map(|argument| format!("{argument:?}")).collect(),
+            keys: below.iter().map(|key| key.to_string()).collect(),
+            last: (!begins_anew && last.kernels != first.kernels).then_some(last),
+            first,
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(step);
+        call.pass_on()
+    }
+}
+
+/// The command `trace OP [ARG..]`.
+pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
+    let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
+    let mut as_json = false;
+    let mut guards = Vec::new();
+    for option in options {
+        match option.as_str() {
+            "--json" => as_json = true,
+            "--inference" => guards.push(guard::inference_mode()),
+            "--no-grad" => guards.push(guard::no_grad()),
+            "--autocast" => {
+                guards.extend(Device::linked().into_iter().map(|on| guard::autocast(on, Some(DType::BF16))));
+            }
+            _ => {
+                let known = "--inference, --no-grad, --autocast, --json";
+                return Err(Failure::Usage(format!("`trace` knows no option `{option}`; it knows {known}")));
+            }
+        }
+    }
+    let Some((name, words)) = words.split_first() else {
+        return Err(Failure::Usage("`trace` takes an operator, and words for its arguments".to_owned()));
+    };
+    let operator = find(name)?;
+    let arguments = values::arguments(operator, words)?;
+    let notes = modes::enter(Notes::default());
+    let outcome = operator.call(arguments);
+    let steps = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
+    drop(notes);
+    let results = outcome.map(|results| results.iter().map(|result| format!("{result:?}")).collect::<Vec<_>>());
+    if as_json {
+        let (results, error) = match &results {
+            Ok(results) => (Some(results), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let answer = serde_json::json!({ "calls": steps, "results": results, "error": error });
+        writeln!(out, "{answer:#}")?;
+    } else {
+        steps.iter().try_for_each(|step| write(step, out, style))?;
+        match &results {
+            Ok(results) => writeln!(out, "gives {}", results.join(", "))?,
+            Err(error) => writeln!(out, "fails: {error}")?,
+        }
+    }
+    Ok(if results.is_ok() { Found::Answer } else { Found::Finding })
+}
+
+fn write(step: &Step, out: &mut dyn Write, style: Style) -> std::io::Result<()> {
+    let indent = 2 * step.nesting;
+    writeln!(out, "{:indent$}{}({})", "", style.bold(&step.operator), step.arguments.join(", "))?;
+    writeln!(out, "{:indent$}  {}", "", step.first)?;
+    step.last.iter().try_for_each(|last| writeln!(out, "{:indent$}  then {last}", ""))
+}

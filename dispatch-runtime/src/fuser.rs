@@ -1,0 +1,168 @@
+//! What a backend may give besides kernels and memory: one pass over memory for many elementwise calls.
+//!
+//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] is given the calls that somebody
+//! knows ahead as a [`Chain`], and makes a [`Pass`] of them that reads every input and writes every result once. What it gives is to
+//! the bit what the kernels give one by one, so whoever has a pass may use it or not. A backend brings one with
+//! [`fuser!`](crate::fuser), next to its kernels; those who make chains ask a device for it and know no backend.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::key::{BACKENDS, Key};
+use crate::key_set::KeySet;
+use crate::operator::Operator;
+use crate::registry;
+use crate::table::{Code, Entry};
+use crate::tensor::Tensor;
+use crate::value::Value;
+
+/// Calls, one after the other, that each give one tensor. Values are numbered: the inputs first, then what the calls give.
+///
+/// All tensors are on [`Device::META`]: they say which dtypes and sizes there will be.
+#[derive(Clone, Default)]
+pub struct Chain {
+    /// What is given.
+    pub inputs: Vec<Tensor>,
+    /// The calls.
+    pub steps: Vec<Step>,
+    /// The values that are wanted.
+    pub results: Vec<usize>,
+}
+
+/// One call of a chain.
+#[derive(Clone)]
+pub struct Step {
+    /// The operator.
+    pub operator: &'static Operator,
+    /// All of its arguments.
+    pub arguments: Vec<Given>,
+    /// What it gives.
+    pub result: Tensor,
+}
+
+/// An argument of a [`Step`].
+#[derive(Clone)]
+pub enum Given {
+    /// A value of the chain, by its number.
+    Value(usize),
+    /// The same at every run.
+    Fixed(Value),
+}
+
+/// What makes one pass of many elementwise calls, on the devices of one backend.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::{Chain, Fuser, Pass, fuser};
+///
+/// #[dispatch_key(backend)]
+/// pub static TPU: Key;
+///
+/// /// It can do nothing but nothing.
+/// struct Idle;
+/// impl Pass for Idle {
+///     fn run(&self, _: &[&Tensor]) -> Result<Option<Vec<Tensor>>> { Ok(Some(Vec::new())) }
+/// }
+/// impl Fuser for Idle {
+///     fn fuse(&self, chain: &Chain) -> Option<Box<dyn Pass>> {
+///         chain.steps.is_empty().then(|| Box::new(Idle) as Box<dyn Pass>)
+///     }
+/// }
+/// fuser!(TPU, Idle);
+///
+/// let fuser = Device::new(TPU).unwrap().fuser().unwrap();
+/// assert!(fuser.fuse(&Chain::default()).is_some());
+/// assert!(Device::META.fuser().is_none());
+/// ```
+pub trait Fuser: Sync {
+    /// A pass that gives what the calls give one by one; none where there is a call among them that it cannot make a part of one.
+    fn fuse(&self, chain: &Chain) -> Option<Box<dyn Pass>>;
+}
+
+/// One pass over memory.
+pub trait Pass: Send + Sync {
+    /// Computes the results of the chain; none where these inputs are not as the pass has to have them, such as side by side, and the
+    /// calls have to be made one by one.
+    fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>>;
+}
+
+/// A fuser and its backend's key: what [`fuser!`](crate::fuser) makes.
+#[derive(Clone, Copy)]
+pub struct FuserRecord {
+    key: &'static Key,
+    fuser: &'static (dyn Fuser + Sync),
+}
+
+impl FuserRecord {
+    /// The fuser for the devices of `key`.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(key: &'static Key, fuser: &'static (dyn Fuser + Sync)) -> Self {
+        Self { key, fuser }
+    }
+}
+
+impl fmt::Debug for FuserRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FuserRecord({})", self.key)
+    }
+}
+
+/// Gives a backend's key its [`Fuser`](crate::Fuser): `fuser!(TPU, Idle)`.
+#[macro_export]
+macro_rules! fuser {
+    ($key:path, $fuser:expr) => {
+        const _: () = {
+            static __FUSER: $crate::FuserRecord = $crate::FuserRecord::new(&$key, &$fuser);
+            $crate::__submit! { $crate::__private::Record::Fuser(&__FUSER) }
+        };
+    };
+}
+
+static FOUND: [OnceLock<&'static FuserRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
+
+/// Takes up what a record brings. The first one for a key stays.
+pub(crate) fn found(record: &'static FuserRecord) {
+    if let Some(backend) = record.key.backend() {
+        FOUND[usize::from(backend)].get_or_init(|| record);
+    }
+}
+
+impl Device {
+    /// What makes one pass of many calls on this device, if its backend has such a thing. There is an example at [`Fuser`].
+    #[must_use]
+    pub fn fuser(self) -> Option<&'static dyn Fuser> {
+        registry::load();
+        FOUND[usize::from(self.backend())].get().map(|record| record.fuser as &dyn Fuser)
+    }
+}
+
+/// The kernel that a call goes to: the same one as long as these are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Destination(Code);
+
+impl Operator {
+    /// The kernel that a call with exactly these keys goes to; none where that is not one kernel of the operator's own signature.
+    ///
+    /// ```
+    /// use dispatch_runtime::{KeySet, keys, prelude::*};
+    ///
+    /// #[op_def("half(Tensor self) -> Tensor")]
+    /// pub fn half(this: &Tensor) -> Result<Tensor>;
+    /// #[op_impl(half, CPU)]
+    /// fn half_cpu(this: &Tensor) -> Tensor { this.clone() }
+    ///
+    /// let half = half::operator();
+    /// // No layer that a tensor of the CPU's has keys of is in the way to the kernel.
+    /// let straight = half.destination(keys::CPU.into());
+    /// assert_eq!(half.destination(Tensor::from_slice(&[1.0_f32]).keys()), straight);
+    /// assert!(half.destination(keys::Meta.into()).is_none());
+    /// ```
+    #[must_use]
+    pub fn destination(&self, keys: KeySet) -> Option<Destination> {
+        let (code, entry) = self.bound_table().ok()?.at(keys);
+        (entry == Entry::Typed).then_some(Destination(code))
+    }
+}

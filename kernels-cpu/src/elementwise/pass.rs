@@ -1,0 +1,253 @@
+//! Many elementwise calls in one pass over memory.
+//!
+//! A tile of every input goes through the loops of all calls before the next one: what passes between calls stays in the processor's
+//! nearest cache. The loops are the kernels' own ([`row`](super::row)), each call rounds to the dtype of its result as the kernel does,
+//! and work is divided among threads as the kernels divide it.
+
+mod compile;
+
+use std::mem::MaybeUninit;
+
+use dispatch_runtime::{DType, Device, Fuser, Operand, Operands, Result, Spec, Tensor, fuser, keys};
+
+use super::lanes::{Block, GRAIN, Way};
+use super::plan::Plan;
+use super::row::Row;
+use crate::pool;
+
+/// How many elements go through all loops at a time: few enough that the tiles of a dozen values stay in the nearest cache, and the
+/// processor fetches the next ones meanwhile.
+const TILE: usize = 512;
+
+/// The most inputs that a loop has.
+const INPUTS: usize = 4;
+
+struct Cpu;
+
+impl Fuser for Cpu {
+    fn fuse(&self, chain: &dispatch_runtime::Chain) -> Option<Box<dyn dispatch_runtime::Pass>> {
+        compile::pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::Pass>)
+    }
+}
+
+fuser!(keys::CPU, Cpu);
+
+/// Calls that were made ready for these dtypes and sizes.
+struct Pass {
+    sizes: Vec<i64>,
+    inputs: Vec<Spec>,
+    /// Inputs of one element, and numbers.
+    uniform: Vec<Uniform>,
+    /// Inputs that are smaller than the results.
+    spread: Vec<Spread>,
+    calls: Vec<Call>,
+    results: Vec<DType>,
+    /// How large a thread's memory for tiles is.
+    bytes: usize,
+}
+
+/// A place among a thread's tiles, in bytes.
+type Tile = usize;
+
+/// Where a call finds elements, or leaves them.
+#[derive(Clone, Copy)]
+enum Place {
+    Input(usize),
+    Result(usize),
+    Tile(Tile),
+}
+
+struct Call {
+    row: Row,
+    inputs: Vec<End>,
+    out: End,
+}
+
+/// Elements at one end of a call.
+struct End {
+    at: Place,
+    /// Of an element there.
+    size: usize,
+    way: Way,
+    /// Where the loop has them, if not there.
+    aside: Tile,
+}
+
+struct Uniform {
+    from: From,
+    way: Way,
+    to: Tile,
+}
+
+enum From {
+    Input(usize),
+    Number(Tensor),
+}
+
+struct Spread {
+    input: usize,
+    size: usize,
+    way: Way,
+    to: Tile,
+}
+
+impl dispatch_runtime::Pass for Pass {
+    fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
+        if inputs.len() != self.inputs.len() || !self.inputs.iter().zip(inputs).all(|(spec, input)| is(spec, input)) {
+            return Ok(None);
+        }
+        let result = |dtype: &DType| Spec::contiguous(*dtype, &self.sizes).on(Device::CPU);
+        let mut results = self.results.iter().map(result).collect::<Result<Vec<_>>>()?;
+        // Where somebody else writes to an input, the operator that reads it says so.
+        let Ok(read) =
+            inputs.iter().map(|input| Operands::take(&[], [], &["input"], [*input])).collect::<Result<Vec<_>>>()
+        else {
+            return Ok(None);
+        };
+        let written = results.iter_mut().map(|result| Operands::take(&["out"], [result], &[], []));
+        let written = written.collect::<Result<Vec<_>>>()?;
+        let start = |operand: &Operand<'_>| operand.start();
+        let memory = Memory {
+            inputs: read.iter().map(|operands: &Operands<'_, 0, 1>| start(&operands.read()[0])).collect(),
+            results: written.iter().map(|operands: &Operands<'_, 1, 0>| start(&operands.written()[0])).collect(),
+        };
+        let plans: Vec<Plan<2>> = self.spread.iter().map(|spread| self.plan(spread)).collect();
+        pool::over(0..self.results_count(), GRAIN, |part| {
+            let mut tiles = Tiles::new(self.bytes);
+            self.uniform.iter().for_each(|uniform| uniform.fill(&memory, &mut tiles));
+            for start in part.clone().step_by(TILE) {
+                let count = TILE.min(part.end - start);
+                for (spread, plan) in self.spread.iter().zip(&plans) {
+                    spread.fill(plan, &memory, &mut tiles, start, count);
+                }
+                self.calls.iter().for_each(|call| call.run(&memory, &mut tiles, start, count));
+            }
+        });
+        drop((read, written));
+        Ok(Some(results))
+    }
+}
+
+/// Whether an input is as it was said to be, with its elements side by side.
+fn is(spec: &Spec, input: &Tensor) -> bool {
+    input.device() == Device::CPU
+        && input.dtype() == spec.dtype
+        && input.sizes() == spec.geometry.sizes()
+        && input.geometry().is_contiguous()
+        && !input.is_number()
+}
+
+impl Pass {
+    fn results_count(&self) -> usize {
+        usize::try_from(Spec::contiguous(DType::Bool, &self.sizes).geometry.count()).unwrap_or(0)
+    }
+
+    /// The way through an input along results that lie side by side.
+    fn plan(&self, spread: &Spread) -> Plan<2> {
+        let results = Spec::contiguous(DType::Bool, &self.sizes).geometry;
+        Plan::new(&self.sizes, [(&results, spread.way.size), (&self.inputs[spread.input].geometry, spread.size)])
+    }
+}
+
+/// Where the first elements are: shared by the threads of one run, each of which writes its own part.
+struct Memory {
+    inputs: Vec<*mut u8>,
+    results: Vec<*mut u8>,
+}
+
+// SAFETY: the operands that these point into are held for as long as the run, and threads write disjoint parts.
+unsafe impl Sync for Memory {}
+
+/// What one thread keeps between calls.
+struct Tiles {
+    lines: Vec<Line>,
+    narrowed: Block,
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+#[expect(dead_code, reason = "what is in it is found by its place")]
+struct Line([MaybeUninit<u8>; 64]);
+
+impl Tiles {
+    fn new(bytes: usize) -> Self {
+        let lines = vec![Line([MaybeUninit::uninit(); 64]); bytes.div_ceil(size_of::<Line>())];
+        Self { lines, narrowed: Block::new() }
+    }
+
+    fn at(&mut self, tile: Tile) -> *mut u8 {
+        self.lines.as_mut_ptr().cast::<u8>().wrapping_add(tile)
+    }
+}
+
+impl Uniform {
+    fn fill(&self, memory: &Memory, tiles: &mut Tiles) {
+        let to = tiles.at(self.to);
+        let mut fill = |from: *const u8| {
+            // SAFETY: there is one element, and a tile has room for `TILE` of the loop's.
+            unsafe { self.way.load(from, 0, to, TILE, &mut tiles.narrowed) };
+        };
+        match &self.from {
+            From::Input(input) => fill(memory.inputs[*input]),
+            From::Number(number) => {
+                // Nobody else has a number that is kept here, and so it can be read.
+                if let Ok(operands) = Operands::take(&[], [], &["number"], [number]) {
+                    let [operand]: &[Operand<'_>; 1] = operands.read();
+                    fill(operand.start());
+                }
+            }
+        }
+    }
+}
+
+impl Spread {
+    fn fill(&self, plan: &Plan<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
+        let (from, to) = (memory.inputs[self.input], tiles.at(self.to));
+        let (_, [_, step]) = plan.row();
+        let mut filled = 0;
+        plan.rows(start, start + count, |[_, offset], count| {
+            let to = to.wrapping_add(filled * self.way.size);
+            // SAFETY: the plan stays inside the input, and a tile has room for `TILE` of the loop's elements.
+            unsafe { self.way.load(from.wrapping_offset(offset), step, to, count, &mut tiles.narrowed) };
+            filled += count;
+        });
+    }
+}
+
+impl End {
+    fn start(&self, memory: &Memory, tiles: &mut Tiles, start: usize) -> *mut u8 {
+        match self.at {
+            Place::Input(input) => memory.inputs[input].wrapping_add(start * self.size),
+            Place::Result(result) => memory.results[result].wrapping_add(start * self.size),
+            Place::Tile(tile) => tiles.at(tile),
+        }
+    }
+}
+
+impl Call {
+    #[inline]
+    fn run(&self, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
+        let mut inputs = [std::ptr::null(); INPUTS];
+        for (place, end) in inputs.iter_mut().zip(&self.inputs) {
+            let mut at = end.start(memory, tiles, start);
+            if !end.way.direct {
+                let from = std::mem::replace(&mut at, tiles.at(end.aside));
+                // SAFETY: inputs have as many elements as there are results, tiles have `TILE`, and so has the one aside.
+                unsafe { end.way.load(from, end.size.cast_signed(), at, count, &mut tiles.narrowed) };
+            }
+            *place = at.cast_const();
+        }
+        let out = self.out.start(memory, tiles, start);
+        let inputs = &inputs[..self.inputs.len()];
+        // SAFETY: as above; results are in tensors or tiles of their own.
+        unsafe {
+            if self.out.way.direct {
+                self.row.run(out, inputs, count);
+            } else {
+                let aside = tiles.at(self.out.aside);
+                self.row.run(aside, inputs, count);
+                self.out.way.store(aside, out, self.out.size.cast_signed(), count, &mut tiles.narrowed);
+            }
+        }
+    }
+}

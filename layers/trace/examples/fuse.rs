@@ -1,0 +1,117 @@
+//! What one pass is worth: chains of eight elementwise operators, one by one, fused, and as a loop written by hand, on as many threads.
+//!
+//! `cargo run --release -p dispatch-trace --example fuse [elements] [threads]`
+
+use std::thread;
+use std::time::Instant;
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Element, bf16};
+use dispatch_trace::trace;
+use kernels_cpu::math::{Real, vectorised};
+use kernels_cpu::pool;
+
+const ROUNDS: usize = 21;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse());
+    let count = arguments.next().and_then(std::result::Result::ok).unwrap_or(1 << 24);
+    if let Some(Ok(threads)) = arguments.next() {
+        pool::set_num_threads(threads);
+    }
+    println!("{count} elements, {} threads; best of {ROUNDS}", pool::num_threads());
+    println!("| chain | eager ms | fused ms | by hand ms | eager / fused | fused / by hand |");
+    println!("|---|---|---|---|---|---|");
+    let x: Vec<f32> = (0..1000_u16).map(|i| f32::from(i) * 0.01 - 5.0).cycle().take(count).collect();
+    let narrow: Vec<bf16> = x.iter().map(|x| bf16::from_f32(*x)).collect();
+    report("arithmetic, f32", &x, arithmetic, |x| arithmetic_by_hand(x, |x| x))?;
+    report("functions, f32", &x, functions, functions_by_hand)?;
+    report("arithmetic, bf16", &narrow, arithmetic, |x: bf16| {
+        narrowed(arithmetic_by_hand(widened(x), |x| widened(narrowed(x))))
+    })?;
+    Ok(())
+}
+
+fn arithmetic(x: &Tensor) -> Result<Tensor> {
+    let x = x.mul_scalar(1.5)?.add_scalar(0.5, 1)?.relu()?.sub_scalar(0.25, 1)?;
+    x.abs()?.mul_scalar(1.125)?.clamp(Some(0.125.into()), Some(6.0.into()))?.add_scalar(1.0, 1)
+}
+
+#[inline(always)]
+fn arithmetic_by_hand(x: f32, round: impl Fn(f32) -> f32) -> f32 {
+    let x = round(round(round(round(x * 1.5) + 0.5).max(0.0)) - 0.25);
+    round(round(round(x.abs()) * 1.125).clamp(0.125, 6.0)) + 1.0
+}
+
+fn functions(x: &Tensor) -> Result<Tensor> {
+    let x = x.mul_scalar(0.5)?.sigmoid()?.add_scalar(0.5, 1)?.log()?;
+    x.exp()?.sqrt()?.tanh()?.sub_scalar(0.25, 1)
+}
+
+#[inline(always)]
+fn functions_by_hand(x: f32) -> f32 {
+    let x = Real::log(Real::sigmoid(x * 0.5) + 0.5);
+    Real::tanh(Real::sqrt(Real::exp(x))) - 0.25
+}
+
+#[inline(always)]
+fn widened(x: bf16) -> f32 {
+    f32::from_bits(u32::from(x.to_bits()) << 16)
+}
+
+/// To the nearest, of numbers that are none but numbers.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the upper half is shifted down")]
+fn narrowed(x: f32) -> bf16 {
+    let bits = x.to_bits();
+    bf16::from_bits((bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16)
+}
+
+fn report<T: Element + Sync + PartialEq>(
+    name: &str,
+    elements: &[T],
+    chain: fn(&Tensor) -> Result<Tensor>,
+    by_hand: impl Fn(T) -> T + Sync,
+) -> Result<()> {
+    let x = Tensor::from_slice(elements);
+    let fused = trace(|x| Ok([chain(&x[0])?]), std::slice::from_ref(&x))?.fuse();
+    assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [8]);
+    let mut out = elements.to_vec();
+    let mut best = [f64::INFINITY; 3];
+    for _ in 0..ROUNDS {
+        let mut take = |at: usize, work: &mut dyn FnMut() -> Result<()>| {
+            let start = Instant::now();
+            work()?;
+            best[at] = best[at].min(start.elapsed().as_secs_f64() * 1e3);
+            Ok::<(), Error>(())
+        };
+        take(0, &mut || chain(&x).map(drop))?;
+        take(1, &mut || fused.run(std::slice::from_ref(&x)).map(drop))?;
+        take(2, &mut || {
+            run(elements, &mut out, &by_hand);
+            Ok(())
+        })?;
+    }
+    let (eager, given) = (chain(&x)?, fused.run(&[x])?);
+    assert!(*eager.read::<T>()? == *given[0].read::<T>()?, "{name}: not what the operators give");
+    assert!(*eager.read::<T>()? == *out, "{name}: the loop computes something else");
+    let [eager, fused, by_hand] = best;
+    println!("| {name} | {eager:.1} | {fused:.1} | {by_hand:.1} | {:.2} | {:.2} |", eager / fused, fused / by_hand);
+    Ok(())
+}
+
+/// One loop over everything, on as many threads as the kernels use.
+fn run<T: Copy + Send + Sync>(from: &[T], to: &mut [T], f: &(impl Fn(T) -> T + Sync)) {
+    let part = from.len().div_ceil(pool::num_threads()).max(1);
+    thread::scope(|scope| {
+        for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {
+            scope.spawn(move || {
+                vectorised(
+                    #[inline(always)]
+                    || to.iter_mut().zip(from).for_each(|(to, from)| *to = f(*from)),
+                );
+            });
+        }
+    });
+}

@@ -1,0 +1,101 @@
+//! Which calls of a graph go together.
+//!
+//! A group is open as long as calls may join it, and its turn comes when it is closed: before the first call outside of it that needs
+//! one of its results, and before any call that writes, as it may have to read first. Until then calls that have nothing to do with it
+//! pass it by.
+
+use std::collections::HashSet;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
+
+use dispatch_runtime::{Dims, Fuser, Tensor};
+
+use super::call::{Call, calls, chain, kernels, shapes};
+use super::{Group, Turn};
+use crate::argument::Id;
+use crate::graph::Graph;
+
+pub(super) fn turns(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
+    // On a thread of its own, as guards of this one are no part of a graph.
+    thread::scope(|scope| scope.spawn(|| grouped(graph, fuser)).join()).unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
+    let Some(shapes) = shapes(graph) else { return (0..graph.nodes.len()).map(Turn::Call).collect() };
+    let mut grouping = Grouping { graph, fuser, shapes, open: Vec::new(), turns: Vec::new() };
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let calls = calls(graph, at, &grouping.shapes, fuser);
+        let sizes =
+            calls.as_ref().and(node.gives().next()).map(|id| Dims::from_slice(graph.value(id).geometry.sizes()));
+        let used: HashSet<Id> = node.uses().collect();
+        let writes = !node.effects.writes.is_empty();
+        grouping.close(|open| writes || Some(&open.sizes) != sizes.as_ref() && !open.gives.is_disjoint(&used));
+        match calls.zip(sizes) {
+            Some((calls, sizes)) => grouping.join(at, calls, sizes),
+            None => grouping.turns.push(Turn::Call(at)),
+        }
+    }
+    grouping.close(|_| true);
+    grouping.turns
+}
+
+struct Grouping<'a> {
+    graph: &'a Graph,
+    fuser: &'a dyn Fuser,
+    shapes: Vec<Tensor>,
+    open: Vec<Open>,
+    turns: Vec<Turn>,
+}
+
+/// A group that calls may still join.
+struct Open {
+    sizes: Dims,
+    nodes: Vec<usize>,
+    calls: Vec<Call>,
+    gives: HashSet<Id>,
+}
+
+impl Grouping<'_> {
+    fn join(&mut self, at: usize, mut calls: Vec<Call>, sizes: Dims) {
+        let gives = self.graph.nodes[at].gives();
+        if let Some(open) = self.open.iter_mut().find(|open| open.sizes == sizes) {
+            open.nodes.push(at);
+            open.calls.append(&mut calls);
+            open.gives.extend(gives);
+        } else {
+            self.open.push(Open { sizes, nodes: vec![at], calls, gives: gives.collect() });
+        }
+    }
+
+    /// Gives these groups their turn.
+    fn close(&mut self, which: impl Fn(&Open) -> bool) {
+        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
+        self.open = open;
+        let closed: Vec<Open> = closed;
+        for open in closed {
+            match self.group(&open) {
+                Some(group) => self.turns.push(Turn::Group(Arc::new(group))),
+                None => self.turns.extend(open.nodes.into_iter().map(Turn::Call)),
+            }
+        }
+    }
+
+    /// None for a call that is alone.
+    fn group(&self, open: &Open) -> Option<Group> {
+        let [_, _, ..] = open.nodes[..] else { return None };
+        let graph = self.graph;
+        let outside = graph.nodes.iter().enumerate().filter(|(at, _)| !open.nodes.contains(at));
+        let wanted: HashSet<Id> =
+            outside.flat_map(|(_, node)| node.uses()).chain(graph.outputs.iter().copied()).collect();
+        let mut results: Vec<Id> = open.gives.intersection(&wanted).copied().collect();
+        results.sort_unstable();
+        let wanted: Vec<Tensor> = results.iter().map(|id| self.shapes[id.0].clone()).collect();
+        let (chain, inputs) = chain(&open.calls, &wanted);
+        let pass = self.fuser.fuse(&chain)?;
+        let value = |tensor: &Tensor| self.shapes.iter().position(|shape| shape.same(tensor)).map(Id);
+        let inputs = inputs.iter().map(value).collect::<Option<_>>()?;
+        let kernels = kernels(open.nodes.iter().map(|at| &graph.nodes[*at]), &open.calls);
+        Some(Group { nodes: open.nodes.clone(), inputs, results, pass, kernels })
+    }
+}

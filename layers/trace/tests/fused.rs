@@ -1,0 +1,508 @@
+//! Elementwise calls that go together give what they give one by one, to the bit.
+
+use aten::prelude::*;
+use dispatch_autocast as autocast;
+use dispatch_autograd::Differentiable;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{Bool, Complex32, Complex64, Registrar, Shape, Spec, guard, keys};
+use dispatch_trace::{Fused, Graph, trace};
+use dispatch_vmap::vmap;
+use kernels_cpu as _;
+use proptest::prelude::*;
+
+const SIZES: [i64; 8] = [1, 7, 511, 512, 513, 1025, 10_000, 70_001];
+
+/// Every element by its bits; a NaN is any other.
+fn bits(tensor: &Tensor) -> Vec<[u64; 2]> {
+    let float = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
+    let row = tensor.detach().unwrap().reshape(&[-1]).unwrap();
+    match row.dtype() {
+        DType::C64 => {
+            row.to_vec::<Complex32>().unwrap().iter().map(|z| [float(z.re.into()), float(z.im.into())]).collect()
+        }
+        DType::C128 => row.to_vec::<Complex64>().unwrap().iter().map(|z| [float(z.re), float(z.im)]).collect(),
+        DType::I64 => row.to_vec::<i64>().unwrap().iter().map(|x| [x.cast_unsigned(), 0]).collect(),
+        DType::Bool => row.to_vec::<Bool>().unwrap().iter().map(|x| [x.0.into(), 0]).collect(),
+        // All others are numbers of double precision, too.
+        _ => row
+            .to_dtype(DType::F64, false, false, None)
+            .unwrap()
+            .to_vec::<f64>()
+            .unwrap()
+            .iter()
+            .map(|x| [float(*x), 0])
+            .collect(),
+    }
+}
+
+fn same(found: &[Tensor], expected: &[Tensor], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!((found.dtype(), found.geometry()), (expected.dtype(), expected.geometry()), "{what}");
+        assert_eq!((found.keys(), found.requires_grad()), (expected.keys(), expected.requires_grad()), "{what}");
+        assert!(bits(found) == bits(expected), "{what}\n{found}\n{expected}");
+    }
+}
+
+/// Numbers of every kind, in an order that does not line up with tiles.
+fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
+    const FRACTIONS: [f64; 13] =
+        [0.0, -0.0, 1.0, -1.5, 0.3, 2.75, -7.0, 1e-3, 65504.0, -1e30, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let count = sizes.iter().product::<i64>();
+    let at = |i: i64| usize::try_from((i * 7 + seed * 5 + i / 13) % 13).unwrap();
+    let made: Tensor = if dtype.is_floating() || dtype.is_complex() {
+        Tensor::from_slice(&(0..count).map(|i| FRACTIONS[at(i)]).collect::<Vec<f64>>())
+    } else {
+        Tensor::from_slice(&(0..count).map(|i| i64::try_from(at(i)).unwrap() - 4).collect::<Vec<i64>>())
+    };
+    made.to_dtype(dtype, false, true, None).unwrap().reshape(sizes).unwrap()
+}
+
+fn fused(graph: &Graph) -> Fused {
+    let fused = graph.fuse();
+    let text = fused.to_string();
+    assert_eq!(&Graph::parse(&text, graph.constants()).unwrap(), graph, "{text}");
+    fused
+}
+
+/// How many calls are in each pass, after results and texts were compared.
+fn passes(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
+    let graph = trace(f, inputs).unwrap();
+    let fused = fused(&graph);
+    same(&fused.run(inputs).unwrap(), &graph.run(inputs).unwrap(), &fused.to_string());
+    fused.passes().map(<[usize]>::len).collect()
+}
+
+/// Arguments of an elementwise operator, where there are such that do.
+fn arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
+    let mut tensors = tensors.iter();
+    let argument = |argument: &dispatch_runtime::schema::Argument| {
+        Some(match &argument.ty.required().kind {
+            TypeKind::Tensor => tensors.next()?.clone().into(),
+            TypeKind::Scalar | TypeKind::Float => 0.75.into(),
+            TypeKind::Int => 2.into(),
+            TypeKind::Bool => false.into(),
+            TypeKind::ScalarType => DType::BF16.into(),
+            TypeKind::Str if argument.name == "approximate" => Str::from("tanh").into(),
+            TypeKind::Str => Str::from("floor").into(),
+            _ if argument.ty.accepts_none() => Value::None,
+            _ => return None,
+        })
+    };
+    operator.schema().arguments.iter().map(argument).collect()
+}
+
+#[test]
+fn every_operator_gives_the_same_bits_in_every_dtype() {
+    let composed = [
+        "mul.Scalar",
+        "add.Scalar",
+        "sub.Scalar",
+        "div.Scalar",
+        "clamp",
+        "clamp_min",
+        "gt.Scalar",
+        "pow.Tensor_Scalar",
+        "to.dtype",
+    ];
+    let mut known: Vec<String> = Vec::new();
+    let mut cases = 0;
+    for operator in Operator::all() {
+        let (schema, name) = (operator.schema(), operator.name().to_string());
+        let pointwise = matches!(operator.shape(), Some(Shape::Pointwise { .. }));
+        let is_new = schema.returns.len() == 1 && !schema.arguments.iter().any(|argument| argument.is_written());
+        if !is_new || !(pointwise || composed.iter().any(|composed| name == format!("aten::{composed}"))) {
+            continue;
+        }
+        for dtype in DType::ALL {
+            let inputs: Vec<Tensor> = (0..4).map(|seed| numbers(dtype, &[519], seed)).collect();
+            let Some(given) = arguments(operator, &inputs) else { continue };
+            let given = if name == "aten::where.self" {
+                let mut given = given;
+                given[0] = numbers(DType::Bool, &[519], 9).into();
+                given
+            } else {
+                given
+            };
+            let inputs: Vec<Tensor> = given.iter().filter_map(|value| value.as_tensor().cloned()).collect();
+            let call = |inputs: &[Tensor]| {
+                let mut tensors = inputs.iter();
+                let value = |value: &Value| {
+                    value
+                        .as_tensor()
+                        .and_then(|_| tensors.next())
+                        .map_or_else(|| value.clone(), |tensor| tensor.clone().into())
+                };
+                let results = operator.call(given.iter().map(value).collect::<Vec<_>>())?;
+                Ok::<_, Error>(results.into_iter().filter_map(|value| value.as_tensor().cloned()).collect::<Vec<_>>())
+            };
+            // What one gives is a result and goes into the next, where that takes it.
+            let twice = |inputs: &[Tensor]| {
+                let mut once = call(inputs)?;
+                let mut next = inputs.to_vec();
+                next[0] = once[0].clone();
+                once.extend(if once[0].dtype() == dtype { call(&next)? } else { call(inputs)? });
+                Ok(once)
+            };
+            let Ok(graph) = trace(twice, &inputs) else { continue };
+            let fused = graph.fuse();
+            if fused.passes().next().is_some() {
+                cases += 1;
+                known.push(name.clone());
+            }
+            same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), &format!("{fused}"));
+        }
+    }
+    known.dedup();
+    for name in [
+        "add.Tensor",
+        "sub.Tensor",
+        "mul.Tensor",
+        "div.Tensor",
+        "maximum",
+        "where.self",
+        "lt.Tensor",
+        "bitwise_not",
+        "logical_and",
+        "relu",
+        "gelu",
+        "silu",
+        "sigmoid",
+        "exp",
+        "log",
+        "tanh",
+        "sqrt",
+        "abs",
+        "neg",
+        "pow.Tensor_Tensor",
+        "clamp.Tensor",
+        "nan_to_num",
+        "lerp.Tensor",
+        "addcmul",
+    ]
+    .into_iter()
+    .chain(composed)
+    {
+        assert!(known.contains(&format!("aten::{name}")), "{name} goes with nothing");
+    }
+    println!("{} operators, {cases} with their dtypes", known.len());
+    assert!(known.len() > 120 && cases > 900, "{} operators, {cases} with their dtypes", known.len());
+}
+
+#[test]
+fn any_number_of_elements_goes_through() {
+    for size in SIZES {
+        for dtype in [DType::F32, DType::BF16, DType::F16, DType::I32, DType::U8] {
+            let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
+            let chain = |x: &[Tensor]| {
+                let y = aten::add(&x[0].mul_scalar(3)?, &x[1], 2.into())?.relu()?.sub_scalar(1, 1)?;
+                Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_or_not()?])
+            };
+            assert_eq!(passes(chain, &inputs), [8], "{size} of {dtype}");
+        }
+    }
+}
+
+trait NegOrNot {
+    fn neg_or_not(&self) -> Result<Tensor>;
+}
+
+impl NegOrNot for Tensor {
+    fn neg_or_not(&self) -> Result<Tensor> {
+        if self.dtype().is_integral() { self.bitwise_not() } else { self.neg() }
+    }
+}
+
+#[test]
+fn dtypes_meet_in_one_pass() {
+    let inputs = [numbers(DType::F32, &[600], 1), numbers(DType::I16, &[600], 2), numbers(DType::F16, &[600], 3)];
+    let chain = |x: &[Tensor]| {
+        let mask = x[0].gt(&x[1])?;
+        let mixed = aten::where_self(&mask, &x[0], &x[2])?;
+        let narrow = mixed.to_dtype(DType::BF16, false, false, None)?;
+        Ok(vec![mask.logical_not()?, narrow.mul(&narrow)?.add(&x[2])?, x[1].div(&x[1])?])
+    };
+    assert_eq!(passes(chain, &inputs), [7]);
+}
+
+#[test]
+fn what_is_smaller_is_broadcast() {
+    for (a, b) in [
+        (&[5_i64, 300][..], &[300_i64][..]),
+        (&[5, 300], &[5, 1]),
+        (&[5, 300], &[1]),
+        (&[5, 300], &[]),
+        (&[7, 1], &[1, 90]),
+        (&[3, 1, 200], &[4, 1]),
+    ] {
+        for dtype in [DType::F32, DType::BF16, DType::I8] {
+            let inputs = [numbers(dtype, a, 1), numbers(dtype, b, 2)];
+            let chain = |x: &[Tensor]| Ok(vec![x[0].add(&x[1])?.mul(&x[1])?.maximum(&x[0])?]);
+            assert_eq!(passes(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
+        }
+    }
+}
+
+#[test]
+fn what_others_use_is_written_and_what_nobody_uses_is_not_asked_for() {
+    let inputs = [numbers(DType::F32, &[40, 30], 1)];
+    let f = |x: &[Tensor]| {
+        let a = x[0].mul_scalar(2)?;
+        let b = a.abs()?;
+        let total = b.sum_dim_intlist(Some(&[1]), true)?;
+        let c = b.div(&total)?;
+        c.exp()?;
+        Ok(vec![c.neg()?, a])
+    };
+    assert_eq!(passes(f, &inputs), [2, 3]);
+    let graph = trace(f, &inputs).unwrap().clean();
+    assert_eq!(fused(&graph).passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
+}
+
+#[test]
+fn writes_stay_where_they_are() {
+    let inputs = [numbers(DType::F64, &[50], 1), numbers(DType::F64, &[50], 2)];
+    let f = |x: &[Tensor]| {
+        let a = x[0].mul(&x[1])?;
+        let mut b = a.neg()?;
+        let view = aten::slice(&b, 0, Some(0), Some(20), 1)?;
+        aten::fill__scalar(&mut view.clone(), 3.into())?;
+        let c = b.add(&a)?;
+        aten::add_(&mut b, &c, 1.into())?;
+        let d = b.mul(&c)?.neg()?;
+        Ok(vec![d, view, a])
+    };
+    let graph = trace(f, &inputs).unwrap();
+    let fused = fused(&graph);
+    assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
+    same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "writes");
+    // A write to an input, of which another input is a part.
+    let f = |x: &[Tensor]| {
+        let read = x[1].neg()?.abs()?;
+        aten::mul_(&mut x[0].clone(), &Tensor::number(2.into()))?;
+        Ok(vec![read.add(&x[1].neg()?.abs()?)?])
+    };
+    let base = || Tensor::from([1.0, 2.0, 3.0]);
+    let graph = trace(f, &[base(), Tensor::from([0.0, 0.0])]).unwrap();
+    let results = [&graph.fuse().run(&overlapping(&base())).unwrap(), &graph.run(&overlapping(&base())).unwrap()]
+        .map(|r| bits(&r[0]));
+    assert_eq!(results[0], results[1]);
+}
+
+fn overlapping(base: &Tensor) -> [Tensor; 2] {
+    [base.clone(), aten::slice(base, 0, Some(0), Some(2), 1).unwrap()]
+}
+
+#[test]
+fn inputs_may_be_one_another() {
+    let graph =
+        trace(|x| Ok([x[0].add(&x[1])?.mul(&x[1])?]), &[Tensor::from([0.0; 3]), Tensor::from([0.0; 3])]).unwrap();
+    let x = numbers(DType::F64, &[3], 1);
+    same(&graph.fuse().run(&[x.clone(), x.clone()]).unwrap(), &graph.run(&[x.clone(), x]).unwrap(), "twice");
+}
+
+fn chain(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    Ok(vec![x[0].mul(&x[1])?.sigmoid()?.add(&x[0])?])
+}
+
+fn pair() -> [Tensor; 2] {
+    [Tensor::from([[0.5_f32, -1.0], [2.0, 3.0]]), Tensor::from([[1.5_f32, 1.0], [-2.0, 0.25]])]
+}
+
+#[test]
+fn gradients_are_those_of_the_calls_one_by_one() {
+    let graph = trace(chain, &pair()).unwrap();
+    let fused = fused(&graph);
+    let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
+        let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
+        run(&inputs).unwrap()[0].sum().unwrap().backward().unwrap();
+        inputs.map(|x| bits(&x.grad().unwrap()))
+    };
+    assert_eq!(slopes(&|x| fused.run(x)), slopes(&|x| graph.run(x)));
+    let _no_grad = guard::no_grad();
+    let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
+    same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "without gradients");
+    let _inference = guard::inference_mode();
+    same(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "in inference mode");
+}
+
+#[test]
+fn layers_see_the_calls() {
+    let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow_tensor_scalar(2)?]);
+    let graph = trace(f, &pair()).unwrap();
+    let fused = fused(&graph);
+    assert_eq!(fused.passes().count(), 1);
+    {
+        let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
+        same(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "autocast");
+    }
+    // Another trace records what was traced, and not that some of it went together.
+    assert_eq!(trace(|x| fused.run(x), &pair()).unwrap(), graph);
+}
+
+#[test]
+fn a_batch_goes_through_one_by_one() {
+    let fused = fused(&trace(chain, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
+    let [a, b] = pair();
+    let batched = vmap(|(a, b): &(Tensor, Tensor)| Ok(fused.run(&[a.clone(), b.clone()])?.remove(0)), (&a, &b));
+    same(&[batched.unwrap()], &chain(&pair()).unwrap(), "a batch");
+}
+
+#[test]
+fn other_places_and_layouts_are_served_one_by_one() {
+    let graph = trace(chain, &pair()).unwrap();
+    let fused = fused(&graph);
+    let shapes = pair().map(|x| Spec::contiguous(x.dtype(), x.sizes()).on(Device::META).unwrap());
+    assert_eq!(fused.run(&shapes).unwrap()[0].device(), Device::META);
+    let turned = pair().map(|x| x.t().unwrap());
+    same(&fused.run(&turned).unwrap(), &graph.run(&turned).unwrap(), "transposed");
+    let wrong = fused.run(&[pair()[0].clone()]).unwrap_err();
+    assert_eq!(wrong.to_string(), graph.run(&[pair()[0].clone()]).unwrap_err().to_string());
+}
+
+#[test]
+fn an_input_in_use_is_refused_by_the_operator_that_reads_it() {
+    let fused = fused(&trace(chain, &pair()).unwrap());
+    let mut inputs = pair();
+    let held = inputs[1].clone();
+    let guard = inputs[1].write::<f32>().unwrap();
+    let error = fused.run(&[pair()[0].clone(), held]).unwrap_err();
+    assert!(error.to_string().contains("aten::mul"), "{error}");
+    drop(guard);
+}
+
+#[test]
+fn integers_are_divided_by_the_operator_that_looks_for_zeros() {
+    let f = |x: &[Tensor]| Ok(vec![aten::floor_divide(&x[0].neg()?.abs()?, &x[1])?]);
+    let graph = trace(f, &[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 2])]).unwrap();
+    let fused = fused(&graph);
+    assert_eq!(fused.passes().collect::<Vec<_>>(), [[0, 1]]);
+    assert!(fused.run(&[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 0])]).is_err());
+}
+
+/// Somebody else's operator, of which nobody knows a loop.
+#[op_def("bakery::knead(Tensor self) -> Tensor", shape = pointwise)]
+fn knead(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(knead, CPU)]
+fn knead_cpu(this: &Tensor) -> Result<Tensor> {
+    aten::mul(this, this)
+}
+
+#[test]
+fn what_nobody_knows_a_loop_of_is_left_alone() {
+    let f = |x: &[Tensor]| Ok(vec![knead(&x[0].neg()?.exp()?)?.neg()?.exp()?]);
+    assert_eq!(passes(f, &[numbers(DType::F32, &[9], 1)]), [2, 2]);
+}
+
+#[test]
+fn a_kernel_that_was_replaced_is_called() {
+    let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &[Tensor::from([0.5_f32])]).unwrap();
+    let fused = fused(&graph);
+    let before = bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]);
+    let replaced = Registrar::new("aten")
+        .override_kernel("erfc", keys::CPU, |_, _, stack| {
+            stack.drop_top(1);
+            stack.push(Tensor::from([0.25_f32]));
+            Ok(())
+        })
+        .unwrap();
+    let mut scope = Some(replaced.scoped());
+    assert_eq!(
+        bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]),
+        bits(&Tensor::from([0.25_f32]).erfinv().unwrap())
+    );
+    assert_eq!(graph.fuse().passes().count(), 0);
+    drop(scope.take());
+    assert_eq!(bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]), before);
+}
+
+#[derive(Clone, Debug)]
+struct Recipe {
+    inputs: Vec<(DType, usize)>,
+    steps: Vec<(u8, prop::sample::Index, prop::sample::Index)>,
+    wanted: Vec<prop::sample::Index>,
+}
+
+fn recipes() -> impl Strategy<Value = Recipe> {
+    let dtype = prop::sample::select(vec![
+        DType::F32,
+        DType::F32,
+        DType::F64,
+        DType::BF16,
+        DType::F16,
+        DType::I32,
+        DType::I64,
+        DType::U8,
+        DType::Bool,
+    ]);
+    let inputs = prop::collection::vec((dtype, 0..SHAPES.len()), 1..4);
+    let steps = prop::collection::vec((any::<u8>(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..16);
+    let wanted = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
+    (inputs, steps, wanted).prop_map(|(inputs, steps, wanted)| Recipe { inputs, steps, wanted })
+}
+
+const SHAPES: [&[i64]; 5] = [&[6, 200], &[6, 1], &[200], &[1], &[]];
+
+impl Recipe {
+    /// The steps whose arguments fit together, as a function that goes on after an error is not recorded.
+    fn fit(mut self, inputs: &[Tensor]) -> Self {
+        let mut at = 0;
+        while at < self.steps.len() {
+            let first = Self { steps: self.steps[..=at].to_vec(), ..self.clone() };
+            if first.follow(inputs).is_ok() {
+                at += 1;
+            } else {
+                self.steps.remove(at);
+            }
+        }
+        self
+    }
+
+    fn follow(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        let mut values = inputs.to_vec();
+        for (kind, a, b) in &self.steps {
+            let (a, b) = (a.get(&values).clone(), b.get(&values).clone());
+            let made = match kind % 20 {
+                0 => a.add(&b),
+                1 => aten::sub(&a, &b, 2.into()),
+                2 | 3 => a.mul(&b),
+                4 => a.maximum(&b),
+                5 => a.div(&b),
+                6 => a.lt(&b),
+                7 => aten::where_self(&a.to_dtype(DType::Bool, false, false, None)?, &a, &b),
+                8 => a.add_scalar(1.5, 1),
+                9 => a.mul_scalar(3),
+                10 => a.clamp(Some((-1).into()), Some(2.into())),
+                11 => a.relu(),
+                12 => a.abs(),
+                13 => a.sigmoid(),
+                14 => a.exp(),
+                15 => a.to_dtype(DType::F16, false, false, None),
+                16 => a.to_dtype(DType::U8, false, false, None),
+                17 => a.neg(),
+                18 => a.sum(),
+                _ => a.masked_fill_scalar(&b.to_dtype(DType::Bool, false, false, None)?, 4),
+            };
+            values.push(made?);
+        }
+        let made = &values[inputs.len()..];
+        Ok(self.wanted.iter().filter(|_| !made.is_empty()).map(|wanted| wanted.get(made).clone()).collect())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn whatever_is_composed_gives_the_same_bits(recipe in recipes()) {
+        let inputs: Vec<Tensor> = recipe.inputs.iter().zip(0..).map(|((dtype, shape), seed)| numbers(*dtype, SHAPES[*shape], seed)).collect();
+        let recipe = recipe.fit(&inputs);
+        let graph = trace(|x| recipe.follow(x), &inputs).unwrap();
+        for graph in [graph.clean(), graph] {
+            let fused = graph.fuse();
+            same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), &fused.to_string());
+        }
+    }
+}

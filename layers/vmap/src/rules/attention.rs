@@ -1,0 +1,106 @@
+//! Attention in blocks: the batch is more items.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{Result, Tensor};
+
+use crate::batch::{Batch, Mapped};
+use crate::words::{folded, taken_apart};
+
+/// One slice says for all, as elements have no part in it.
+#[op_vmap(aten::_fused_sdp_choice)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn _fused_sdp_choice(
+    _: &Batch,
+    query: Mapped,
+    key: Mapped,
+    value: Mapped,
+    attn_mask: Option<Mapped>,
+    dropout_p: f64,
+    is_causal: bool,
+    scale: Option<f64>,
+    enable_gqa: bool,
+) -> Result<i64> {
+    let mask = attn_mask.map(|mask| mask.first()).transpose()?;
+    let (query, key, value) = (query.first()?, key.first()?, value.first()?);
+    aten::_fused_sdp_choice(&query, &key, &value, mask.as_ref(), dropout_p, is_causal, scale, enable_gqa)
+}
+
+/// The masks of all items of all slices.
+fn masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
+    let repeats = mask.rank() == 2 || mask.first()?.sizes().first() == Some(&1);
+    if !mask.is_mapped() && repeats {
+        return Ok(mask.tensor().clone());
+    }
+    let mut each = batch.each(mask)?;
+    while each.sizes().len() < 5 {
+        each = aten::unsqueeze(&each, 1)?;
+    }
+    let mut sizes = each.sizes().to_vec();
+    sizes[1] = items;
+    folded(&aten::expand(&each, &sizes, false)?, 0)
+}
+
+fn items(query: &Mapped) -> Result<i64> {
+    Ok(query.first()?.sizes().first().copied().unwrap_or(1))
+}
+
+#[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn _scaled_dot_product_flash_attention_for_cpu(
+    batch: &Batch,
+    query: Mapped,
+    key: Mapped,
+    value: Mapped,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<Mapped>,
+    scale: Option<f64>,
+) -> Result<(Mapped, Mapped)> {
+    let items = items(&query)?;
+    let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
+    let [query, key, value] = [query, key, value].map(|tensor| folded(&batch.each(&tensor)?, 0));
+    let (output, sums) = aten::_scaled_dot_product_flash_attention_for_cpu(
+        &query?,
+        &key?,
+        &value?,
+        dropout_p,
+        is_causal,
+        mask.as_ref(),
+        scale,
+    )?;
+    Ok((taken_apart(batch, &output, 0)?, taken_apart(batch, &sums, 0)?))
+}
+
+#[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu_backward)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn _scaled_dot_product_flash_attention_for_cpu_backward(
+    batch: &Batch,
+    grad_out: Mapped,
+    query: Mapped,
+    key: Mapped,
+    value: Mapped,
+    out: Mapped,
+    logsumexp: Mapped,
+    dropout_p: f64,
+    is_causal: bool,
+    attn_mask: Option<Mapped>,
+    scale: Option<f64>,
+) -> Result<(Mapped, Mapped, Mapped)> {
+    let items = items(&query)?;
+    let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
+    let all = |tensor: &Mapped| folded(&batch.each(tensor)?, 0);
+    let (query, key, value) = aten::_scaled_dot_product_flash_attention_for_cpu_backward(
+        &all(&grad_out)?,
+        &all(&query)?,
+        &all(&key)?,
+        &all(&value)?,
+        &all(&out)?,
+        &all(&logsumexp)?,
+        dropout_p,
+        is_causal,
+        mask.as_ref(),
+        scale,
+    )?;
+    let apart = |tensor: &Tensor| taken_apart(batch, tensor, 0);
+    Ok((apart(&query)?, apart(&key)?, apart(&value)?))
+}

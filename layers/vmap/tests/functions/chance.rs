@@ -1,0 +1,157 @@
+//! Random numbers: nobody's, the same for all, each slice's own.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Generator, Scalar};
+use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
+
+use crate::{cause, slice, values};
+
+type Draw = fn(&Tensor) -> Result<Tensor>;
+
+/// Each draws numbers for one slice of 8 halves.
+const DRAWS: [(&str, Draw); 18] = [
+    ("rand", |_| Tensor::rand(&[8], DType::F64)),
+    ("randn", |_| Tensor::randn(&[8], DType::F64)),
+    ("randint", |_| Tensor::randint(0..1_000_000, &[8], DType::I64)),
+    ("randperm", |_| Tensor::randperm(50, DType::I64)),
+    ("rand_like", |x| x.rand_like()),
+    ("randn_like", |x| x.randn_like()),
+    ("randint_like", |x| x.randint_like(1_000_000)),
+    ("bernoulli", |x| aten::bernoulli(&x.repeat(&[4])?, None)),
+    ("bernoulli.p", |x| aten::bernoulli_p(&x.repeat(&[4])?, 0.5, None)),
+    ("uniform", |x| aten::uniform(x, 0.0, 1.0, None)),
+    ("exponential", |x| aten::exponential(x, 1.0, None)),
+    ("geometric", |x| aten::geometric(&x.repeat(&[4])?, 0.1, None)),
+    ("cauchy", |x| aten::cauchy(x, 0.0, 1.0, None)),
+    ("normal", |x| aten::normal_tensor_float(x, 1.0, None)),
+    ("poisson", |x| aten::poisson(&(x.repeat(&[4])? * 100.0)?, None)),
+    ("multinomial", |x| aten::multinomial(x, 50, true, None)),
+    ("dropout", |x| aten::dropout(&x.repeat(&[4])?, 0.5, true)),
+    ("rrelu", |x| aten::rrelu(&x.neg()?, Scalar::from(0.1), Scalar::from(0.9), true, None)),
+];
+
+fn halves() -> Tensor {
+    Tensor::full(&[3, 8], 0.5, DType::F64).unwrap()
+}
+
+fn drawn(randomness: Randomness, draw: Draw) -> Tensor {
+    Vmap::new().randomness(randomness).call(draw, &halves()).unwrap()
+}
+
+#[test]
+fn every_random_operator_is_refused_until_somebody_says_whose_numbers_it_draws() {
+    for (name, draw) in DRAWS {
+        let error = vmap(draw, &halves()).expect_err(name);
+        assert!(matches!(cause(&error), VmapError::Random { .. }), "{name}: {error}");
+        assert!(error.to_string().contains("randomness"), "{error}");
+    }
+}
+
+#[test]
+fn the_same_numbers_are_every_slices() {
+    for (name, draw) in DRAWS {
+        let found = drawn(Randomness::Same, draw);
+        assert_eq!(slice(&found, 1), slice(&found, 0), "{name}");
+        assert_eq!(slice(&found, 2), slice(&found, 0), "{name}");
+    }
+}
+
+#[test]
+fn different_numbers_are_each_slices_own() {
+    for (name, draw) in DRAWS {
+        let found = drawn(Randomness::Different, draw);
+        assert_ne!(slice(&found, 1), slice(&found, 0), "{name}");
+        assert_ne!(slice(&found, 2), slice(&found, 1), "{name}");
+    }
+}
+
+#[test]
+fn a_second_draw_is_not_the_first_again() {
+    for randomness in [Randomness::Same, Randomness::Different] {
+        let f = |_: &Tensor| Ok((Tensor::rand(&[8], DType::F64)?, Tensor::rand(&[8], DType::F64)?));
+        let (first, second) = Vmap::new().randomness(randomness).call(f, &halves()).unwrap();
+        assert_ne!(values(&first), values(&second), "{randomness:?}");
+    }
+}
+
+#[test]
+fn dropout_drops_and_scales_each_slice() {
+    let found = drawn(Randomness::Different, |x| aten::dropout(&x.repeat(&[4])?, 0.5, true));
+    assert!(values(&found).iter().all(|&x| x == 0.0 || x.to_bits() == 1_f64.to_bits()));
+}
+
+#[test]
+fn dropout_that_is_off_is_not_random() {
+    let found = vmap(|x| aten::dropout(x, 0.5, false), &halves()).unwrap();
+    assert_eq!(values(&found), values(&halves()));
+}
+
+#[test]
+fn a_mapped_tensor_is_filled_in_place_with_each_slices_own_numbers() {
+    let x = halves();
+    let fill = |x: &Tensor| {
+        aten::uniform_(&mut x.clone(), 0.0, 1.0, None)?;
+        Ok(x.clone())
+    };
+    Vmap::new().randomness(Randomness::Different).call(fill, &x).unwrap();
+    assert_ne!(slice(&x, 1), slice(&x, 0));
+    Vmap::new().randomness(Randomness::Same).call(fill, &x).unwrap();
+    assert_eq!(slice(&x, 1), slice(&x, 0));
+}
+
+#[test]
+fn what_all_slices_share_is_not_filled_with_different_numbers() {
+    let shared = Tensor::zeros(&[8], DType::F64).unwrap();
+    let fill = |_: &Tensor| {
+        aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
+        Ok(shared.clone())
+    };
+    let error = Vmap::new().randomness(Randomness::Different).call(fill, &halves()).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::WrittenByAll { .. }), "{error}");
+    assert_eq!(values(&shared), [0.0; 8]);
+}
+
+#[test]
+fn the_same_numbers_go_into_what_all_slices_share() {
+    let shared = Tensor::zeros(&[8], DType::F64).unwrap();
+    let fill = |_: &Tensor| {
+        aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
+        Ok(shared.clone())
+    };
+    let found = Vmap::new().randomness(Randomness::Same).call(fill, &halves()).unwrap();
+    assert_eq!(
+        (found.sizes(), slice(&found, 0), slice(&found, 2)),
+        (&[3_i64, 8][..], values(&shared), values(&shared))
+    );
+    assert_ne!(values(&shared), [0.0; 8]);
+}
+
+#[test]
+fn a_seed_gives_the_same_numbers_again() {
+    for randomness in [Randomness::Same, Randomness::Different] {
+        let draw = || {
+            let generator = Generator::new(Device::CPU, 7);
+            let f = |x: &Tensor| aten::uniform(x, 0.0, 1.0, Some(&generator));
+            values(&Vmap::new().randomness(randomness).call(f, &halves()).unwrap())
+        };
+        assert_eq!(draw(), draw(), "{randomness:?}");
+    }
+}
+
+#[test]
+fn an_outer_map_says_whose_the_numbers_of_an_inner_one_are() {
+    let table = Tensor::zeros(&[2, 3, 4], DType::F64).unwrap();
+    let nested = |outer, inner| {
+        let inner = Vmap::new().randomness(inner);
+        let f = |x: &Tensor| inner.call(|x| x + &x.rand_like()?, x);
+        Vmap::new().randomness(outer).call(f, &table).unwrap()
+    };
+    let at = |found: &Tensor, i, j| values(&found.select_int(0, i).unwrap().select_int(0, j).unwrap());
+    let found = nested(Randomness::Same, Randomness::Different);
+    assert_eq!(at(&found, 0, 1), at(&found, 1, 1));
+    assert_ne!(at(&found, 0, 0), at(&found, 0, 1));
+    let found = nested(Randomness::Different, Randomness::Same);
+    assert_eq!(at(&found, 0, 0), at(&found, 0, 1));
+    assert_ne!(at(&found, 0, 0), at(&found, 1, 0));
+}

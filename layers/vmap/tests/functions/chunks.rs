@@ -1,0 +1,80 @@
+//! The function run for some slices at a time.
+
+use std::cell::Cell;
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Randomness, Vmap, VmapError};
+
+use crate::{assert_close, cause, numbers, slice};
+
+/// How often the function runs, and that it gives what the whole gives.
+fn runs(chunk_size: i64) -> usize {
+    let (x, count) = (numbers(&[7, 3]), Cell::new(0));
+    let f = |row: &Tensor| {
+        count.set(count.get() + 1);
+        row.softmax_int(-1, None)
+    };
+    let found = Vmap::new().chunk_size(chunk_size).call(f, &x).unwrap();
+    assert_close(&found, &x.softmax_int(-1, None).unwrap());
+    count.get()
+}
+
+#[test]
+fn chunks_of_one_run_once_for_each_slice() {
+    assert_eq!(runs(1), 7);
+}
+
+#[test]
+fn chunks_that_do_not_divide_the_batch_leave_a_smaller_one() {
+    assert_eq!(runs(3), 3);
+    assert_eq!(runs(6), 2);
+}
+
+#[test]
+fn a_chunk_of_the_batch_or_more_runs_once() {
+    assert_eq!(runs(7), 1);
+    assert_eq!(runs(100), 1);
+}
+
+#[test]
+fn a_negative_chunk_is_refused() {
+    let error = Vmap::new().chunk_size(-2).call(Tensor::exp, &numbers(&[7, 3])).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::ChunkSize { chunk_size: -2 });
+}
+
+#[test]
+fn chunks_are_joined_where_the_batch_was_asked_for() {
+    let x = numbers(&[3, 5]);
+    let vmap = Vmap::new().in_dims([Some(1)]).out_dims([Some(-1)]).chunk_size(2);
+    assert_close(&vmap.call(Tensor::exp, &x).unwrap(), &x.exp().unwrap());
+}
+
+#[test]
+fn what_all_slices_share_comes_out_of_chunks_once() {
+    let (x, y) = (numbers(&[5, 3]), numbers(&[2]));
+    let vmap = Vmap::new().out_dims([None]).chunk_size(2);
+    assert_close(&vmap.call(|_| y.exp(), &x).unwrap(), &y.exp().unwrap());
+}
+
+#[test]
+fn slices_of_different_chunks_get_different_random_numbers() {
+    let x = Tensor::zeros(&[6, 4], DType::F64).unwrap();
+    let vmap = Vmap::new().randomness(Randomness::Different).chunk_size(2);
+    let found = vmap.call(|row| row + &row.rand_like()?, &x).unwrap();
+    for i in 1..6 {
+        assert_ne!(slice(&found, i), slice(&found, 0));
+    }
+}
+
+#[test]
+fn an_error_in_a_later_chunk_is_the_error() {
+    let count = Cell::new(0);
+    let f = |row: &Tensor| {
+        count.set(count.get() + 1);
+        if count.get() == 2 { row.reshape(&[17]) } else { row.exp() }
+    };
+    let error = Vmap::new().chunk_size(2).call(f, &numbers(&[7, 3])).unwrap_err();
+    assert!(error.to_string().contains("17"), "{error}");
+    assert_eq!((count.get(), dispatch_transform::depth()), (2, 0));
+}

@@ -1,0 +1,134 @@
+//! Which dimensions are mapped, and where the batch goes.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Vmap, VmapError, vmap};
+
+use crate::{assert_close, cause, check, numbers};
+
+#[test]
+fn a_negative_in_dim_counts_from_the_end() {
+    check([(&numbers(&[2, 3, 4]), Some(-1))], |x| x[0].sum_dim_intlist(Some(&[0]), false));
+    check([(&numbers(&[2, 3, 4]), Some(-3))], |x| x[0].sum_dim_intlist(Some(&[0]), false));
+}
+
+#[test]
+fn a_negative_out_dim_counts_from_the_end_of_the_result() {
+    let x = numbers(&[5, 2, 3]);
+    let out = |dim| Vmap::new().out_dims([Some(dim)]).call(Tensor::exp, &x).unwrap();
+    assert_close(&out(-1), &x.exp().unwrap().movedim_int(0, 2).unwrap());
+    assert_close(&out(-2), &x.exp().unwrap().movedim_int(0, 1).unwrap());
+    assert_close(&out(-3), &x.exp().unwrap());
+}
+
+#[test]
+fn each_result_has_its_own_out_dim() {
+    let x = numbers(&[4, 2]);
+    let f = |row: &Tensor| Ok((row.neg()?, row.exp()?));
+    let (first, second) = Vmap::new().out_dims([Some(1), Some(0)]).call(f, &x).unwrap();
+    assert_close(&first, &x.neg().unwrap().t().unwrap());
+    assert_close(&second, &x.exp().unwrap());
+}
+
+#[test]
+fn an_out_dim_beyond_the_result_is_refused() {
+    let error = Vmap::new().out_dims([Some(2)]).call(Tensor::sum, &numbers(&[4, 2])).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::NoDim { of: "out_dims", position: 0, dim: 2, rank: 1 });
+}
+
+#[test]
+fn as_many_out_dims_as_results_are_needed() {
+    let error = Vmap::new().out_dims([Some(0), Some(0)]).call(Tensor::exp, &numbers(&[4, 2])).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::DimCount { of: "out_dims", found: 2, tensors: 1 });
+}
+
+#[test]
+fn a_result_that_is_the_same_for_all_needs_no_out_dim() {
+    let (x, y) = (numbers(&[4, 2]), numbers(&[3]));
+    let shared = Vmap::new().out_dims([None]).call(|_| y.exp(), &x).unwrap();
+    assert_close(&shared, &y.exp().unwrap());
+}
+
+#[test]
+fn an_input_that_is_not_mapped_is_the_same_for_all() {
+    check([(&numbers(&[4, 2]), Some(0)), (&numbers(&[2]), None)], |x| &x[0] * &x[1]);
+    check([(&numbers(&[2]), None), (&numbers(&[2, 4]), Some(1))], |x| &x[0] - &x[1]);
+}
+
+#[test]
+fn inputs_are_mapped_over_different_dimensions() {
+    check([(&numbers(&[4, 2, 3]), Some(0)), (&numbers(&[2, 4, 3]), Some(1))], |x| &x[0] * &x[1]);
+    check([(&numbers(&[3, 4]), Some(1)), (&numbers(&[4, 3]), Some(0))], |x| x[0].dot(&x[1]));
+}
+
+#[test]
+fn tuples_nest_in_inputs_and_in_results() {
+    let (x, y, z) = (numbers(&[4, 2]), numbers(&[4, 2]), numbers(&[4]));
+    let f = |((x, y), z): &((Tensor, Tensor), Tensor)| Ok(((x + y)?, ((x * z)?, y.sum()?)));
+    let (sum, (product, whole)) = vmap(f, ((&x, &y), &z)).unwrap();
+    assert_close(&sum, &(&x + &y).unwrap());
+    assert_close(&product, &(&x * z.unsqueeze(1).unwrap()).unwrap());
+    assert_close(&whole, &y.sum_dim_intlist(Some(&[1]), false).unwrap());
+}
+
+#[test]
+fn a_function_takes_and_gives_lists() {
+    let (x, y) = (numbers(&[4, 2]), numbers(&[4, 3]));
+    let f = |rows: &Vec<Tensor>| rows.iter().rev().map(Tensor::exp).collect::<Result<Vec<_>>>();
+    let found = vmap(f, &[&x, &y][..]).unwrap();
+    assert_close(&found[0], &y.exp().unwrap());
+    assert_close(&found[1], &x.exp().unwrap());
+}
+
+#[test]
+fn a_function_that_gives_nothing_is_mapped_for_what_it_does() {
+    let x = numbers(&[4, 2]);
+    let expected = (&x + 1.0).unwrap();
+    let nothing = vmap(
+        |row| {
+            row.clone().add__scalar(1, 1)?;
+            Ok(Vec::<Tensor>::new())
+        },
+        &x,
+    )
+    .unwrap();
+    assert!(nothing.is_empty());
+    assert_close(&x, &expected);
+}
+
+#[test]
+fn the_same_tensor_is_mapped_twice() {
+    let x = numbers(&[3, 3]);
+    check([(&x, Some(0)), (&x, Some(1))], |x| x[0].dot(&x[1]));
+}
+
+#[test]
+fn a_tensor_without_dimensions_has_no_slices() {
+    let error = vmap(Tensor::exp, &Tensor::from(1.0)).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::NoDim { of: "in_dims", position: 0, dim: 0, rank: 0 });
+}
+
+#[test]
+fn a_batch_of_one_is_a_batch() {
+    check([(&numbers(&[1, 3]), Some(0))], |x| x[0].softmax_int(-1, None));
+}
+
+#[test]
+fn slices_without_dimensions_work() {
+    check([(&numbers(&[4]), Some(0))], |x| &x[0] * &x[0]);
+    check([(&numbers(&[4]), Some(0)), (&numbers(&[3]), None)], |x| &x[0] * &x[1]);
+}
+
+#[test]
+fn slices_without_elements_work() {
+    check([(&numbers(&[4, 0]), Some(0))], |x| x[0].exp());
+    check([(&numbers(&[4, 0]), Some(0))], |x| x[0].sum());
+    check([(&numbers(&[4, 0, 3]), Some(0)), (&numbers(&[3, 2]), None)], |x| x[0].mm(&x[1]));
+}
+
+#[test]
+fn an_input_itself_comes_back_with_the_batch_where_it_is_asked_for() {
+    let x = numbers(&[4, 2]);
+    let back = Vmap::new().in_dims([Some(1)]).call(|column| Ok(column.clone()), &x).unwrap();
+    assert_close(&back, &x.t().unwrap());
+}

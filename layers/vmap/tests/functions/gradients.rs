@@ -1,0 +1,192 @@
+//! Maps of derivatives, and derivatives of maps.
+
+use aten::prelude::*;
+use dispatch_autograd::Differentiable;
+use dispatch_autograd::functional::{grad, jvp, value_and_grad, vjp};
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Randomness, Vmap, vmap};
+
+use crate::{assert_close, check, numbers, slice, values};
+
+fn loss(w: &Tensor, x: &Tensor) -> Result<Tensor> {
+    x.matmul(w)?.tanh()?.square()?.sum()
+}
+
+/// The parameters of a small network, and its loss for one sample.
+fn network() -> [Tensor; 4] {
+    [numbers(&[5, 4]), numbers(&[5]), numbers(&[3, 5]), numbers(&[3])]
+}
+
+fn network_loss(parameters: &[Tensor], x: &Tensor, class: &Tensor) -> Result<Tensor> {
+    let [first, first_bias, second, second_bias] = parameters else { panic!("four parameters") };
+    let hidden = aten::linear(x, first, Some(first_bias))?.gelu()?;
+    let scores = aten::linear(&hidden, second, Some(second_bias))?;
+    aten::cross_entropy_loss!(&scores, class)
+}
+
+fn network_gradients(x: &Tensor, class: &Tensor) -> Result<Vec<Tensor>> {
+    let parameters = network();
+    let given: Vec<&Tensor> = parameters.iter().collect();
+    let (loss, pullback) = vjp(|parameters| Ok(vec![network_loss(parameters, x, class)?]), &given)?;
+    pullback.call(&[&loss[0].ones_like()?])
+}
+
+#[test]
+fn gradients_of_each_sample_are_those_of_a_loop() {
+    let (x, classes) = (numbers(&[6, 4]), Tensor::from([0_i64, 2, 1, 1, 0, 2]));
+    let mapped = vmap(|(x, class)| network_gradients(x, class), (&x, &classes)).unwrap();
+    for i in 0..6 {
+        let alone = network_gradients(&x.select_int(0, i).unwrap(), &classes.select_int(0, i).unwrap()).unwrap();
+        for (mapped, alone) in mapped.iter().zip(&alone) {
+            assert_close(&mapped.select_int(0, i).unwrap(), alone);
+        }
+    }
+}
+
+#[test]
+fn gradients_of_each_sample_add_up_to_the_gradient_of_the_batch() {
+    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
+    let each = vmap(|x| grad(|w| loss(w, x), &w), &x).unwrap();
+    let whole = grad(|w| loss(w, &x), &w).unwrap();
+    assert_close(&each.sum_dim_intlist(Some(&[0]), false).unwrap(), &whole);
+}
+
+#[test]
+fn gradients_of_each_sample_come_in_chunks() {
+    let (w, x) = (numbers(&[4, 2]), numbers(&[7, 4]));
+    let f = |x: &Tensor| grad(|w| loss(w, x), &w);
+    assert_close(&Vmap::new().chunk_size(3).call(f, &x).unwrap(), &vmap(f, &x).unwrap());
+}
+
+#[test]
+fn gradients_of_each_model_of_an_ensemble() {
+    check([(&numbers(&[3, 4, 2]), Some(0)), (&numbers(&[6, 4]), None)], |x| grad(|w| loss(w, &x[1]), &x[0]));
+    check([(&numbers(&[3, 4, 2]), Some(0)), (&numbers(&[3, 6, 4]), Some(0))], |x| grad(|w| loss(w, &x[1]), &x[0]));
+}
+
+#[test]
+fn gradients_of_each_image_through_a_convolution() {
+    check([(&numbers(&[3, 2, 5, 5]), Some(0)), (&numbers(&[2, 2, 3, 3]), None)], |x| {
+        grad(|w| aten::conv2d!(&x[0].unsqueeze(0)?, w)?.square()?.sum(), &x[1])
+    });
+}
+
+#[test]
+fn gradients_of_rows_of_a_table() {
+    let places = Tensor::from([[0_i64, 4], [3, 3], [1, 2]]);
+    check([(&numbers(&[5, 2]), None), (&places, Some(0))], |x| {
+        grad(|table| aten::embedding!(table, &x[1])?.square()?.sum(), &x[0])
+    });
+}
+
+#[test]
+fn a_gradient_through_a_map_is_that_through_the_loop() {
+    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
+    let mapped = grad(|w| vmap(|x| loss(w, x), &x)?.sum(), &w).unwrap();
+    let looped = grad(
+        |w| {
+            let losses = (0..6).map(|i| loss(w, &x.select_int(0, i)?)).collect::<Result<Vec<_>>>()?;
+            aten::stack(&losses, 0)?.sum()
+        },
+        &w,
+    )
+    .unwrap();
+    assert_close(&mapped, &looped);
+}
+
+#[test]
+fn a_gradient_goes_to_what_is_mapped() {
+    let x = numbers(&[6, 4]);
+    let through = grad(|x| vmap(|row| row.softmax_int(-1, None)?.square()?.sum(), x)?.sum(), &x).unwrap();
+    let plain = grad(|x| x.softmax_int(-1, None)?.square()?.sum(), &x).unwrap();
+    assert_close(&through, &plain);
+}
+
+#[test]
+fn backward_goes_through_a_map() {
+    let (w, x) = (numbers(&[4, 2]).requires_grad_(true).unwrap(), numbers(&[6, 4]));
+    let losses = vmap(|x| loss(&w, x), &x).unwrap();
+    assert!(losses.requires_grad());
+    losses.sum().unwrap().backward().unwrap();
+    assert_close(&w.grad().unwrap(), &grad(|w| loss(w, &x), &w.detach().unwrap()).unwrap());
+}
+
+#[test]
+fn a_map_without_recording_records_nothing() {
+    let (w, x) = (numbers(&[4, 2]).requires_grad_(true).unwrap(), numbers(&[6, 4]));
+    let _off = guard::no_grad();
+    assert!(!vmap(|x| loss(&w, x), &x).unwrap().requires_grad());
+}
+
+#[test]
+fn a_constant_of_a_mapped_function_has_no_gradient() {
+    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
+    let each = vmap(|x| grad(|w| loss(&w.detach()?, x)? + (w * 0.0)?.sum()?, &w), &x).unwrap();
+    assert!(values(&each).iter().all(|&x| x == 0.0));
+}
+
+#[test]
+fn second_derivatives_of_each_sample() {
+    let x = numbers(&[6]);
+    let cube = |x: &Tensor| (x * x)? * x;
+    let second = vmap(|x| grad(|x| grad(cube, x), x), &x).unwrap();
+    assert_close(&second, &(&x * 6.0).unwrap());
+}
+
+#[test]
+fn a_gradient_of_a_map_of_a_gradient() {
+    let (x, y) = (numbers(&[3]), numbers(&[4]));
+    // The sum over y of the derivative of x^2 y^2 in x, differentiated in x again.
+    let f = |x: &Tensor| vmap(|y| grad(|x| (x * y)?.square()?.sum(), x), &y)?.sum();
+    let found = grad(f, &x).unwrap();
+    let expected = (x.ones_like().unwrap() * (y.square().unwrap().sum().unwrap() * 2.0).unwrap()).unwrap();
+    assert_close(&found, &expected);
+}
+
+#[test]
+fn values_come_with_the_gradients_of_each_sample() {
+    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
+    let (losses, gradients) = vmap(|x| value_and_grad(|w| loss(w, x), &w), &x).unwrap();
+    assert_close(&losses, &vmap(|x| loss(&w, x), &x).unwrap());
+    assert_eq!(gradients.sizes(), [6, 4, 2]);
+}
+
+#[test]
+fn directions_of_each_sample() {
+    let (x, directions) = (numbers(&[4]), numbers(&[3, 4]));
+    let f = |inputs: &[Tensor]| Ok(vec![inputs[0].sin()?]);
+    let along = vmap(|direction| Ok(jvp(f, &[&x], &[direction])?.1.remove(0)), &directions).unwrap();
+    assert_close(&along, &(&directions * x.cos().unwrap()).unwrap());
+}
+
+#[test]
+fn dropout_of_each_sample_drops_in_its_gradient() {
+    let x = Tensor::ones(&[4, 32], DType::F64).unwrap();
+    let f = |x: &Tensor| grad(|x| aten::dropout(x, 0.5, true)?.sum(), x);
+    let gradients = Vmap::new().randomness(Randomness::Different).call(f, &x).unwrap();
+    assert!(values(&gradients).iter().all(|&g| g == 0.0 || g.to_bits() == 2_f64.to_bits()));
+    assert_ne!(slice(&gradients, 0), slice(&gradients, 1));
+}
+
+#[test]
+fn an_error_of_a_derivative_leaves_no_level() {
+    let error = vmap(|x| grad(Tensor::exp, x), &numbers(&[2, 3])).unwrap_err();
+    assert!(!error.to_string().is_empty());
+    assert_eq!(dispatch_transform::depth(), 0);
+}
+
+#[test]
+fn a_slice_is_written_on_the_way_to_its_gradient() {
+    check([(&numbers(&[3, 4]), Some(0))], |x| {
+        grad(
+            |x| {
+                let mut y = (x * 2.0)?;
+                y.mul_(x)?;
+                y.select_int(0, 1)?.fill__scalar(0)?;
+                y.sum()
+            },
+            &x[0],
+        )
+    });
+}

@@ -1,0 +1,121 @@
+//! Maps in maps, and threads.
+
+use aten::prelude::*;
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Vmap, vmap};
+
+use crate::{assert_close, check, numbers, values};
+
+#[test]
+fn three_levels_are_a_table_of_three_dimensions() {
+    let (x, y, z) = (numbers(&[2]), numbers(&[3]), numbers(&[4]));
+    let f = |x: &Tensor| vmap(|y| vmap(|z| (x * y)? + z, &z), &y);
+    let found = vmap(f, &x).unwrap();
+    let column = (x.unsqueeze(1).unwrap() * &y).unwrap().unsqueeze(2).unwrap();
+    assert_close(&found, &(&column + &z).unwrap());
+}
+
+#[test]
+fn levels_peel_dimensions_off_in_any_order() {
+    let x = numbers(&[2, 3, 4]);
+    let inner = Vmap::new().in_dims([Some(1)]);
+    let found = vmap(|x| inner.call(|x| x.cumsum(0), x), &x).unwrap();
+    assert_close(&found, &x.cumsum(1).unwrap().transpose_int(1, 2).unwrap());
+    let outer = Vmap::new().in_dims([Some(-1)]).out_dims([Some(-1)]);
+    let found = outer.call(|x| vmap(Tensor::exp, x), &x).unwrap();
+    assert_close(&found, &x.exp().unwrap());
+}
+
+#[test]
+fn an_inner_function_captures_what_the_outer_one_maps() {
+    let (x, y) = (numbers(&[3, 2]), numbers(&[4, 2]));
+    check([(&x, Some(0)), (&y, None)], |x| vmap(|row| row.dot(&x[0]), &x[1]));
+    check([(&x, Some(0)), (&y, None)], |x| vmap(|row| (row * &x[0])?.softmax_int(-1, None), &x[1]));
+}
+
+#[test]
+fn a_rule_of_products_nests() {
+    let (x, y) = (numbers(&[2, 3, 4, 5]), numbers(&[2, 5, 4]));
+    check([(&x, Some(0)), (&y, Some(0))], |x| vmap(|matrix| matrix.mm(&x[1]), &x[0]));
+}
+
+#[test]
+fn an_operator_without_a_rule_loops_over_all_levels() {
+    check([(&numbers(&[2, 3, 4]), Some(0))], |x| {
+        vmap(|row| aten::_cdist_forward(&row.unsqueeze(1)?, &row.unsqueeze(1)?, 2.0, None), &x[0])
+    });
+}
+
+#[test]
+fn a_slice_of_an_outer_level_is_written_in_an_inner_one() {
+    let x = numbers(&[2, 3, 2]);
+    let expected = (&x * 2.0).unwrap();
+    vmap(|x| vmap(|x| x.clone().mul__scalar(2).map(|()| x.clone()), x), &x).unwrap();
+    assert_close(&x, &expected);
+}
+
+#[test]
+fn the_depth_is_that_of_the_function() {
+    assert_eq!(dispatch_transform::depth(), 0);
+    let f = |x: &Tensor| {
+        assert_eq!(dispatch_transform::depth(), 1);
+        vmap(
+            |x| {
+                assert_eq!(dispatch_transform::depth(), 2);
+                x.exp()
+            },
+            x,
+        )
+    };
+    vmap(f, &numbers(&[2, 3])).unwrap();
+    assert_eq!(dispatch_transform::depth(), 0);
+}
+
+#[test]
+fn a_result_of_an_inner_map_that_is_the_outer_ones_is_repeated() {
+    let x = numbers(&[3, 2]);
+    let found = vmap(|x| vmap(|_| Ok(x.clone()), &numbers(&[4])), &x).unwrap();
+    assert_close(&found, &x.unsqueeze(1).unwrap().expand(&[3, 4, 2]).unwrap());
+}
+
+#[test]
+fn threads_map_each_for_itself() {
+    let threads: Vec<_> = (0..4)
+        .map(|i| {
+            std::thread::spawn(move || {
+                let x = numbers(&[3 + i, 5]);
+                for _ in 0..20 {
+                    let found = vmap(|x| vmap(|x| x * x, x), &x).unwrap();
+                    assert_close(&found, &(&x * &x).unwrap());
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn another_thread_is_not_in_the_map_that_started_it() {
+    let y = numbers(&[3]);
+    let f = |x: &Tensor| {
+        let y = y.clone();
+        let found = std::thread::spawn(move || (dispatch_transform::depth(), values(&y.exp().unwrap()))).join();
+        assert_eq!(found.unwrap(), (0, values(&numbers(&[3]).exp().unwrap())));
+        x.exp()
+    };
+    vmap(f, &numbers(&[2, 3])).unwrap();
+}
+
+#[test]
+fn a_batched_tensor_on_another_thread_is_an_error() {
+    let f = |x: &Tensor| {
+        let moved = x.clone();
+        let error = guard::spawn(move || moved.exp().map(|_| ())).join().unwrap().unwrap_err();
+        assert!(error.to_string().contains("thread"), "{error}");
+        x.exp()
+    };
+    vmap(f, &numbers(&[2, 3])).unwrap();
+}

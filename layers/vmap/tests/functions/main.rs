@@ -1,0 +1,69 @@
+//! What people do with mapped functions, and what they are told when it cannot be done. A file for each of their concerns.
+
+mod chance;
+mod chunks;
+mod dims;
+mod gradients;
+mod levels;
+mod networks;
+mod others;
+mod refusals;
+mod values;
+mod writes;
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Vmap, VmapError};
+use kernels_cpu as _;
+
+/// Numbers that differ, around zero.
+fn numbers(sizes: &[i64]) -> Tensor {
+    let count: i64 = sizes.iter().product();
+    let numbers: Vec<f64> =
+        (0..count).map(|i| f64::from(i32::try_from((i * 7 + 3) % 11).unwrap()) / 4.0 - 1.25).collect();
+    Tensor::from_slice(&numbers).reshape(sizes).unwrap()
+}
+
+fn values(tensor: &Tensor) -> Vec<f64> {
+    tensor.to(DType::F64).unwrap().to_vec().unwrap()
+}
+
+fn slice(tensor: &Tensor, i: i64) -> Vec<f64> {
+    values(&tensor.select_int(0, i).unwrap())
+}
+
+fn assert_close(found: &Tensor, expected: &Tensor) {
+    assert_eq!((found.sizes(), found.dtype()), (expected.sizes(), expected.dtype()));
+    for (a, b) in values(found).into_iter().zip(values(expected)) {
+        assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{found} and not {expected}");
+    }
+}
+
+/// Holds a function that is mapped over these dimensions to a loop over the slices.
+fn check<const N: usize>(inputs: [(&Tensor, Option<i64>); N], f: impl Fn(&[Tensor]) -> Result<Tensor>) {
+    let tensors = inputs.map(|(tensor, _)| tensor);
+    let dims = inputs.map(|(_, dim)| dim);
+    let size = inputs.iter().find_map(|(tensor, dim)| dim.map(|dim| aten::size_int(tensor, dim).unwrap())).unwrap();
+    let looped = (0..size).map(|i| {
+        let slices = inputs.map(|(tensor, dim)| match dim {
+            Some(dim) => tensor.select_int(dim, i).unwrap(),
+            None => tensor.clone(),
+        });
+        f(&slices).unwrap()
+    });
+    let looped = aten::stack(&looped.collect::<Vec<_>>(), 0).unwrap();
+    let mapped = Vmap::new().in_dims(dims).call(|slices: &Vec<Tensor>| f(slices), &tensors[..]).unwrap();
+    assert_close(&mapped, &looped);
+}
+
+/// The layer's error that is the cause of another.
+fn cause(error: &Error) -> &VmapError {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        if let Some(found) = error.downcast_ref() {
+            return found;
+        }
+        source = error.source();
+    }
+    panic!("another error: {error}");
+}

@@ -1,0 +1,144 @@
+//! What a mapped function cannot do, and that nothing is left of it where it fails.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
+
+use crate::{assert_close, cause, numbers, values};
+
+#[test]
+fn an_element_of_a_batched_tensor_cannot_be_looked_at() {
+    let error = vmap(|x| Ok(Tensor::from(x.select_int(0, 0)?.item::<f64>()?)), &numbers(&[2, 3])).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
+    assert!(error.to_string().contains("where"), "the error says what to do: {error}");
+}
+
+#[test]
+fn control_flow_cannot_follow_elements() {
+    let f = |x: &Tensor| if aten::is_nonzero(&x.sum()?)? { x.exp() } else { x.neg() };
+    let error = vmap(f, &numbers(&[2, 3])).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
+    let f = |x: &Tensor| if aten::equal(x, &x.neg()?)? { x.exp() } else { x.neg() };
+    let error = vmap(f, &numbers(&[2, 3])).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
+}
+
+#[test]
+fn elements_cannot_be_copied_out() {
+    let error = vmap(|x| Ok(Tensor::from_slice(&x.to_vec::<f64>()?)), &numbers(&[2, 3])).unwrap_err();
+    assert!(!error.to_string().is_empty());
+}
+
+#[test]
+fn sizes_cannot_follow_elements() {
+    let refused: [fn(&Tensor) -> Result<Tensor>; 4] = [
+        Tensor::nonzero,
+        |x| x.masked_select(&x.gt_scalar(0)?),
+        |x| Ok(aten::unique_consecutive(x, false, false, None)?.0),
+        |x| aten::index(x, &[Some(x.gt_scalar(0)?)]),
+    ];
+    for f in refused {
+        let error = vmap(f, &numbers(&[2, 3])).unwrap_err();
+        assert!(matches!(cause(&error), VmapError::DataDependent { .. }), "{error}");
+    }
+}
+
+#[test]
+fn elements_of_what_is_not_mapped_can_be_looked_at() {
+    let threshold = Tensor::from(0.5);
+    let f = |x: &Tensor| if threshold.item::<f64>()? > 0.0 { x.exp() } else { x.neg() };
+    assert_close(&vmap(f, &numbers(&[2, 3])).unwrap(), &numbers(&[2, 3]).exp().unwrap());
+}
+
+#[test]
+fn sizes_and_dtypes_can_be_looked_at() {
+    let f = |x: &Tensor| {
+        assert_eq!((x.sizes(), x.strides(), x.dtype()), (&[3_i64][..], &[1_i64][..], DType::F64));
+        x.exp()
+    };
+    vmap(f, &numbers(&[2, 3])).unwrap();
+}
+
+#[test]
+fn an_error_of_an_operator_speaks_of_slices() {
+    let error = vmap(|x| x.reshape(&[17]), &numbers(&[2, 3])).unwrap_err();
+    assert!(error.to_string().contains("17"), "{error}");
+    let error = vmap(|x| x.select_int(1, 0), &numbers(&[2, 3])).unwrap_err();
+    assert!(error.to_string().contains("dim"), "a slice has one dimension: {error}");
+}
+
+#[test]
+fn an_error_of_the_function_is_the_error_and_leaves_no_level() {
+    let error = vmap(|x| x.mm(x), &numbers(&[2, 3])).unwrap_err();
+    assert!(error.to_string().contains("mm"), "{error}");
+    assert_eq!(dispatch_transform::depth(), 0);
+    assert_close(&numbers(&[2, 3]).exp().unwrap(), &vmap(Tensor::exp, &numbers(&[2, 3])).unwrap());
+}
+
+#[test]
+fn a_panic_leaves_no_level() {
+    let x = numbers(&[2, 3]);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        vmap(|_| vmap(|_| -> Result<Tensor> { panic!("on purpose") }, &numbers(&[4])), &x)
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(dispatch_transform::depth(), 0);
+    assert_close(&vmap(Tensor::exp, &x).unwrap(), &x.exp().unwrap());
+}
+
+#[test]
+fn an_error_in_an_inner_map_leaves_the_outer_one() {
+    let f = |x: &Tensor| {
+        assert!(vmap(|_| x.reshape(&[17]), &numbers(&[4])).is_err());
+        assert_eq!(dispatch_transform::depth(), 1);
+        x.exp()
+    };
+    assert_close(&vmap(f, &numbers(&[2, 3])).unwrap(), &numbers(&[2, 3]).exp().unwrap());
+}
+
+#[test]
+fn an_error_below_a_rule_leaves_the_level_in_place() {
+    let f = |x: &Tensor| {
+        assert!(x.mm(&numbers(&[7, 7])).is_err());
+        x.exp()
+    };
+    assert_close(&vmap(f, &numbers(&[2, 3, 3])).unwrap(), &numbers(&[2, 3, 3]).exp().unwrap());
+}
+
+#[test]
+fn a_tensor_that_outlives_its_map_is_refused_or_a_batch_and_never_a_slice_of_garbage() {
+    let mut kept = None;
+    let (x, slot) = (numbers(&[2, 3]), std::cell::RefCell::new(&mut kept));
+    vmap(
+        |row| {
+            slot.borrow_mut().replace(row.clone());
+            row.exp()
+        },
+        &x,
+    )
+    .unwrap();
+    let outlived = kept.unwrap();
+    let found = outlived.exp().map(|found| (found.sizes().to_vec(), values(&found)));
+    assert_eq!(found.unwrap(), (vec![2, 3], values(&x.exp().unwrap())), "it is what it stands for");
+}
+
+#[test]
+fn nothing_of_the_options_is_kept_between_calls() {
+    let different = Vmap::new().randomness(Randomness::Different);
+    different.call(Tensor::rand_like, &numbers(&[2, 3])).unwrap();
+    let error = vmap(Tensor::rand_like, &numbers(&[2, 3])).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::Random { .. }), "{error}");
+}
+
+#[test]
+fn every_error_says_what_to_do() {
+    let (x, y) = (numbers(&[2, 3]), numbers(&[3, 3]));
+    let mismatch = vmap(|(x, y)| x + y, (&x, &y)).unwrap_err();
+    assert!(mismatch.to_string().contains("one size"), "{mismatch}");
+    let nothing = Vmap::new().in_dims([None]).call(Tensor::exp, &x).unwrap_err();
+    assert!(nothing.to_string().contains("in_dims"), "{nothing}");
+    let shared = vmap(|row| y.clone().add_(row).map(|()| y.clone()), &x).unwrap_err();
+    assert!(shared.to_string().contains("map over"), "{shared}");
+}

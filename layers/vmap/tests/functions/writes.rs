@@ -1,0 +1,162 @@
+//! Views of batched tensors, and writing to them.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Vmap, VmapError, vmap};
+
+use crate::{assert_close, cause, check, numbers, values};
+
+#[test]
+fn views_of_a_slice_are_views_of_the_batch() {
+    let x = numbers(&[4, 2, 3]);
+    let seen = vmap(|x| x.t()?.select_int(0, 1), &x).unwrap();
+    assert!(seen.storage().same(x.storage()), "nothing was copied");
+    assert_close(&seen, &x.select_int(2, 1).unwrap());
+}
+
+#[test]
+fn a_chain_of_views_is_the_chain_of_each_slice() {
+    check([(&numbers(&[2, 6, 4]), Some(1))], |x| {
+        x[0].unsqueeze(0)?.transpose_int(0, 2)?.reshape(&[2, 4])?.narrow(1, 1, 2)
+    });
+    check([(&numbers(&[3, 4, 5]), Some(2))], |x| x[0].flatten_using_ints(0, -1)?.unfold(0, 4, 3)?.diagonal(0, 0, 1));
+    check([(&numbers(&[3, 4]), Some(0))], |x| x[0].expand(&[2, 5, 4])?.sum_dim_intlist(Some(&[1]), false));
+}
+
+#[test]
+fn several_views_of_one_slice() {
+    check([(&numbers(&[3, 6, 2]), Some(0))], |x| {
+        let parts = x[0].chunk(3, 0)?;
+        (&parts[0] * &parts[1])? + &parts[2]
+    });
+    check([(&numbers(&[3, 6]), Some(0))], |x| {
+        let parts = x[0].unbind_int(0)?;
+        &parts[5] - &parts[0]
+    });
+}
+
+#[test]
+fn a_slice_is_indexed_as_any_tensor() {
+    check([(&numbers(&[3, 4, 5]), Some(0))], |x| x[0].i((1.., ..3)));
+    check([(&numbers(&[3, 4, 5]), Some(1))], |x| x[0].i((.., -1)));
+    check([(&numbers(&[3, 4, 5]), Some(0))], |x| x[0].i([3, 0, 0]));
+}
+
+#[test]
+fn a_view_of_a_view_is_written_through_to_the_batch() {
+    let x = numbers(&[3, 2, 2]);
+    vmap(
+        |x| {
+            x.t()?.select_int(0, 0)?.narrow(0, 1, 1)?.fill__scalar(100)?;
+            Ok(x.clone())
+        },
+        &x,
+    )
+    .unwrap();
+    for i in 0..3 {
+        assert_eq!(values(&x.i((i, 1, 0)).unwrap()), [100.0]);
+        assert!(values(&x.i((i, 0)).unwrap()).iter().all(|&x| x < 100.0));
+    }
+}
+
+#[test]
+fn a_write_is_seen_through_all_views_made_before_it() {
+    check([(&numbers(&[3, 4]), Some(0))], |x| {
+        let mut copy = aten::clone(&x[0], None)?;
+        let (front, whole) = (copy.narrow(0, 0, 2)?, copy.flip(&[0])?);
+        copy.mul__scalar(10)?;
+        front.sum()? + whole.sum()?
+    });
+}
+
+#[test]
+fn what_is_not_mapped_is_written_with_what_is_not_mapped() {
+    let (x, y) = (numbers(&[3, 2]), numbers(&[2]));
+    let expected = (&y + 1.0).unwrap();
+    let found = vmap(
+        |x| {
+            y.clone().add__scalar(1, 1)?;
+            x + &y
+        },
+        &x,
+    )
+    .unwrap();
+    assert_close(&y, &expected);
+    assert_close(&found, &(&x + &expected).unwrap());
+}
+
+#[test]
+fn every_form_that_writes_refuses_what_all_slices_share() {
+    let x = numbers(&[3, 2]);
+    let refused: [fn(&mut Tensor, &Tensor) -> Result<()>; 5] = [
+        |shared, x| shared.copy_(x, false),
+        |shared, x| shared.mul_(x),
+        |shared, x| x.exp_out(shared),
+        |shared, x| shared.masked_fill__scalar(&x.gt_scalar(0)?, 1),
+        |shared, x| shared.index_put_(&[Some(Tensor::from([0_i64, 1]))], x, false),
+    ];
+    for write in refused {
+        let shared = numbers(&[2]);
+        let f = |x: &Tensor| write(&mut shared.clone(), x).map(|()| shared.clone());
+        let error = vmap(f, &x).unwrap_err();
+        assert!(matches!(cause(&error), VmapError::WrittenByAll { .. }), "{error}");
+        assert_eq!(values(&shared), values(&numbers(&[2])), "nothing was written");
+    }
+}
+
+#[test]
+fn what_a_slice_made_of_its_own_can_be_written() {
+    check([(&numbers(&[3, 2]), Some(0))], |x| {
+        let mut own = x[0].zeros_like()?;
+        own.copy_(&x[0], false)?;
+        own.select_int(0, 0)?.add_(&x[0].select_int(0, 1)?)?;
+        Ok(own)
+    });
+    check([(&numbers(&[3, 2]), Some(0))], |x| {
+        let mut own = x[0].new_zeros(&[2, 2])?;
+        own.select_int(0, 1)?.copy_(&x[0], false)?;
+        own.mul__scalar(2)?;
+        Ok(own)
+    });
+}
+
+#[test]
+fn a_write_broadcasts_what_is_not_mapped() {
+    let (x, y) = (numbers(&[3, 2]), numbers(&[2]));
+    let expected = (&x * &y).unwrap();
+    vmap(|x| x.clone().mul_(&y).map(|()| x.clone()), &x).unwrap();
+    assert_close(&x, &expected);
+}
+
+#[test]
+fn a_write_of_other_sizes_is_refused() {
+    let x = numbers(&[3, 2]);
+    let error = vmap(|x| x.clone().add_(&numbers(&[4, 2])).map(|()| x.clone()), &x).unwrap_err();
+    assert!(!error.to_string().is_empty());
+    assert_eq!(values(&x), values(&numbers(&[3, 2])));
+}
+
+#[test]
+fn a_mapped_view_is_written_where_it_lies() {
+    let whole = numbers(&[3, 4]);
+    let column = whole.select_int(1, 2).unwrap();
+    vmap(|x| x.clone().fill__scalar(9).map(|()| x.clone()), &column).unwrap();
+    assert_eq!(values(&whole.select_int(1, 2).unwrap()), [9.0; 3]);
+    assert_eq!(values(&whole.select_int(1, 1).unwrap()), values(&numbers(&[3, 4]).select_int(1, 1).unwrap()));
+}
+
+#[test]
+fn elements_are_put_at_each_slices_places() {
+    let at = Tensor::from([[0_i64, 2], [1, 1], [2, 0]]);
+    check([(&numbers(&[3, 3]), Some(0)), (&at, Some(0)), (&numbers(&[3, 2]), Some(0))], |x| {
+        x[0].scatter_src(0, &x[1], &x[2])
+    });
+}
+
+#[test]
+fn an_out_tensor_of_all_slices_is_filled() {
+    let (x, out) = (numbers(&[3, 2]), numbers(&[2, 3]));
+    let write = |(x, out): &(Tensor, Tensor)| x.sin_out(&mut out.clone()).map(|()| out.clone());
+    Vmap::new().in_dims([Some(0), Some(1)]).call(write, (&x, &out)).unwrap();
+    assert_close(&out, &x.sin().unwrap().t().unwrap().contiguous().unwrap());
+}
