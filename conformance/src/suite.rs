@@ -141,7 +141,9 @@ impl Suite {
             Ok(arguments) => batches::random(operator, &arguments, self.device),
             Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
         };
-        verdicts.into_iter().for_each(|verdict| report.add(0, Check::Vmap, verdict));
+        for verdict in verdicts {
+            report.add(0, Check::Vmap, verdict);
+        }
     }
 
     /// Checks a core operator by what is recorded of others.

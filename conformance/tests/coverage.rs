@@ -4,15 +4,16 @@ use std::fmt::Write;
 use std::path::Path;
 
 use dispatch_autograd::__private::Derivative;
+use dispatch_runtime::keys::Meta;
 use dispatch_runtime::keys::{AutocastCPU, AutogradCPU, CPU, CompositeExplicitAutograd, CompositeImplicitAutograd};
-use dispatch_runtime::keys::{FuncTorchBatched, Meta};
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Key, Operator, Provenance, TableCell};
+use dispatch_vmap::Way;
 // What is covered.
 use {dispatch_autocast as _, kernels_cpu as _};
 
-const COLUMNS: [(&str, Key); 5] =
-    [("CPU", CPU), ("Meta", Meta), ("Autograd", AutogradCPU), ("Autocast", AutocastCPU), ("vmap", FuncTorchBatched)];
+const TABLES: [Key; 4] = [CPU, Meta, AutogradCPU, AutocastCPU];
+const COLUMNS: [&str; 5] = ["CPU", "Meta", "Autograd", "Autocast", "vmap"];
 
 const HEAD: &str = "\
 # Coverage
@@ -29,6 +30,9 @@ Every operator of `aten`, and what runs for it. Made by `UPDATE=1 cargo test -p 
 | data | refused, as the sizes are in the elements |
 | formula | a derivative, for a form that writes that of the functional operator |
 | none | no gradients, on purpose |
+| rule, view | a rule for batches, of its own or that of all views |
+| random | as the mapped function says |
+| loop | a call for each slice of a batch, and a warning |
 | - | nothing yet |
 
 ";
@@ -50,9 +54,8 @@ fn table() -> String {
     let operators = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
     let rows: Vec<(String, [&str; 5])> = operators.map(|operator| (name(operator), cells(operator))).collect();
     let mut text = HEAD.to_owned();
-    let covered = |column: usize| rows.iter().filter(|(_, cells)| cells[column] != "-").count();
-    let header: Vec<String> =
-        COLUMNS.iter().enumerate().map(|(i, (name, _))| format!("{name} ({})", covered(i))).collect();
+    let covered = |column: usize| rows.iter().filter(|(_, cells)| !matches!(cells[column], "-" | "loop")).count();
+    let header: Vec<String> = COLUMNS.iter().enumerate().map(|(i, name)| format!("{name} ({})", covered(i))).collect();
     _ = writeln!(text, "| operator ({}) | {} |\n|---|---|---|---|---|---|", rows.len(), header.join(" | "));
     for (name, cells) in rows {
         _ = writeln!(text, "| `{name}` | {} |", cells.join(" | "));
@@ -66,7 +69,7 @@ fn name(operator: &Operator) -> String {
 
 fn cells(operator: &'static Operator) -> [&'static str; 5] {
     let table = operator.table();
-    COLUMNS.map(|(_, key)| {
+    let [cpu, meta, autograd, autocast] = TABLES.map(|key| {
         if key == AutogradCPU {
             return derivative(operator, &table);
         }
@@ -90,7 +93,25 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
             Some(_) => "kernel",
             None => "fallback",
         }
-    })
+    });
+    [cpu, meta, autograd, autocast, batched(operator)]
+}
+
+/// What becomes of a batch.
+fn batched(operator: &'static Operator) -> &'static str {
+    match Way::of(operator) {
+        Way::Parts => "composite",
+        Way::Random => "random",
+        Way::Rule => "rule",
+        Way::View => "view",
+        Way::Shape => "shape",
+        Way::Form => match operator.functional().map(batched) {
+            Some("loop") => "loop",
+            _ => "form",
+        },
+        Way::Refused => "data",
+        _ => "loop",
+    }
 }
 
 /// How the operator is differentiated.

@@ -9,9 +9,10 @@ mod random;
 mod slices;
 
 use std::iter;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
-use dispatch_vmap::{Randomness, Slow, VmapError, comes_apart, set_slow};
+use dispatch_vmap::{Randomness, Slow, VmapError, Way, set_slow};
 
 use crate::aliasing::{self, versions_of};
 use crate::case::{ARBITRARY, Case, Outcome};
@@ -50,7 +51,7 @@ const LOOKED_AT: [(&str, &str); 13] = [
 
 /// Holds the call of batches, and those of its twins that write, to the loop.
 pub(crate) fn check(case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
-    set_slow(Slow::Allow);
+    let _slow = only(Slow::Allow);
     let mut verdicts = verdicts(case, case.operator, number);
     let twins = if number.is_multiple_of(SAMPLED) { twins } else { Twins::default() };
     if let Some(twin) = twins.in_place {
@@ -68,10 +69,9 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
         return vec![Verdict::LeftOut("it looks at elements")];
     }
-    set_slow(Slow::Refuse);
+    let _slow = only(Slow::Refuse);
     let verdicts = verdicts(case, case.operator, number);
-    set_slow(Slow::Allow);
-    let has_parts = comes_apart(case.operator);
+    let has_parts = Way::of(case.operator) == Way::Parts;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
         Verdict::Passed if has_parts => Some(Verdict::LeftOut("it comes apart into others, which have rules")),
         Verdict::Failed(failure) if is_slow(&failure) && has_parts => {
@@ -83,6 +83,14 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
         other => Some(other),
     });
     judged.collect()
+}
+
+/// Says what becomes of loops, in the whole program, for this check alone.
+fn only(slow: Slow) -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    set_slow(slow);
+    one
 }
 
 fn is_slow(failure: &Failure) -> bool {

@@ -1,5 +1,6 @@
 //! Random numbers in mapped functions: nobody's, those of one draw for all slices, or others for each.
 
+use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Device, Error, Generator, Operator, Value};
 use dispatch_vmap::{Randomness, VmapError};
 
@@ -27,7 +28,7 @@ pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: De
         draws.same().map_or_else(Into::into, Verdict::from).of("the same for all slices"),
         draws.different().map_or_else(Into::into, Verdict::from).of("different for each slice"),
     ];
-    if operator.schema().arguments.iter().any(|argument| argument.is_written()) {
+    if operator.schema().arguments.iter().any(Argument::is_written) {
         let shared = draws.mapped(1, false, Randomness::Different).map(|_| ());
         verdicts.push(refused(shared, is_shared, "to write random numbers for each slice to what all share"));
     }
@@ -75,7 +76,9 @@ impl Draws<'_> {
     fn same(&self) -> Result<Result<(), Failure>, Stop> {
         let one = self.one(1)?;
         let slices = self.mapped(1, true, Randomness::Same)?;
-        Ok(slices.iter().try_for_each(|slice| compare(Extent::Values, slice, &one)))
+        let alike = slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one));
+        // Which draw it is, is the layer's to say.
+        Ok(alike.and_then(|()| slices.windows(2).try_for_each(|pair| compare(Extent::Values, &pair[1], &pair[0]))))
     }
 
     fn different(&self) -> Result<Result<(), Failure>, Stop> {

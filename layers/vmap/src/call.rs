@@ -1,12 +1,12 @@
 //! A call with batched tensors, once the level is set aside.
 
-use dispatch_runtime::schema::{Argument, TypeKind};
 use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
 
 use crate::batch::Batch;
 use crate::error::VmapError;
 use crate::map::Randomness;
 use crate::rule::BatchRule;
+use crate::way::{Way, is_random, word};
 use crate::{slices, views, words};
 
 /// Whether a call is any different from one without a batch.
@@ -17,44 +17,47 @@ pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Valu
 /// The results of a call, as the function sees them.
 pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
-    if is_random(operator) {
-        return match batch.randomness {
-            Randomness::Error => Err(VmapError::Random { operator: operator.to_string() }.into()),
-            Randomness::Same => slices::each_the_same(batch, operator, arguments),
-            Randomness::Different => slices::each(batch, operator, arguments),
-        };
+    match Way::in_one(operator) {
+        Way::Random => random(batch, operator, arguments),
+        Way::View => views::call(batch, operator, arguments),
+        Way::Rule => by_rule(batch, operator, arguments),
+        Way::Shape => match by_word(batch, operator, arguments)? {
+            Some(results) => give(batch, operator, arguments, results),
+            None => of_form(batch, operator, arguments),
+        },
+        _ => of_form(batch, operator, arguments),
     }
-    if let Some(rule) = operator.rule::<BatchRule>() {
-        return match (rule.run)(batch, arguments)? {
-            Some(results) => Ok(results),
-            None => slices::each_slowly(batch, operator, arguments),
-        };
+}
+
+fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+    match batch.randomness {
+        Randomness::Error => Err(VmapError::Random { operator: operator.to_string() }.into()),
+        Randomness::Same => slices::each_the_same(batch, operator, arguments),
+        Randomness::Different => slices::each(batch, operator, arguments),
     }
-    if views::gives_views(operator) {
-        return views::call(batch, operator, arguments);
+}
+
+fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+    let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
+    results.flatten().map_or_else(|| slices::each_slowly(batch, operator, arguments), Ok)
+}
+
+fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    match word(operator) {
+        Some(Shape::Pointwise { operands, .. }) => words::pointwise(batch, operator, operands, arguments),
+        Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) => {
+            words::reduce(batch, operator, dims, keepdim, arguments)
+        }
+        Some(Shape::Product { letters }) => words::product(batch, operator, letters, arguments),
+        _ => Ok(None),
     }
-    let functional = operator.functional();
-    let in_place = functional.is_some() && !operator.schema().arguments.iter().any(Argument::is_out);
-    // A rule knows better than a word.
-    let word = functional.is_none_or(|functional| functional.rule::<BatchRule>().is_none());
-    let found = match functional.unwrap_or(operator).shape().filter(|_| word) {
-        Some(Shape::Pointwise { operands, .. }) if functional.is_none() || in_place => {
-            words::pointwise(batch, operator, operands, arguments)?
-        }
-        Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) if functional.is_none() => {
-            words::reduce(batch, operator, dims, keepdim, arguments)?
-        }
-        Some(Shape::Product { letters }) if functional.is_none() => {
-            words::product(batch, operator, letters, arguments)?
-        }
-        _ => None,
-    };
-    match (found, functional) {
-        (Some(results), _) => give(batch, operator, arguments, results),
-        (None, Some(functional)) if functional.argument_count() <= arguments.len() => {
-            write_functional(batch, operator, functional, arguments)
-        }
-        _ => slices::each_slowly(batch, operator, arguments),
+}
+
+/// What the functional operator gives, copied, or a loop where there is no such operator.
+fn of_form(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+    match operator.functional().filter(|functional| functional.argument_count() <= arguments.len()) {
+        Some(functional) => write_functional(batch, operator, functional, arguments),
+        None => slices::each_slowly(batch, operator, arguments),
     }
 }
 
@@ -129,12 +132,4 @@ fn is_written_silently(operator: &Operator, arguments: &[Value], argument: &str)
     operator.name().base == "native_batch_norm"
         && matches!(argument, "running_mean" | "running_var")
         && matches!(trains(), Some(Value::Bool(true)))
-}
-
-/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
-fn is_random(operator: &Operator) -> bool {
-    let takes_generator =
-        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
-    let name = operator.name();
-    takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
 }

@@ -70,14 +70,8 @@ fn come_apart(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()
     }
 }
 
-/// Whether an operator is made of others in mapped functions, each with what is said of it.
-///
-/// ```
-/// use dispatch_vmap::comes_apart;
-/// assert!(comes_apart(aten::matmul::operator()) && !comes_apart(aten::mm::operator()));
-/// ```
-#[must_use]
-pub fn comes_apart(operator: &Operator) -> bool {
+/// Whether an operator is made of others in mapped functions.
+pub(crate) fn comes_apart(operator: &Operator) -> bool {
     parts(operator).is_some()
 }
 

@@ -17,7 +17,7 @@
 //! # }
 //! ```
 //!
-//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`):
+//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`; [`Way`] of an operator):
 //!
 //! 1. a rule of somebody's own, [`op_vmap`];
 //! 2. the operator's parts, where it is an implicit composite;
@@ -37,15 +37,16 @@ mod rules;
 mod slices;
 mod structure;
 mod views;
+mod way;
 mod words;
 
 pub use batch::{Batch, Mapped};
 pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
-pub use level::comes_apart;
 pub use map::{Randomness, Vmap, vmap};
 pub use slices::{Slow, set_slow};
 pub use structure::{Inputs, Tensors};
+pub use way::Way;
 
 /// Not public API: what generated code names.
 #[doc(hidden)]

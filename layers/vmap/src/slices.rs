@@ -57,7 +57,7 @@ pub(crate) fn each_slowly(batch: &Batch, operator: &Operator, arguments: &[Value
     each(batch, operator, arguments)
 }
 
-fn check(operator: &Operator) -> Result<()> {
+pub(crate) fn check(operator: &Operator) -> Result<()> {
     let schema = operator.schema();
     let name = || operator.to_string();
     if schema.returns.iter().any(|returned| !returned.ty.is_tensor_like()) {
