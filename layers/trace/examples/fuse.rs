@@ -84,7 +84,6 @@ fn widened(x: bf16) -> f32 {
 
 /// To the nearest, of numbers that are none but numbers.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the upper half is shifted down")]
 fn narrowed(x: f32) -> bf16 {
     let bits = x.to_bits();
     bf16::from_bits((bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16)
