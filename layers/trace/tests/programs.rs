@@ -41,17 +41,18 @@ fn digits_and_back(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(std::iter::once(loss.detach()?).chain(gradients).collect())
 }
 
-/// A step of gradient descent with momentum: parameters and momenta are written.
-fn step(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    let loss = |x: &[Tensor]| {
-        let hidden = aten::gelu!(&aten::linear(&x[0], &x[1], Some(&x[2]))?)?;
-        aten::linear(&hidden, &x[3], Some(&x[4]))?.square()?.mean()
-    };
+/// The same gradients by a transform.
+fn slopes(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let slope = |i: usize| {
         let one = |parameter: &Tensor| loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
         functional::grad(one, &x[i])
     };
-    let slopes = (1..5).map(slope).collect::<Result<Vec<_>>>()?;
+    (1..5).map(slope).collect()
+}
+
+/// A step of gradient descent with momentum: parameters and momenta are written.
+fn step(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let slopes = slopes(x)?;
     for (i, gradient) in slopes.iter().enumerate() {
         let (mut parameter, mut momentum) = (x[1 + i].clone(), x[5 + i].clone());
         momentum.mul_(&Tensor::number(0.9.into()))?;
@@ -88,16 +89,18 @@ fn block(x: &[Tensor], attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tens
     Ok(vec![x[0].add(&aten::linear(&together, &x[3], Some(&x[4]))?)?])
 }
 
-const PROGRAMS: [(Program, &[&[i64]]); 5] = [
+const PROGRAMS: [(Program, &[&[i64]]); 6] = [
     (digits, &DIGITS),
     (digits_and_back, &DIGITS),
+    (slopes, &DIGITS),
     (step, &STEP),
     (attention, &ATTENTION),
     (attention_in_parts, &ATTENTION),
 ];
 
 /// Those that can be transformed: what remembers by itself what it does, such as `requires_grad_`, cannot.
-const TRANSFORMED: [(Program, &[&[i64]]); 3] = [(digits, &DIGITS), (step, &STEP), (attention_in_parts, &ATTENTION)];
+const TRANSFORMED: [(Program, &[&[i64]]); 5] =
+    [(digits, &DIGITS), (slopes, &DIGITS), (step, &STEP), (attention, &ATTENTION), (attention_in_parts, &ATTENTION)];
 
 /// The graph, the clean one, and what their texts say.
 fn variants(graph: &Graph) -> Vec<Graph> {
