@@ -1,9 +1,12 @@
 //! The recorded call as a graph: traced with other elements, and run on these.
 //!
 //! The kernels are the same, so a run gives what the call gives, to the bit: results and what they share with the arguments, written
-//! arguments, and the random numbers that follow from a seed. So do the graph that was cleaned, and the one that was printed and read.
+//! arguments, and the random numbers that follow from a seed. So do the graph that was cleaned, and the one that was printed and read;
+//! and under a layer a graph gives what the call gives under it.
 
-use dispatch_runtime::{Scalar, Tensor, Value, manual_seed};
+mod under;
+
+use dispatch_runtime::{Result as Outcome, Scalar, Tensor, Value};
 use dispatch_trace::{Graph, TraceError};
 
 use crate::array::Array;
@@ -12,7 +15,9 @@ use crate::compare::{Difference, Extent, Tolerance, compare_to, differing};
 use crate::datum::{Datum, tensors, to_values};
 use crate::meta::depends_on_data;
 use crate::tensors::to_array;
-use crate::verdict::{Failure, Stop, Verdict, attempt, invoke};
+use crate::verdict::{Failure, Stop, Verdict, attempt};
+
+use under::{Function, Made, Under};
 
 /// These give memory as it comes.
 const UNSET: [&str; 8] = [
@@ -34,15 +39,11 @@ struct Trial<'a> {
     case: &'a Case,
 }
 
-/// The tensors of a call that was made: those that it was given, and those that came out.
-struct Made {
-    given: Vec<Tensor>,
-    results: Vec<Tensor>,
-}
-
 impl Trial<'_> {
     fn verdicts(&self) -> Result<Vec<Verdict>, Stop> {
-        let expected = self.plainly()?;
+        let (values, _) = self.arguments(Array::clone)?;
+        let call = |inputs: &[Tensor]| self.call(&values, inputs);
+        let expected = self.under(Under::Nothing, &call, Array::clone)?;
         let graph = match self.traced() {
             Ok(graph) => graph,
             Err(stop) if is_data_dependent(&stop) && depends_on_data(self.case.operator, &self.case.arguments) => {
@@ -62,25 +63,54 @@ impl Trial<'_> {
             ("cleaned, printed and parsed", reread(&clean)),
         ];
         let verdict = |(variant, graph): (&str, Result<Graph, Stop>)| {
-            let compared = graph.and_then(|graph| self.compare(&self.replayed(&graph)?, &expected));
+            let replayed = |graph: Graph| self.under(Under::Nothing, &|inputs| graph.run(inputs), Array::clone);
+            let compared = graph.and_then(|graph| self.compare(&replayed(graph)?, &expected));
             compared.map_or_else(Verdict::from, |()| Verdict::Passed).of(variant)
         };
-        Ok(variants.into_iter().map(verdict).collect())
+        let mut verdicts: Vec<Verdict> = variants.into_iter().map(verdict).collect();
+        for (layer, name) in Under::LAYERS {
+            let compared = self.agree_under(layer, &call, &|inputs| clean.run(inputs));
+            verdicts.push(compared.map_or_else(Verdict::from, |()| Verdict::Passed).of(name));
+        }
+        Ok(verdicts)
     }
 
-    /// The call without a graph.
-    fn plainly(&self) -> Result<Made, Stop> {
-        let (values, given) = self.arguments(Array::clone)?;
-        manual_seed(1);
-        let results = invoke(self.case.operator, values)?;
-        Ok(Made { given, results: results.iter().flat_map(tensors).cloned().collect() })
+    /// A graph under a layer does what the call does, or is refused as that is.
+    fn agree_under(&self, layer: Under, call: &Function<'_>, graph: &Function<'_>) -> Result<(), Stop> {
+        let (expected, change): (_, fn(&Array) -> Array) = match self.under(layer, call, others) {
+            Ok(made) => (Ok(made), others),
+            Err(_) => (self.under(layer, call, Array::clone), Array::clone),
+        };
+        match (expected, self.under(layer, graph, change)) {
+            (Ok(expected), Ok(actual)) => self.compare(&actual, &expected),
+            (Ok(_), Err(stop)) => Err(stop),
+            (Err(_), Err(_)) => Ok(()),
+            (Err(_), Ok(_)) => {
+                Err(Stop::Failed(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }))
+            }
+        }
     }
 
-    fn replayed(&self, graph: &Graph) -> Result<Made, Stop> {
-        let (_, given) = self.arguments(Array::clone)?;
-        manual_seed(1);
-        let results = attempt(|| graph.run(&given))?;
-        Ok(Made { given, results })
+    /// Runs it on the recorded tensors, and where a batch is wanted on changed ones, too.
+    fn under(&self, layer: Under, f: &Function<'_>, change: impl Fn(&Array) -> Array) -> Result<Made, Stop> {
+        let ((_, given), (_, others)) = (self.arguments(Array::clone)?, self.arguments(change)?);
+        let written = self.written()?;
+        layer.run(f, given, &others, |at| written[at])
+    }
+
+    /// Of each tensor, whether the schema says that it is written.
+    fn written(&self) -> Result<Vec<bool>, Stop> {
+        let (values, _) = self.arguments(Array::clone)?;
+        let arguments = values.iter().zip(&self.case.operator.schema().arguments);
+        let each = arguments.flat_map(|(value, argument)| {
+            tensors(value).into_iter().filter(|tensor| !tensor.is_number()).map(|_| argument.is_written())
+        });
+        Ok(each.collect())
+    }
+
+    fn call(&self, values: &[Value], inputs: &[Tensor]) -> Outcome<Vec<Tensor>> {
+        let results = self.case.operator.call(with(values, &mut inputs.iter()))?;
+        Ok(results.iter().flat_map(tensors).cloned().collect())
     }
 
     /// The graph of the call with other elements, as far as the operator accepts them.
@@ -91,11 +121,7 @@ impl Trial<'_> {
 
     fn traced_with(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, Stop> {
         let (values, given) = self.arguments(change)?;
-        let call = |inputs: &[Tensor]| {
-            let results = self.case.operator.call(with(&values, &mut inputs.iter()))?;
-            Ok(results.iter().flat_map(tensors).cloned().collect::<Vec<_>>())
-        };
-        attempt(|| dispatch_trace::trace(call, &given))
+        attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given))
     }
 
     /// The call's values with changed elements, and the tensors in them. What was a number in the recording is one, and no tensor.

@@ -86,7 +86,7 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
 }
 
 /// Says what becomes of loops, in the whole program, for this check alone.
-fn only(slow: Slow) -> MutexGuard<'static, ()> {
+pub(crate) fn only(slow: Slow) -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     set_slow(slow);

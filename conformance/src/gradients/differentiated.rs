@@ -104,7 +104,7 @@ pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
 }
 
 /// The cosine of 1, 2, and so on.
-pub(super) fn cosines(tensor: &Tensor) -> Array {
+pub(crate) fn cosines(tensor: &Tensor) -> Array {
     let count = tensor.sizes().iter().product();
     let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());
     Array::floats(tensor.sizes(), &elements.collect::<Vec<f64>>())

@@ -1,0 +1,93 @@
+//! What may be above a call, and above a graph that is run.
+
+use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_runtime::{DType, Result, Tensor, manual_seed};
+use dispatch_vmap::{Slow, vmap};
+
+use crate::batches;
+use crate::gradients::cosines;
+use crate::verdict::{Stop, attempt};
+
+/// A call or a graph, of the tensors in the arguments.
+pub(super) type Function<'a> = dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + 'a;
+
+/// The tensors of something that was run: those that it was given, and those that came out.
+pub(super) struct Made {
+    pub(super) given: Vec<Tensor>,
+    pub(super) results: Vec<Tensor>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Under {
+    Nothing,
+    Autocast,
+    Autograd,
+    Vmap,
+}
+
+impl Under {
+    pub(super) const LAYERS: [(Self, &'static str); 3] = [
+        (Self::Autocast, "run under autocast"),
+        (Self::Autograd, "run under autograd"),
+        (Self::Vmap, "run under vmap"),
+    ];
+
+    /// Runs it on these tensors. Of those that `others` has, a batch is made.
+    pub(super) fn run(
+        self,
+        f: &Function<'_>,
+        given: Vec<Tensor>,
+        others: &[Tensor],
+        is_written: impl Fn(usize) -> bool,
+    ) -> Result<Made, Stop> {
+        manual_seed(1);
+        match self {
+            Self::Nothing => {
+                let results = attempt(|| f(&given))?;
+                Ok(Made { given, results })
+            }
+            Self::Autocast => {
+                let results = attempt(|| {
+                    let device = given.first().map_or(dispatch_runtime::Device::CPU, Tensor::device);
+                    let _cast = dispatch_autocast::enable(device, DType::BF16)?;
+                    f(&given)
+                })?;
+                Ok(Made { given, results })
+            }
+            Self::Autograd => recorded(f, given, is_written),
+            Self::Vmap => {
+                let _slow = batches::only(Slow::Allow);
+                let batch = |(one, other): (&Tensor, &Tensor)| aten::stack(&[one.clone(), other.clone()], 0);
+                let given = attempt(|| given.iter().zip(others).map(batch).collect::<Result<Vec<_>>>())?;
+                let results = attempt(|| vmap(|slices: &Vec<Tensor>| f(slices), &given[..]))?;
+                Ok(Made { given, results })
+            }
+        }
+    }
+}
+
+/// What comes out, and then the gradients by all that may have some.
+fn recorded(f: &Function<'_>, given: Vec<Tensor>, is_written: impl Fn(usize) -> bool) -> Result<Made, Stop> {
+    let leaf = |(at, tensor): (usize, Tensor)| {
+        let is_leaf = matches!(tensor.dtype(), DType::F32 | DType::F64) && !is_written(at);
+        if is_leaf { tensor.requires_grad_(true) } else { Ok(tensor) }
+    };
+    let given = attempt(|| given.into_iter().enumerate().map(leaf).collect::<Result<Vec<_>>>())?;
+    let mut results = attempt(|| f(&given))?;
+    let of: Vec<&Tensor> =
+        results.iter().filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).collect();
+    let leaves: Vec<&Tensor> = given.iter().filter(|tensor| tensor.requires_grad() && tensor.is_leaf()).collect();
+    if !of.is_empty() {
+        let seeds = of.iter().map(|tensor| seed(tensor)).collect::<Result<Vec<_>, Stop>>()?;
+        let seeds: Vec<&Tensor> = seeds.iter().collect();
+        let gradients = attempt(|| Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&leaves))?;
+        results.extend(gradients.into_iter().flatten());
+    }
+    Ok(Made { given, results })
+}
+
+/// Where gradients begin.
+fn seed(tensor: &Tensor) -> Result<Tensor, Stop> {
+    let seed = crate::tensors::to_tensor(&cosines(tensor), tensor.device())?;
+    attempt(|| aten::to_dtype(&seed, tensor.dtype(), false, false, None))
+}
