@@ -26,7 +26,6 @@ type ByValues = fn(&Batch, &Operator, &[Value]) -> Result<Option<Vec<Value>>>;
 
 mod along;
 mod attention;
-mod choice;
 mod geometry;
 mod images;
 mod indexing;

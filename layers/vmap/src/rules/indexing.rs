@@ -67,12 +67,16 @@ struct Places {
     before: usize,
 }
 
+fn is_mask(index: &Mapped) -> bool {
+    matches!(index.tensor().dtype(), DType::Bool | DType::U8)
+}
+
 impl Places {
     fn new(operator: &str, indices: Vec<Option<Mapped>>) -> Result<Self> {
         let mut all = Vec::new();
         for index in indices {
             match index {
-                Some(mask) if matches!(mask.tensor().dtype(), DType::Bool | DType::U8) => {
+                Some(mask) if is_mask(&mask) => {
                     if mask.is_mapped() {
                         return Err(VmapError::DataDependent { operator: operator.to_owned() }.into());
                     }
@@ -139,6 +143,7 @@ fn _unsafe_index(batch: &Batch, this: Mapped, indices: Vec<Option<Mapped>>) -> R
     index_of("aten::_unsafe_index.Tensor", batch, &this, indices)
 }
 
+/// How many places a mask has, each slice may say for itself: what is put there is as large as before. So masks are left to the loop.
 fn put(
     operator: &str,
     batch: &Batch,
@@ -146,7 +151,10 @@ fn put(
     indices: Vec<Option<Mapped>>,
     values: &Mapped,
     accumulate: bool,
-) -> Result<Mapped> {
+) -> Result<Option<Mapped>> {
+    if indices.iter().flatten().any(is_mask) {
+        return Ok(None);
+    }
     let places = Places::new(operator, indices)?;
     let given = places.indices.iter().flatten().count();
     let rank = this.rank() + places.rank - given;
@@ -157,7 +165,7 @@ fn put(
     } else {
         values.tensor().clone()
     };
-    Ok(Mapped::in_front(aten::index_put(&each, &places.in_batch(batch, &each)?, &values, accumulate)?))
+    Ok(Some(Mapped::in_front(aten::index_put(&each, &places.in_batch(batch, &each)?, &values, accumulate)?)))
 }
 
 #[op_vmap(aten::index_put)]
@@ -167,7 +175,7 @@ fn index_put(
     indices: Vec<Option<Mapped>>,
     values: Mapped,
     accumulate: bool,
-) -> Result<Mapped> {
+) -> Result<Option<Mapped>> {
     put("aten::index_put", batch, &this, indices, &values, accumulate)
 }
 
@@ -178,6 +186,6 @@ fn _unsafe_index_put(
     indices: Vec<Option<Mapped>>,
     values: Mapped,
     accumulate: bool,
-) -> Result<Mapped> {
+) -> Result<Option<Mapped>> {
     put("aten::_unsafe_index_put", batch, &this, indices, &values, accumulate)
 }

@@ -2,7 +2,7 @@
 //! sums of products.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{Result, Scalar, Tensor, wrap_dim};
+use dispatch_runtime::{DType, Result, Scalar, Tensor, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
 use crate::words::{folded, taken_apart, unfolded};
@@ -121,9 +121,13 @@ fn native_group_norm(
     HxW: i64,
     group: i64,
     eps: f64,
-) -> Result<(Mapped, Mapped, Mapped)> {
+) -> Result<Option<(Mapped, Mapped, Mapped)>> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
     let apart = is_mapped(weight) || is_mapped(bias);
+    // Numbers of few bits would be rounded once more, before the weights come.
+    if apart && matches!(input.tensor().dtype(), DType::F16 | DType::BF16) {
+        return Ok(None);
+    }
     let within = |tensor: Option<&'_ Mapped>| tensor.filter(|_| !apart).map(|tensor| tensor.tensor().clone());
     let (inner_weight, inner_bias) = (within(weight), within(bias));
     let all = folded(&batch.each(&input)?, 0)?;
@@ -136,7 +140,7 @@ fn native_group_norm(
         sizes.resize(input.rank() + 1, 1);
         y = weighted(batch, y, [weight, bias], &sizes)?;
     }
-    Ok((Mapped::in_front(y), taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?))
+    Ok(Some((Mapped::in_front(y), taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?)))
 }
 
 /// Channels are normalised each by itself: the batch is more channels.
