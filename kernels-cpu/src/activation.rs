@@ -4,25 +4,25 @@ use dispatch_runtime::{BadArgument, DType, Result, Scalar, Tensor, op_impl};
 
 use aten::Gelu;
 
-use crate::compute::{Fraction, Ordered};
+use crate::compute::Fraction;
 use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
-    relu relu_ relu_out [f32 f64 i32 i64] (this) => |[x]| x.larger(Default::default());
-    leaky_relu leaky_relu_ leaky_relu_out [f32 f64] (this; negative_slope: Scalar) => |[x]| if x > 0.0 { x } else { x * negative_slope };
+    relu relu_ relu_out [f32 f64 i32 i64] (this) => cheap positive;
+    leaky_relu leaky_relu_ leaky_relu_out [f32 f64] (this; negative_slope: Scalar) => cheap leaking;
     silu silu_ silu_out [f32 f64] (this) => |[x]| x * Real::sigmoid(x);
     elu elu_ elu_out [f32 f64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) => |[x]| {
         if x <= 0.0 { Real::expm1(x * input_scale) * (alpha * scale) } else { x * scale }
     };
-    hardtanh hardtanh_ hardtanh_out [f32 f64 i64] (this; min_val: Scalar, max_val: Scalar) => |[x]| x.larger(min_val).smaller(max_val);
+    hardtanh hardtanh_ hardtanh_out [f32 f64 i64] (this; min_val: Scalar, max_val: Scalar) => cheap between;
     hardsigmoid hardsigmoid_ hardsigmoid_out [f32 f64] (this) => |[x]| gate(x) / 6.0;
     hardswish hardswish_ hardswish_out [f32 f64] (this) => |[x]| x * gate(x) / 6.0;
     softplus - softplus_out [f32 f64] (this; beta: Scalar, threshold: Scalar) => |[x]| {
         if x * beta > threshold { x } else { Real::log1p(Real::exp(x * beta)) / beta }
     };
     mish mish_ mish_out [f32 f64] (this) => |[x]| x * Real::tanh(softplus(x));
-    threshold threshold_ threshold_out [f32 f64 i64] (this; threshold: Scalar, value: Scalar) => |[x]| if x <= threshold { value } else { x };
+    threshold threshold_ threshold_out [f32 f64 i64] (this; threshold: Scalar, value: Scalar) => cheap beyond;
     hardshrink - hardshrink_out [f32 f64] (this; lambd: Scalar) => |[x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { x };
     softshrink - softshrink_out [f32 f64] (this; lambd: Scalar) if shrinking => |[x]| {
         if x > lambd { x - lambd } else if x < -lambd { x + lambd } else { x * 0.0 }

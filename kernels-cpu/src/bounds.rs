@@ -6,17 +6,17 @@ use crate::compute::Ordered;
 use crate::elementwise::{Bound, Loops, elementwise, fresh, fusible, in_place, into, loops};
 
 elementwise! {
-    maximum - maximum_out [f32 f64 i32 i64] (this, other) => |[a, b]| a.larger(b);
-    minimum - minimum_out [f32 f64 i32 i64] (this, other) => |[a, b]| a.smaller(b);
+    maximum - maximum_out [f32 f64 i32 i64] (this, other) => cheap larger;
+    minimum - minimum_out [f32 f64 i32 i64] (this, other) => cheap smaller;
     fmax - fmax_out [f32 f64 i64] (this, other) => |[a, b]| a.larger_number(b);
     fmin - fmin_out [f32 f64 i64] (this, other) => |[a, b]| a.smaller_number(b);
-    clamp_min_tensor clamp_min__tensor clamp_min_tensor_out [f32 f64 i64] (this, min) => |[a, b]| a.larger(b);
-    clamp_max_tensor clamp_max__tensor clamp_max_tensor_out [f32 f64 i64] (this, max) => |[a, b]| a.smaller(b);
+    clamp_min_tensor clamp_min__tensor clamp_min_tensor_out [f32 f64 i64] (this, min) => cheap larger;
+    clamp_max_tensor clamp_max__tensor clamp_max_tensor_out [f32 f64 i64] (this, max) => cheap smaller;
 }
 
-const LOW: Loops<'static, 2> = &loops!([f32 f64 i32 i64] |[x, min]| x.larger(min));
-const HIGH: Loops<'static, 2> = &loops!([f32 f64 i32 i64] |[x, max]| x.smaller(max));
-const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i32 i64] |[x, min, max]| x.larger(min).smaller(max));
+const LOW: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap larger);
+const HIGH: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap smaller);
+const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i32 i64] cheap between);
 
 #[op_impl(aten::clamp_tensor, CPU)]
 fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {

@@ -11,6 +11,7 @@ use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
 
 use crate::math::vectorised;
 use floats::{from_bf16, from_f16, to_bf16, to_f16};
+pub(crate) use floats::{rounded_to_bf16, rounded_to_f16};
 
 /// The dtype that elements of `dtype` are computed in.
 #[must_use]

@@ -10,7 +10,7 @@ use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
 use crate::moves::packed;
 
 elementwise! {
-    div div_ div_out [f32 f64 Complex32 Complex64] (this, other) => |[a, b]| a.over(b);
+    div div_ div_out [f32 f64 Complex32 Complex64] (this, other) => cheap over;
     floor_divide - floor_divide_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.floor_divided(b);
     remainder remainder_ remainder_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.modulo(b);
     fmod fmod_ fmod_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.left_over(b);

@@ -19,6 +19,7 @@ use dispatch_runtime::{
 };
 
 pub(crate) use lanes::Lanes;
+pub(crate) use pass::registers::{Cheap, lane};
 use plan::Plan;
 pub(crate) use row::{Bound, Fusible, fusible};
 pub(crate) use transfer::transfer;
@@ -216,6 +217,15 @@ fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
 
 /// The loop of an elementwise operator: the types that it computes in, and what it does with elements.
 macro_rules! loops {
+    ([$($ty:ident)+] cheap $cheap:ident) => {
+        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                lanes.run_cheap::<$ty, _>($crate::elementwise::Cheap::$cheap, &[], $crate::elementwise::lane::$cheap);
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        }
+    };
     ([$($ty:ident)+] |$elements:pat_param| $body:expr) => {
         move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
@@ -229,14 +239,17 @@ macro_rules! loops {
 pub(crate) use loops;
 
 /// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it has a loop for, its
-/// arguments - tensors, then numbers - and what it does with elements. `if check` calls a function with the arguments beforehand.
+/// arguments - tensors, then numbers - and what it does with elements, or which of the `cheap` functions does that. `if check` calls a
+/// function with the arguments beforehand.
 macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? => |$elements:pat_param| $body:expr;)*) => {
-        $($crate::elementwise::elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] $elements, $body })*
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? => $(cheap $cheap:ident)? $(|$elements:pat_param| $body:expr)?;)*) => {
+        $($crate::elementwise::elementwise! {
+            @one $name $in_place $out $types $arguments $arguments [$($check)?] [$(cheap $cheap)? $(|$elements| $body)?]
+        })*
     };
     (@one
         $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $elements:pat_param, $body:expr
+        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $body:tt
     ) => {
         const _: () = {
             use ::dispatch_runtime::{DType, Element, Result};
@@ -249,8 +262,7 @@ macro_rules! elementwise {
             ) -> Result<impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]>> {
                 Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, INPUTS>| {
                     $(if dtype == <$ty as Element>::DTYPE {
-                        $crate::elementwise::elementwise! { @numbers $ty $arguments }
-                        lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+                        $crate::elementwise::elementwise! { @run lanes $ty $arguments $body }
                         return Ok(());
                     })+
                     Err(&[$(<$ty as Element>::DTYPE),+][..])
@@ -259,6 +271,19 @@ macro_rules! elementwise {
 
             $crate::elementwise::forms! { @one $name $in_place $out $arguments $check loops }
         };
+    };
+    (@run $lanes:ident $ty:ident $arguments:tt [|$elements:pat_param| $body:expr]) => {
+        $crate::elementwise::elementwise! { @numbers $ty $arguments }
+        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+    };
+    (@run $lanes:ident $ty:ident ($($tensor:ident),+ $(; $($number:ident: $number_ty:ty),+)?) [cheap $cheap:ident]) => {
+        let numbers: &[::dispatch_runtime::Scalar] = &[$($($number.into()),+)?];
+        $($(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)+)?
+        $lanes.run_cheap::<$ty, _>(
+            $crate::elementwise::Cheap::$cheap,
+            numbers,
+            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $($(, $number)+)?]),
+        );
     };
     (@numbers $ty:ident ($($tensor:ident),+)) => {};
     (@numbers $ty:ident ($($tensor:ident),+; $($number:ident: $number_ty:ty),+)) => {

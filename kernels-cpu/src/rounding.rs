@@ -8,8 +8,8 @@ use crate::math::Real;
 use crate::special::by;
 
 elementwise! {
-    neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if aten::check_negation => |[x]| x.negated();
-    abs abs_ abs_out [f32 f64 i32 i64] (this) => |[x]| x.magnitude();
+    neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if aten::check_negation => cheap negated;
+    abs abs_ abs_out [f32 f64 i32 i64] (this) => cheap magnitude;
     sign sign_ sign_out [f32 f64 i32 i64] (this) => |[x]| Ordered::signum(x);
     sgn sgn_ sgn_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| x.direction();
     floor floor_ floor_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Down);

@@ -8,7 +8,7 @@ use crate::math::Real;
 
 /// Functions of real and of complex numbers.
 macro_rules! analytic {
-    ($($name:ident $in_place:ident $out:ident: $real:expr, $complex:expr;)*) => {$(
+    ($($name:ident $in_place:ident $out:ident: $real:expr, $complex:expr $(, cheap $cheap:ident)?;)*) => {$(
         const _: () = {
             #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
             fn loops() -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
@@ -17,13 +17,15 @@ macro_rules! analytic {
                         complex(dtype, lanes, $complex);
                         Ok(())
                     }
-                    _ => loops!([f32 f64] |[x]| $real(x))(dtype, lanes).map_err(|_| ANALYTIC),
+                    _ => analytic!(@real $real $(, $cheap)?)(dtype, lanes).map_err(|_| ANALYTIC),
                 })
             }
 
             forms! { @one $name $in_place $out (this) [] loops }
         };
     )*};
+    (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
+    (@real $real:expr, $cheap:ident) => { loops!([f32 f64] cheap $cheap) };
 }
 
 const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
@@ -42,9 +44,9 @@ fn one() -> Complex64 {
 }
 
 analytic! {
-    sqrt sqrt_ sqrt_out: Real::sqrt, Complex64::sqrt;
+    sqrt sqrt_ sqrt_out: Real::sqrt, Complex64::sqrt, cheap root;
     rsqrt rsqrt_ rsqrt_out: Real::rsqrt, |x| one().over(x.sqrt());
-    reciprocal reciprocal_ reciprocal_out: Real::reciprocal, |x| one().over(x);
+    reciprocal reciprocal_ reciprocal_out: Real::reciprocal, |x| one().over(x), cheap reciprocal;
     exp exp_ exp_out: Real::exp, Complex64::exp;
     exp2 exp2_ exp2_out: Real::exp2, Complex64::exp2;
     expm1 expm1_ expm1_out: Real::expm1, |x| x.exp() - one();

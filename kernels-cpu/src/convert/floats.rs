@@ -19,6 +19,18 @@ pub(super) fn to_bf16(x: f32) -> bf16 {
     bf16::from_bits(bits as u16)
 }
 
+/// What is left of a number in a narrow dtype.
+#[inline(always)]
+pub(crate) fn rounded_to_bf16(x: f32) -> f32 {
+    from_bf16(to_bf16(x))
+}
+
+/// The same for halves.
+#[inline(always)]
+pub(crate) fn rounded_to_f16(x: f32) -> f32 {
+    from_f16(to_f16(x))
+}
+
 #[inline(always)]
 pub(super) fn from_f16(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());

@@ -4,11 +4,11 @@ mod tiles;
 
 use std::mem::MaybeUninit;
 
-use dispatch_runtime::{DType, Element, Operand, Operands};
+use dispatch_runtime::{DType, Element, Operand, Operands, Scalar};
 
-use super::Plan;
 use super::gather::{gather, repeat};
 use super::row::Row;
+use super::{Cheap, Plan};
 use crate::convert::{Convert, conversion};
 use crate::math::vectorised;
 use crate::pool;
@@ -116,6 +116,22 @@ impl<'a, const N: usize> Lanes<'a, N> {
                 row(starts.out, starts.with_block(block.as_ptr().cast()), count);
             }
             (true, _) => walk_in_place(count, walk.computed.size(), &starts, &row),
+        }
+    }
+}
+
+impl<const N: usize> Lanes<'_, N> {
+    /// The same for an operation that runs know, with these numbers.
+    #[inline(always)]
+    pub(crate) fn run_cheap<C: Element, R: Element>(
+        &mut self,
+        cheap: Cheap,
+        numbers: &[Scalar],
+        f: impl Fn([C; N]) -> R + Send + Sync + 'static,
+    ) {
+        self.run(f);
+        if let Self::Row(Some(row)) = self {
+            row.cheap = Some((cheap, numbers.to_vec()));
         }
     }
 }

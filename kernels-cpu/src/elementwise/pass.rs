@@ -1,10 +1,12 @@
 //! Many elementwise calls in one pass over memory.
 //!
 //! A tile of every input goes through the loops of all calls before the next one: what passes between calls stays in the processor's
-//! nearest cache. The loops are the kernels' own ([`row`](super::row)), each call rounds to the dtype of its result as the kernel does,
-//! and work is divided among threads as the kernels divide it.
+//! nearest cache, or in registers where calls that follow each other are cheap ([`registers`]). The loops are the kernels' own
+//! ([`row`](super::row)), each call rounds to the dtype of its result as the kernel does, and work is divided among threads as the kernels
+//! divide it.
 
 mod compile;
+pub(super) mod registers;
 
 use std::mem::MaybeUninit;
 
@@ -19,8 +21,8 @@ use crate::pool;
 /// processor fetches the next ones meanwhile.
 const TILE: usize = 512;
 
-/// The most inputs that a loop has.
-const INPUTS: usize = 4;
+/// The most inputs that a loop has, and those of a run together.
+const INPUTS: usize = 24;
 
 struct Cpu;
 

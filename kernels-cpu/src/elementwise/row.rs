@@ -4,16 +4,18 @@
 
 use std::array::from_fn;
 
-use dispatch_runtime::{DType, Key, Location, Operation, Operator, Tensor, Value, keys};
+use dispatch_runtime::{DType, Key, Location, Operation, Operator, Scalar, Tensor, Value, keys};
 
 use super::lanes::{Narrow, Way};
-use super::{Lanes, Loops, Rule};
+use super::{Cheap, Lanes, Loops, Rule};
 use crate::convert::conversion;
 
 /// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
 pub(crate) struct Row {
-    results: DType,
-    run: Box<Run>,
+    pub(super) results: DType,
+    /// What it is for a run in registers, with its numbers.
+    pub(super) cheap: Option<(Cheap, Vec<Scalar>)>,
+    pub(super) run: Box<Run>,
 }
 
 /// Results, inputs, how many elements there are, and whether all inputs but the first are numbers.
@@ -26,7 +28,7 @@ impl Row {
         row: impl Fn(*mut u8, [*const u8; N], usize, bool) + Send + Sync + 'static,
     ) -> Self {
         let run = move |out, inputs: &[_], count, numbers| row(out, from_fn(|i| inputs[i]), count, numbers);
-        Self { results, run: Box::new(run) }
+        Self { results, cheap: None, run: Box::new(run) }
     }
 
     /// Computes `count` elements, one at least; `numbers` where all inputs but the first are one number each.

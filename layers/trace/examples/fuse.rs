@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Element, bf16};
+use dispatch_runtime::{Device, Element, Spec, bf16};
 use dispatch_trace::trace;
 use kernels_cpu::math::{Real, vectorised};
 use kernels_cpu::pool;
@@ -97,7 +97,12 @@ fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
     let x = Tensor::from_slice(elements);
     let fused = trace(|x| Ok([chain(&x[0])?]), std::slice::from_ref(&x))?.fuse();
     assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [8]);
-    let mut out = elements.to_vec();
+    // By hand into fresh memory, too.
+    let by_hand = || -> Result<Tensor> {
+        let mut out = Spec::contiguous(x.dtype(), x.sizes()).on(Device::CPU)?;
+        run::<T, H>(&x.read::<T>()?, &mut out.write::<T>()?);
+        Ok(out)
+    };
     let mut best = [f64::INFINITY; 3];
     for _ in 0..ROUNDS {
         let mut take = |at: usize, work: &mut dyn FnMut() -> Result<()>| {
@@ -108,14 +113,11 @@ fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
         };
         take(0, &mut || chain(&x).map(drop))?;
         take(1, &mut || fused.run(std::slice::from_ref(&x)).map(drop))?;
-        take(2, &mut || {
-            run::<T, H>(elements, &mut out);
-            Ok(())
-        })?;
+        take(2, &mut || by_hand().map(drop))?;
     }
-    let (eager, given) = (chain(&x)?, fused.run(&[x])?);
+    let (eager, given, out) = (chain(&x)?, fused.run(std::slice::from_ref(&x))?, by_hand()?);
     assert!(*eager.read::<T>()? == *given[0].read::<T>()?, "{name}: not what the operators give");
-    assert!(*eager.read::<T>()? == *out, "{name}: the loop computes something else");
+    assert!(*eager.read::<T>()? == *out.read::<T>()?, "{name}: the loop computes something else");
     let [eager, fused, by_hand] = best;
     println!("| {name} | {eager:.1} | {fused:.1} | {by_hand:.1} | {:.2} | {:.2} |", eager / fused, fused / by_hand);
     Ok(())

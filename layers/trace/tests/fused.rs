@@ -215,6 +215,47 @@ impl NegOrNot for Tensor {
     }
 }
 
+/// What cheap operators do together in registers, in either order of operands.
+fn cheap(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let [a, b] = x else { return Ok(Vec::new()) };
+    let y = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
+    let wanted = aten::add(b, &aten::add(&y, b, 3.into())?, 0.5.into())?;
+    let z = aten::rsub(&aten::rsub(b, &wanted, 1.into())?, b, 2.into())?;
+    let z = aten::div(b, &z)?.div(b)?.maximum(b)?;
+    let z = aten::maximum(b, &aten::minimum(b, &z)?)?.reciprocal()?;
+    let z = aten::leaky_relu(&aten::threshold(&z, (-2).into(), 0.1.into())?, 0.3.into())?;
+    let squared = z.mul(&z)?.relu()?.sub(&z)?;
+    let out = aten::hardtanh(&squared, (-1).into(), 4.into())?.clamp(Some((-0.5).into()), None)?;
+    Ok(vec![aten::clamp_tensor(&out, Some(a), Some(b))?, wanted, squared])
+}
+
+#[test]
+fn what_stays_in_registers_is_rounded_and_ordered_as_the_operators_do_it() {
+    for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
+        for size in [1, 3, 15, 16, 17, 127, 128, 129, 511, 645, 40_003] {
+            let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
+            assert_eq!(passes(cheap, &inputs), [23], "{size} of {dtype}");
+        }
+        let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[90], 2)];
+        assert_eq!(passes(cheap, &inputs), [23], "a row of {dtype}");
+        let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[1], 2)];
+        assert_eq!(passes(cheap, &inputs), [23], "one {dtype}");
+    }
+}
+
+#[test]
+fn a_run_of_any_length_finds_its_operands() {
+    let inputs: Vec<Tensor> = (0..3).map(|seed| numbers(DType::F32, &[700], seed)).collect();
+    let f = |x: &[Tensor]| {
+        let mut y = x[0].clone();
+        for i in 0..40 {
+            y = if i % 3 == 0 { x[1].sub(&y)? } else { y.add_scalar(i, 1)?.maximum(&x[2])? };
+        }
+        Ok(vec![y])
+    };
+    assert_eq!(passes(f, &inputs), [66]);
+}
+
 #[test]
 fn dtypes_meet_in_one_pass() {
     let inputs = [numbers(DType::F32, &[600], 1), numbers(DType::I16, &[600], 2), numbers(DType::F16, &[600], 3)];

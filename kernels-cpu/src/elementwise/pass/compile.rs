@@ -1,10 +1,14 @@
 //! From a chain to a pass: which loop each call has, and where its elements are meanwhile.
 
-use dispatch_runtime::{Chain, DType, Device, Given, Spec, Step, Tensor, Value};
+use dispatch_runtime::{Chain, DType, Device, Given, Scalar, Spec, Step, Tensor, Value};
 
+use super::registers::{self, Operation};
 use super::{Call, End, From, INPUTS, Pass, Place, Spread, TILE, Tile, Uniform};
+use crate::compute::Compute;
+use crate::convert::computed_in;
+use crate::elementwise::Cheap;
 use crate::elementwise::lanes::Way;
-use crate::elementwise::row::{Bound, Fusible};
+use crate::elementwise::row::{Bound, Fusible, Row};
 
 /// None where a call has no loop, or gives something else than the chain says.
 pub(super) fn pass(chain: &Chain) -> Option<Pass> {
@@ -17,6 +21,7 @@ pub(super) fn pass(chain: &Chain) -> Option<Pass> {
         last: last_uses(chain),
         places: vec![None; chain.inputs.len() + chain.steps.len()],
         free: Vec::new(),
+        open: None,
         pass: Pass {
             sizes,
             inputs: chain.inputs.iter().map(spec).collect(),
@@ -28,8 +33,9 @@ pub(super) fn pass(chain: &Chain) -> Option<Pass> {
         },
     };
     for at in 0..chain.steps.len() {
-        compiler.call(at)?;
+        compiler.step(at)?;
     }
+    compiler.close()?;
     Some(compiler.pass)
 }
 
@@ -57,6 +63,24 @@ fn values(step: &Step) -> impl Iterator<Item = usize> {
     step.arguments.iter().filter_map(|given| if let Given::Value(value) = given { Some(*value) } else { None })
 }
 
+/// The most inputs that one operation has.
+const INPUTS_OF_ONE: usize = 4;
+
+/// Whether runs hold values of a dtype.
+fn is_held(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64 | DType::BF16 | DType::F16)
+}
+
+/// Nearly all sums are of one times a tensor, which is that tensor to the bit.
+fn simplest((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Scalar>) {
+    let of_one = numbers.first().is_some_and(|factor| factor.to_f64() == Some(1.0));
+    match cheap {
+        Cheap::plus_times if of_one => (Cheap::plus, Vec::new()),
+        Cheap::minus_times if of_one => (Cheap::minus, Vec::new()),
+        _ => (cheap, numbers),
+    }
+}
+
 struct Compiler<'a> {
     chain: &'a Chain,
     /// How many elements the results have.
@@ -66,28 +90,97 @@ struct Compiler<'a> {
     places: Vec<Option<(Place, usize)>>,
     /// Tiles that are needed no more, by size.
     free: Vec<(Tile, usize)>,
+    /// The last step, which the next one may go on with in registers.
+    open: Option<Open>,
     pass: Pass,
 }
 
+/// One step, or several that are a run.
+struct Open {
+    /// What the last of them gives.
+    value: usize,
+    dtype: DType,
+    /// The loop of the first.
+    row: Row,
+    /// None where runs do not know the first.
+    operations: Vec<Operation>,
+    inputs: Vec<End>,
+    out: Way,
+    /// Tiles that are needed no more once this is done.
+    done: Vec<(Tile, usize)>,
+}
+
 impl Compiler<'_> {
-    fn call(&mut self, at: usize) -> Option<()> {
+    fn step(&mut self, at: usize) -> Option<()> {
         let step = &self.chain.steps[at];
         if step.result.sizes() != self.pass.sizes {
             return None;
         }
         let mut arguments = step.arguments.iter().map(|given| self.stand_in(given)).collect::<Option<Vec<_>>>()?;
-        let Bound { row, inputs: ways, out, dtype } = Fusible::bound(step.operator, &mut arguments)?;
+        let Bound { mut row, inputs: ways, out, dtype } = Fusible::bound(step.operator, &mut arguments)?;
         let tensors =
             step.arguments.iter().filter(|given| !matches!(given, Given::Fixed(value) if value.as_tensor().is_none()));
         let tensors: Vec<&Given> = tensors.collect();
         if dtype != step.result.dtype() || tensors.len() != ways.len() || ways.len() > INPUTS {
             return None;
         }
+        let cheap = row.cheap.take().filter(|_| is_held(dtype) && row.results == computed_in(dtype)).map(simplest);
+        let place = cheap.as_ref().and_then(|(cheap, _)| self.goes_on(at, *cheap, dtype, &tensors));
+        if place.is_none() {
+            self.close()?;
+        }
         let mut inputs = Vec::new();
-        for (given, way) in tensors.into_iter().zip(ways) {
-            inputs.push(self.input(given, way)?);
+        for (i, (given, way)) in tensors.into_iter().zip(ways).enumerate() {
+            if place != Some(i) {
+                inputs.push(self.input(given, way)?);
+            }
+        }
+        let asides = inputs.iter().filter(|end| !end.way.direct).map(|end| (end.aside, end.way.size));
+        let mut done: Vec<(Tile, usize)> = asides.collect();
+        let mut last: Vec<usize> = values(step).filter(|&value| self.last[value] == at).collect();
+        last.sort_unstable();
+        last.dedup();
+        for value in last {
+            if let Some((Place::Tile(tile), size)) = self.places[value] {
+                done.push((tile, size));
+            }
         }
         let value = self.chain.inputs.len() + at;
+        let open = self.open.take().unwrap_or_else(|| {
+            let (operations, inputs, done) = (Vec::new(), Vec::new(), Vec::new());
+            Open { value, dtype, row, operations, inputs, out, done }
+        });
+        let operands = open.inputs.len().max(1);
+        let mut open = Open { value, ..open };
+        open.inputs.append(&mut inputs);
+        open.done.append(&mut done);
+        if let Some((cheap, numbers)) = cheap {
+            for number in numbers {
+                open.inputs.push(self.number(number, dtype)?);
+            }
+            open.operations.push(Operation { cheap, place: place.unwrap_or(0), operands });
+        }
+        self.open = Some(open);
+        Some(())
+    }
+
+    /// Where a step takes what the last one gives, if nobody else does and runs know both.
+    fn goes_on(&self, at: usize, cheap: Cheap, dtype: DType, tensors: &[&Given]) -> Option<usize> {
+        let open = self.open.as_ref()?;
+        let is_open = |given: &&&Given| matches!(given, Given::Value(value) if *value == open.value);
+        let place = tensors.iter().position(|given| is_open(&given))?;
+        let only_here = self.last[open.value] == at
+            && tensors.iter().filter(is_open).count() == 1
+            && !self.chain.results.contains(&open.value);
+        let both = !open.operations.is_empty() && open.dtype == dtype && cheap.takes(place);
+        (only_here && both && open.inputs.len() + INPUTS_OF_ONE <= INPUTS).then_some(place)
+    }
+
+    /// Makes a call of the steps that are open.
+    fn close(&mut self) -> Option<()> {
+        let Some(Open { value, dtype, row, operations, inputs, out, done }) = self.open.take() else {
+            return Some(());
+        };
         let size = dtype.size();
         let place = match self.chain.results.iter().position(|result| *result == value) {
             Some(result) => Place::Result(result),
@@ -95,24 +188,16 @@ impl Compiler<'_> {
         };
         self.places[value] = Some((place, size));
         let aside = if out.direct { 0 } else { self.tile(out.size) };
-        for (end, tile) in inputs.iter().map(|end| (end, end.aside)).filter(|(end, _)| !end.way.direct) {
-            self.free.push((tile, end.way.size));
-        }
+        self.free.extend(done);
         if !out.direct {
             self.free.push((aside, out.size));
-        }
-        let mut done: Vec<usize> = values(step).filter(|&value| self.last[value] == at).collect();
-        done.sort_unstable();
-        done.dedup();
-        for value in done {
-            if let Some((Place::Tile(tile), size)) = self.places[value] {
-                self.free.push((tile, size));
-            }
         }
         let is_uniform = |end: &End| {
             self.pass.uniform.iter().any(|uniform| matches!(end.at, Place::Tile(tile) if tile == uniform.to))
         };
-        let numbers = inputs.iter().skip(1).all(is_uniform);
+        let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
+        let numbers = uniform.iter().skip(1).all(|uniform| *uniform);
+        let row = if operations.len() < 2 { row } else { registers::row(dtype, operations, &uniform)? };
         self.pass.calls.push(Call { row, inputs, numbers, out: End { at: place, size, way: out, aside } });
         Some(())
     }
@@ -160,6 +245,17 @@ impl Compiler<'_> {
                 end
             }
         })
+    }
+
+    /// A number of the call's own, as its loop has it.
+    fn number(&mut self, number: Scalar, dtype: DType) -> Option<End> {
+        let computed = computed_in(dtype);
+        let number = match computed {
+            DType::F32 => Tensor::from([f32::from_scalar(number)]),
+            DType::F64 => Tensor::from([f64::from_scalar(number)]),
+            _ => return None,
+        };
+        Some(self.uniform(From::Number(number), Way::of_input(computed, computed, None)))
     }
 
     fn uniform(&mut self, from: From, way: Way) -> End {

@@ -1,0 +1,307 @@
+//! Cheap operations, one after another on elements that stay in registers.
+//!
+//! A loop that adds a number spends its time on loads and stores, even in the nearest cache. Where such calls follow each other they become
+//! a *run*: a block of elements is loaded, goes through all operations, and is stored. What to do is looked up once for a block and an
+//! operation. Each does to elements what the operator's own loop does, as both call the same function of this file, and rounds them to the
+//! dtype of its result.
+
+use std::array::from_fn;
+use std::marker::PhantomData;
+use std::slice;
+
+use dispatch_runtime::{Arithmetic, DType, Element, bf16, f16};
+use pulp::bytemuck::{self, Pod};
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::compute::{Compute, Field, Fraction, Ordered};
+use crate::convert::{rounded_to_bf16, rounded_to_f16};
+use crate::elementwise::row::Row;
+use crate::math::Real;
+
+/// Functions of elements and numbers that runs know, and which of what they take can be the elements in registers.
+macro_rules! cheap {
+    ($($name:ident<$bound:path>[$($element:ident),+] at $($place:literal)+ => $body:expr;)*) => {
+        /// An operation that runs know. Its tensors come first, then its numbers.
+        #[derive(Clone, Copy, PartialEq)]
+        #[expect(non_camel_case_types, reason = "named as the functions in `lane` are")]
+        pub(crate) enum Cheap { $($name),* }
+
+        /// What the operations do with elements, here and in operators' own loops.
+        pub(crate) mod lane {
+            use super::*;
+
+            $(#[inline(always)]
+            pub(crate) fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
+        }
+
+        impl Cheap {
+            /// Whether the elements in registers can be in this place.
+            pub(super) fn takes(self, place: usize) -> bool {
+                matches!((self, place), $($((Self::$name, $place))|+)|*)
+            }
+        }
+
+        impl<H: Held> Work<'_, H> {
+            /// Brings a block through an operation.
+            ///
+            /// # Safety
+            ///
+            /// As [`block`](Self::block).
+            #[inline(always)]
+            unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, H, W>, operation: &Operation, start: usize) {
+                match (operation.cheap, operation.place) {
+                    $($(
+                        // SAFETY: as the caller says.
+                        (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, lane::$name) },
+                    )+)*
+                    _ => debug_assert!(false, "an operation takes the elements in a place that it knows"),
+                }
+            }
+        }
+    };
+}
+
+cheap! {
+    plus<Arithmetic>[a, b] at 0 1 => a.plus(b);
+    minus<Arithmetic>[a, b] at 0 1 => a.minus(b);
+    plus_times<Arithmetic>[a, b, factor] at 0 1 => a.plus(b.times(factor));
+    minus_times<Arithmetic>[a, b, factor] at 0 1 => a.minus(b.times(factor));
+    times_from<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
+    times<Arithmetic>[a, b] at 0 1 => a.times(b);
+    over<Field>[a, b] at 0 1 => a.over(b);
+    negated<Compute>[x] at 0 => x.negated();
+    magnitude<Ordered>[x] at 0 => x.magnitude();
+    root<Real>[x] at 0 => Real::sqrt(x);
+    reciprocal<Real>[x] at 0 => Real::reciprocal(x);
+    larger<Ordered>[a, b] at 0 1 => a.larger(b);
+    smaller<Ordered>[a, b] at 0 1 => a.smaller(b);
+    between<Ordered>[x, low, high] at 0 => x.larger(low).smaller(high);
+    positive<Ordered>[x] at 0 => x.larger(T::ZERO);
+    leaking<Fraction>[x, slope] at 0 => if x > T::near(0.0) { x } else { x * slope };
+    beyond<Ordered>[x, threshold, value] at 0 => if x <= threshold { value } else { x };
+}
+
+/// One operation of a run.
+pub(super) struct Operation {
+    pub(super) cheap: Cheap,
+    /// Which of its elements are those in registers.
+    pub(super) place: usize,
+    /// The first of its others, among the inputs of the run.
+    pub(super) operands: usize,
+}
+
+/// The loop of a run of this dtype, from the first of the inputs on; none where runs do not know the dtype. A `uniform` input is one element,
+/// which is repeated for a block at least.
+pub(super) fn row(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Row> {
+    Some(match dtype {
+        DType::F32 => of::<f32>(operations, uniform),
+        DType::F64 => of::<f64>(operations, uniform),
+        DType::BF16 => of::<bf16>(operations, uniform),
+        DType::F16 => of::<f16>(operations, uniform),
+        _ => return None,
+    })
+}
+
+fn of<H: Held>(operations: Vec<Operation>, uniform: &[bool]) -> Row {
+    let step = |uniform: &bool| if *uniform { 0 } else { size_of::<H::Number>() };
+    let steps: Vec<usize> = uniform.iter().map(step).collect();
+    let run = move |out, inputs: &[*const u8], count, _| {
+        let (operations, steps) = (&operations[..], &steps[..inputs.len()]);
+        Arch::new().dispatch(Work::<H> { operations, steps, inputs, out, count, held: PhantomData });
+    };
+    Row { results: H::Number::DTYPE, cheap: None, run: Box::new(run) }
+}
+
+/// A number in a register.
+trait Number: Field + Fraction + Ordered + Pod {
+    type Vector<S: Simd>: Pod;
+}
+
+impl Number for f32 {
+    type Vector<S: Simd> = S::f32s;
+}
+
+impl Number for f64 {
+    type Vector<S: Simd> = S::f64s;
+}
+
+/// What results of operations are, and what they are in a register.
+trait Held {
+    type Number: Number;
+
+    fn rounded(x: Self::Number) -> Self::Number;
+}
+
+macro_rules! held {
+    ($($ty:ty: $number:ty, $rounded:expr;)*) => {$(
+        impl Held for $ty {
+            type Number = $number;
+
+            #[inline(always)]
+            fn rounded(x: $number) -> $number {
+                $rounded(x)
+            }
+        }
+    )*};
+}
+
+held! {
+    f32: f32, std::convert::identity;
+    f64: f64, std::convert::identity;
+    bf16: f32, rounded_to_bf16;
+    f16: f32, rounded_to_f16;
+}
+
+/// How many vectors are in a block: enough to hide how long an operation takes, few enough to leave registers for operands.
+const WIDTH: usize = 8;
+
+type Vector<S, H> = <<H as Held>::Number as Number>::Vector<S>;
+type Block<S, H, const W: usize> = [Vector<S, H>; W];
+
+/// A run on the elements of one call.
+struct Work<'a, H> {
+    operations: &'a [Operation],
+    /// The bytes between elements of each input.
+    steps: &'a [usize],
+    inputs: &'a [*const u8],
+    out: *mut u8,
+    count: usize,
+    held: PhantomData<H>,
+}
+
+impl<H: Held> WithSimd for Work<'_, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let blocks = self.blocks::<S, WIDTH>(0);
+        let vectors = self.blocks::<S, 1>(blocks);
+        self.blocks::<pulp::Scalar, 1>(vectors);
+    }
+}
+
+impl<H: Held> Work<'_, H> {
+    /// Does whole blocks from a place on, and gives the place behind them.
+    #[inline(always)]
+    fn blocks<S: Simd, const W: usize>(&self, mut start: usize) -> usize {
+        let length = size_of::<Block<S, H, W>>() / size_of::<H::Number>();
+        while start + length <= self.count {
+            // SAFETY: whoever runs a row says that there are `count` elements at every end, and an operation was given its operands.
+            unsafe { self.block::<S, W>(start) };
+            start += length;
+        }
+        start
+    }
+
+    /// # Safety
+    ///
+    /// There is a block from `start` on at every end, and all operands are among the inputs.
+    #[inline(always)]
+    unsafe fn block<S: Simd, const W: usize>(&self, start: usize) {
+        // SAFETY: as the caller says; the results are in no input.
+        unsafe {
+            let from = self.input(0, start).cast::<Vector<S, H>>();
+            let mut x = [from.read_unaligned(); W];
+            unrolled::<W>(
+                #[inline(always)]
+                |at| x[at] = from.add(at).read_unaligned(),
+            );
+            for operation in self.operations {
+                self.operate::<S, W>(&mut x, operation, start);
+                unrolled::<W>(
+                    #[inline(always)]
+                    |at| {
+                        x[at] = lanes(
+                            [x[at]],
+                            #[inline(always)]
+                            |[x]| H::rounded(x),
+                        )
+                    },
+                );
+            }
+            let out = self.out.add(start * size_of::<H::Number>()).cast::<Vector<S, H>>();
+            unrolled::<W>(
+                #[inline(always)]
+                |at| out.add(at).write_unaligned(x[at]),
+            );
+        }
+    }
+
+    /// Applies `f` to a block, in this place among what it takes.
+    ///
+    /// # Safety
+    ///
+    /// As [`block`](Self::block).
+    #[inline(always)]
+    unsafe fn apply<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
+        &self,
+        x: &mut Block<S, H, W>,
+        operands: usize,
+        start: usize,
+        f: impl Fn([H::Number; N]) -> H::Number,
+    ) {
+        // SAFETY: as the caller says.
+        unsafe {
+            let from: [*const Vector<S, H>; N] = from_fn(
+                #[inline(always)]
+                |i| self.input(if i == PLACE { 0 } else { operands + i - usize::from(i > PLACE) }, start).cast(),
+            );
+            unrolled::<W>(
+                #[inline(always)]
+                |at| {
+                    let all = from_fn(
+                        #[inline(always)]
+                        |i| if i == PLACE { x[at] } else { from[i].add(at).read_unaligned() },
+                    );
+                    x[at] = lanes(all, &f);
+                },
+            );
+        }
+    }
+
+    /// # Safety
+    ///
+    /// There is such an input.
+    #[inline(always)]
+    unsafe fn input(&self, input: usize, start: usize) -> *const u8 {
+        // SAFETY: as the caller says, and there are as many steps.
+        unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.steps.get_unchecked(input)) }
+    }
+}
+
+/// Calls `f` with the places of a block. A loop would be unrolled too late for the block to be in registers.
+#[inline(always)]
+fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
+    const { assert!(W == 1 || W == WIDTH) };
+    f(0);
+    if W == WIDTH {
+        f(1);
+        f(2);
+        f(3);
+        f(4);
+        f(5);
+        f(6);
+        f(7);
+    }
+}
+
+/// Applies `f` to the elements of vectors. Known to be few, they become vectors again.
+#[inline(always)]
+fn lanes<V: Pod, T: Pod, const N: usize>(vectors: [V; N], f: impl Fn([T; N]) -> T) -> V {
+    let mut results = vectors[0];
+    let vectors = vectors.each_ref().map(
+        #[inline(always)]
+        |vector| bytemuck::cast_slice::<V, T>(slice::from_ref(vector)),
+    );
+    let out = bytemuck::cast_slice_mut::<V, T>(slice::from_mut(&mut results));
+    out.iter_mut().enumerate().for_each(
+        #[inline(always)]
+        |(i, out)| {
+            *out = f(vectors.map(
+                #[inline(always)]
+                |vector| vector[i],
+            ))
+        },
+    );
+    results
+}
