@@ -216,10 +216,10 @@ impl NegOrNot for Tensor {
 }
 
 /// What cheap operators do together in registers, in either order of operands.
-fn cheap(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    let [a, b] = x else { return Ok(Vec::new()) };
-    let y = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
-    let wanted = aten::add(b, &aten::add(&y, b, 3.into())?, 0.5.into())?;
+fn cheap(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    let [a, b] = inputs else { return Ok(Vec::new()) };
+    let least = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
+    let wanted = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
     let z = aten::rsub(&aten::rsub(b, &wanted, 1.into())?, b, 2.into())?;
     let z = aten::div(b, &z)?.div(b)?.maximum(b)?;
     let z = aten::maximum(b, &aten::minimum(b, &z)?)?.reciprocal()?;

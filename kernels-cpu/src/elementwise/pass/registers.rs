@@ -37,7 +37,9 @@ macro_rules! cheap {
         impl Cheap {
             /// Whether the elements in registers can be in this place.
             pub(super) fn takes(self, place: usize) -> bool {
-                matches!((self, place), $($((Self::$name, $place))|+)|*)
+                match self {
+                    $(Self::$name => [$($place),+].contains(&place),)*
+                }
             }
         }
 
@@ -215,7 +217,7 @@ impl<H: Held> Work<'_, H> {
                             [x[at]],
                             #[inline(always)]
                             |[x]| H::rounded(x),
-                        )
+                        );
                     },
                 );
             }
@@ -300,7 +302,7 @@ fn lanes<V: Pod, T: Pod, const N: usize>(vectors: [V; N], f: impl Fn([T; N]) -> 
             *out = f(vectors.map(
                 #[inline(always)]
                 |vector| vector[i],
-            ))
+            ));
         },
     );
     results
