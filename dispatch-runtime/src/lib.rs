@@ -200,7 +200,8 @@ pub use dispatch_macros::op_meta;
 ///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
 /// }
 ///
-/// // Typed calls without such a tensor pass over this, for a few instructions: a promise that it would only have handed them on.
+/// // A promise that it only hands on calls without such a tensor. Typed ones pass over it, for a few instructions, and until the
+/// // program's first such tensor nothing is ever brought here.
 /// #[op_fallback(Fake, marked(REQUIRES_GRAD))]
 /// fn refuse_gradients(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 ///     let arguments = stack.top(op.argument_count()).unwrap_or_default();

@@ -181,7 +181,7 @@ impl FallbackRecord {
         self
     }
 
-    /// The fallback only hands on calls in which no tensor carries one of these marks.
+    /// The fallback only hands on calls in which no tensor carries one of these marks. No call reaches it before a tensor does.
     #[doc(hidden)]
     #[must_use]
     pub const fn marked(mut self, marks: &'static [Marks]) -> Self {

@@ -1,8 +1,8 @@
 //! The same through operators.
 
-use dispatch_runtime::guard;
 use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, Negative};
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Marks, guard};
 
 use crate::Loop;
 
@@ -106,7 +106,9 @@ pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
     calls.each(opdispatch_typed_call);
 }
 
+/// In a program in which some tensor requires gradients; before that, the fallback costs nothing.
 pub(crate) fn over_boxed_fallback(calls: Loop<'_>) {
+    Tensor::from_slice(&[1.0_f32]).mark(Marks::REQUIRES_GRAD);
     let _on = guard::include(Functionalize.into());
     calls.each(opdispatch_typed_call);
 }

@@ -67,22 +67,24 @@ impl Plan {
     }
 }
 
-/// The table of a row as it stands.
-pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Typed>) -> Table {
+/// The table of a row as it stands, for calls in which no tensor carries one of the `absent` marks.
+pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Typed>, absent: Marks) -> Table {
     let adapters = Adapters::of(typed);
     let mut table = Table::new(adapters.slow);
     let (mut busy, mut stops) = (0, 0);
     let mut filling = Vec::with_capacity(plan.origins.len());
     for &(origin, layers) in &plan.origins {
+        let marks = marks(origin, row, fallbacks);
         let (code, entry) = match origin {
             Origin::Nothing => (adapters.slow, Entry::Skip),
+            Origin::Fallback(_) if marks.is_some_and(|marks| marks.are_among(absent)) => (adapters.slow, Entry::Skip),
             Origin::Refused => (adapters.slow, Entry::Refuse),
             Origin::Fallback(of) => place(&mut table, &fallbacks[of.position()].active(), &adapters),
             Origin::Cell(at) => place(&mut table, &row.cells[at].1.active(), &adapters),
         };
         if entry != Entry::Skip {
             busy |= layers;
-            stops |= if marks(origin, row, fallbacks).is_some() { 0 } else { layers };
+            stops |= if marks.is_some() { 0 } else { layers };
         }
         filling.push((code, entry));
     }

@@ -25,6 +25,7 @@ use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
 use crate::resolve::Direct;
 use crate::rust_operator::{self, Claim};
 use crate::table::Table;
+use crate::tensor::Marks;
 use build::Plan;
 pub(crate) use row::{Active, Cell, Kernel, Registered, Row, Source, duplicate_kernels, sites};
 
@@ -98,17 +99,28 @@ pub(crate) fn all() -> Vec<&'static Operator> {
 pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = lock();
     let plan = registry.plan_of(operator)?;
-    let table = build::table(registry.row_of(operator)?, &plan, &registry.fallbacks, operator.typed());
+    let row = registry.row_of(operator)?;
+    let table = build::table(row, &plan, &registry.fallbacks, operator.typed(), Marks::unseen());
     let table = Table::leak(table);
     registry.tables.push(table);
     operator.publish(table.head());
     Ok(table)
 }
 
-/// The table that a row would have, unpublished.
+/// Comes before the first tensor is given these marks: from now on, tables have the fallbacks that they concern.
+#[cold]
+pub(crate) fn wake(marks: Marks) {
+    let registry = lock();
+    if marks.meet(Marks::unseen()) {
+        registry.rows.iter().for_each(Row::unbind);
+        marks.saw();
+    }
+}
+
+/// The table that a row would have, unpublished, whatever its tensors are marked with.
 pub(crate) fn table_of(registry: &Registry, row: &Row) -> Table {
     let plan = Plan::new(row, &row.direct(), &registry.fallbacks);
-    build::table(row, &plan, &registry.fallbacks, row.definition().and_then(Operator::typed))
+    build::table(row, &plan, &registry.fallbacks, row.definition().and_then(Operator::typed), Marks::NONE)
 }
 
 /// Gives every operator its table now, which otherwise happens at its first call.

@@ -10,6 +10,7 @@ mod extension;
 mod from;
 mod geometry;
 mod held;
+mod marks;
 mod memory;
 mod operands;
 mod overlap;
@@ -21,7 +22,6 @@ mod watched;
 use std::any::Any;
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::ops::BitOr;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -30,6 +30,7 @@ pub(crate) use display::Brief;
 pub use from::{Nested, Ragged, Row};
 pub use geometry::{Dims, Geometry};
 pub use held::Held;
+pub use marks::Marks;
 pub use memory::OutOfMemory;
 pub use operands::{Operand, Operands};
 pub use shared::{Shared, Unique};
@@ -80,58 +81,6 @@ struct Start(Option<NonNull<u8>>);
 unsafe impl Send for Start {}
 // SAFETY: as above.
 unsafe impl Sync for Start {}
-
-/// What layers want to know about a tensor without a lock: one bit each.
-///
-/// ```
-/// use dispatch_runtime::{Marks, Tensor};
-///
-/// let t = Tensor::from_slice(&[1.0_f32]);
-/// t.mark(Marks::REQUIRES_GRAD);
-/// assert!(t.clone().has_any(Marks::REQUIRES_GRAD | Marks::VIEW));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Marks(u8);
-
-impl Marks {
-    /// Autograd records what is computed from it.
-    pub const REQUIRES_GRAD: Self = Self(1);
-    /// It was made in [`guard::inference_mode`].
-    pub const INFERENCE: Self = Self(1 << 1);
-    const NUMBER: Self = Self(1 << 2);
-    /// Autograd knows it as a view of another tensor, whose history is its own.
-    pub const VIEW: Self = Self(1 << 3);
-    /// It was computed from tensors that require gradients: it is no leaf.
-    pub const RECORDED: Self = Self(1 << 4);
-    /// The CPU cannot address its memory, so no guard sees what is written there.
-    pub const FOREIGN: Self = Self(1 << 5);
-
-    const NONE: Self = Self(0);
-
-    /// Marks of the memory, which all views of it share.
-    const OF_MEMORY: Self = Self(Self::INFERENCE.0 | Self::FOREIGN.0);
-
-    #[inline]
-    fn of_new(inference: bool) -> Self {
-        if inference { Self::INFERENCE } else { Self::NONE }
-    }
-
-    /// Whether there is a common one.
-    #[inline]
-    #[must_use]
-    pub const fn meet(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
-impl BitOr for Marks {
-    type Output = Self;
-
-    #[inline]
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
 
 /// A geometry does not fit its storage.
 ///
@@ -227,7 +176,7 @@ impl Tensor {
         // SAFETY: every field is written before the handle becomes one that drops.
         unsafe {
             (&raw mut (*body).keys).write(keys);
-            (&raw mut (*body).marks).write(AtomicU8::new(marks.0));
+            (&raw mut (*body).marks).write(AtomicU8::new(marks.bits()));
             (&raw mut (*body).dtype).write(dtype);
             (&raw mut (*body).device).write(device);
             (&raw mut (*body).geometry).write(geometry.clone());
@@ -447,25 +396,26 @@ impl Tensor {
 
     #[inline]
     fn marks_of_memory(&self) -> Marks {
-        Marks(self.0.marks.load(Ordering::Relaxed) & Marks::OF_MEMORY.0)
+        Marks::from_bits(self.0.marks.load(Ordering::Relaxed)).of_memory()
     }
 
     /// Whether it carries one of these marks.
     #[inline]
     #[must_use]
     pub fn has_any(&self, marks: Marks) -> bool {
-        Marks(self.0.marks.load(Ordering::Acquire)).meet(marks)
+        Marks::from_bits(self.0.marks.load(Ordering::Acquire)).meet(marks)
     }
 
     /// Sets marks, on all handles at once. For layers, which know what the marks stand for.
     #[inline]
     pub fn mark(&self, marks: Marks) {
-        self.0.marks.fetch_or(marks.0, Ordering::Release);
+        marks.announce();
+        self.0.marks.fetch_or(marks.bits(), Ordering::Release);
     }
 
     /// Takes marks away.
     pub fn unmark(&self, marks: Marks) {
-        self.0.marks.fetch_and(!marks.0, Ordering::Release);
+        self.0.marks.fetch_and(!marks.bits(), Ordering::Release);
     }
 
     /// Whether autograd records what is computed from this tensor.
@@ -517,7 +467,8 @@ impl Tensor {
         match Shared::get_mut(&mut self.0) {
             Some(body @ Body { base: None, .. }) => {
                 body.base = Some(base.clone());
-                *body.marks.get_mut() |= Marks::VIEW.0;
+                Marks::VIEW.announce();
+                *body.marks.get_mut() |= Marks::VIEW.bits();
                 true
             }
             _ => false,
