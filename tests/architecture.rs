@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md says where there is `unsafe`, and this looks.
+//! What ARCHITECTURE.md says of the code holds: this looks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,16 @@ fn every_module_with_unsafe_code_is_listed_and_no_other() {
         for module in &listed {
             assert!(found.iter().any(|file| covers(module, file)), "{name}/src/{module} has no unsafe code any more");
         }
+    }
+}
+
+/// What somebody reads who wants to write one more.
+#[test]
+fn a_mode_is_less_than_a_hundred_lines() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("layers/modes/src");
+    for mode in ["print.rs", "flops.rs", "memory.rs", "profiler.rs"] {
+        let lines = fs::read_to_string(folder.join(mode)).unwrap().lines().count();
+        assert!(lines < 100, "{mode} has {lines} lines");
     }
 }
 

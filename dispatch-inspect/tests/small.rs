@@ -63,7 +63,7 @@ fn made_cpu(_: i64, _: Option<Device>) -> Result<Tensor> {
 ///
 /// ```
 /// # use hidden as _;
-/// #[test]
+/// #[inline]
 /// fn halves() {}
 /// ```
 #[op_def("halve(Tensor self) -> Tensor")]
@@ -242,10 +242,10 @@ fn pages_say_what_authors_wrote() {
     );
     assert!(page.contains("\nMultiplies by itself, with `mul`.\n"), "{page}");
     assert!(page.contains(", when `other.is_none()` |"), "{page}");
-    let example = "Halves, somewhere.\n\n**Examples**\n\n```\n#[test]\nfn halves() {}\n```\n";
+    let example = "Halves, somewhere.\n\n**Examples**\n\n```\n#[inline]\nfn halves() {}\n```\n";
     assert!(page.contains(example), "{page}");
     let shown = ask("show halve").unwrap().0;
-    assert!(shown.contains("  # Examples\n\n  ```\n  #[test]\n  fn halves() {}\n"), "{shown}");
+    assert!(shown.contains("  # Examples\n\n  ```\n  #[inline]\n  fn halves() {}\n"), "{shown}");
 }
 
 #[test]
