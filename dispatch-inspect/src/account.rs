@@ -46,7 +46,7 @@ pub struct Account {
     pub candidates: Vec<Kernel>,
     /// All others, and why they do not run.
     pub losers: Vec<(Kernel, String)>,
-    /// Where the call goes on, if each kernel hands it on below its own key.
+    /// Where the call goes on, if each kernel hands it on below its own key. Nothing may be at the end, which is an error.
     pub below: Vec<Cell>,
     /// What the guards change that keys do not say.
     pub notes: Vec<&'static str>,
@@ -132,14 +132,22 @@ impl Account {
 }
 
 fn way_down(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
-    let Some(key) = explanation.key else { return Vec::new() };
+    let runs = explanation.winner.is_some() || !explanation.candidates.is_empty();
+    let Some(key) = explanation.key.filter(|_| runs) else { return Vec::new() };
     let cells = table(operator);
     let mut left = explanation.keys.below(key);
+    let mut has_arrived = key.is_storage();
     let mut stops = Vec::new();
     while let Some(key) = left.highest() {
         let name = key.to_string();
-        let stop = cells.iter().find(|cell| cell.key == name);
-        stops.extend(stop.filter(|cell| !matches!(cell.served, Served::Fallthrough | Served::Missing)).cloned());
+        // Nothing at a layer is passed over; at the storage it is where the call ends.
+        let is_stop = |cell: &&Cell| match cell.served {
+            Served::Fallthrough => false,
+            Served::Missing => key.is_storage() && !has_arrived,
+            _ => true,
+        };
+        stops.extend(cells.iter().find(|cell| cell.key == name).filter(is_stop).cloned());
+        has_arrived |= key.is_storage();
         left = left.below(key);
     }
     stops

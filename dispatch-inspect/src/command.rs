@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 
 use dispatch_runtime::{Operator, schema};
 use serde::Serialize;
@@ -109,9 +109,12 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
         }
         ["coverage"] => answer.coverage(&Operator::all()),
         ["coverage", pattern] => answer.coverage(&some(pattern)?),
+        ["page"] if answer.as_json => {
+            Err(Failure::Usage("`page` is HTML; name a FILE for it, and `--json` says which it is".to_owned()))
+        }
         ["page"] => answer.text(&page(&Operator::all())),
-        ["page", file] => answer.page(std::path::Path::new(file)),
-        ["docs", folder] => answer.docs(&PathBuf::from(folder)),
+        ["page", file] => answer.page(Path::new(file)),
+        ["docs", folder] => answer.docs(Path::new(folder)),
         ["trace", ..] => Err(Failure::Usage("this program looks at calls, and makes none".to_owned())),
         [command, ..] => Err(Failure::Usage(wrong(command))),
     }
@@ -133,6 +136,11 @@ fn wrong(command: &str) -> String {
 fn some(pattern: &str) -> Result<Vec<&'static Operator>, Failure> {
     let found = matching(pattern);
     if found.is_empty() { find(pattern).map(|operator| vec![operator]) } else { Ok(found) }
+}
+
+/// What went wrong, and with which file.
+fn at(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::Io(std::io::Error::new(error.kind(), format!("{}: {error}", file.display())))
 }
 
 /// Where an answer goes, and how.
@@ -166,17 +174,18 @@ impl Answer<'_> {
         self.give(&coverage, || coverage.text(style))
     }
 
-    fn page(&mut self, file: &std::path::Path) -> Result<Found, Failure> {
+    fn page(&mut self, file: &Path) -> Result<Found, Failure> {
         let operators = Operator::all();
-        std::fs::write(file, page(&operators))?;
+        std::fs::write(file, page(&operators)).map_err(|error| at(file, &error))?;
         self.give(&file, || format!("{} operators in {}\n", operators.len(), file.display()))
     }
 
-    fn docs(&mut self, folder: &std::path::Path) -> Result<Found, Failure> {
-        std::fs::create_dir_all(folder)?;
+    fn docs(&mut self, folder: &Path) -> Result<Found, Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
         let pages = pages(&Operator::all());
         for (name, page) in &pages {
-            std::fs::write(folder.join(name), page)?;
+            let file = folder.join(name);
+            std::fs::write(&file, page).map_err(|error| at(&file, &error))?;
         }
         let names: Vec<&String> = pages.keys().collect();
         self.give(&names, || format!("{} pages in {}\n", names.len(), folder.display()))

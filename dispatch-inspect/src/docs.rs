@@ -6,16 +6,17 @@ use std::fmt::Write;
 use dispatch_runtime::Operator;
 
 use crate::detail::FINER;
+use crate::prose::{self, Line};
 use crate::{Coverage, Served, Sheet};
 
-/// A page for each namespace, by the name of its file, the pages `index.md` (every operator by name) and `coverage.md` (operators by keys),
+/// A page for each namespace, by the name of its file, the pages `by-name.md` (every operator by name) and `by-key.md` (operators by keys),
 /// and README.md, which leads to them.
 ///
 /// ```
 /// dispatch_runtime::Registrar::new("paged").define("id(Tensor self) -> Tensor")?;
 /// let pages = dispatch_inspect::pages(&dispatch_inspect::matching("paged::"));
 /// let names: Vec<&str> = pages.keys().map(String::as_str).collect();
-/// assert_eq!(names, ["README.md", "coverage.md", "index.md", "paged.md"]);
+/// assert_eq!(names, ["README.md", "by-key.md", "by-name.md", "paged.md"]);
 /// assert!(pages["paged.md"].contains("## `id`"));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -32,15 +33,16 @@ pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
         pages.insert(format!("{namespace}.md"), page(namespace, &operators));
     }
     pages.insert("README.md".to_owned(), front);
-    pages.insert("index.md".to_owned(), index(operators));
-    pages.insert("coverage.md".to_owned(), matrix(&Coverage::of(operators)));
+    // No namespace has such a name.
+    pages.insert("by-name.md".to_owned(), index(operators));
+    pages.insert("by-key.md".to_owned(), matrix(&Coverage::of(operators)));
     pages
 }
 
 const FRONT: &str = "\
 # Operators
 
-Every operator [by name](index.md), [what serves its keys](coverage.md), and all that is known of it, by namespace:
+Every operator [by name](by-name.md), [what serves its keys](by-key.md), and all that is known of it, by namespace:
 
 | namespace | operators |
 |---|---|
@@ -91,11 +93,14 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
     let name = sheet.operator.split_once("::").map_or(sheet.operator.as_str(), |(_, name)| name);
     writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", sheet.schema)?;
     if !sheet.docs.is_empty() {
-        let lines = sheet.docs.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
-        // What follows a heading of the author's own would look like a section of the page.
-        lines
-            .map(|line| line.trim_start_matches('#'))
-            .try_for_each(|line| writeln!(page, "{}", without_links(line)))?;
+        for line in prose::lines(sheet.docs) {
+            match line {
+                // What follows a heading of the author's own would look like a section of the page.
+                Line::Heading(_, title) => writeln!(page, "**{}**", without_links(title))?,
+                Line::Text(text) => writeln!(page, "{}", without_links(text))?,
+                Line::Code(code) => writeln!(page, "{code}")?,
+            }
+        }
         writeln!(page)?;
     }
     writeln!(page, "* defined: {}", sheet.place)?;
@@ -106,6 +111,9 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
         writeln!(page, "* shape: `{shape}`")?;
     }
     writeln!(page, "* derivative: {}", sheet.derivative)?;
+    for (about, remark) in &sheet.remarks {
+        writeln!(page, "* {about}: {remark}")?;
+    }
     if !sheet.kernels.is_empty() {
         writeln!(page, "\n| kernel | for | where |\n|---|---|---|")?;
     }
@@ -113,7 +121,8 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
         let when = kernel
             .condition
             .map_or_else(String::new, |condition| format!(", when `{}`", condition.replace('|', "\\|")));
-        writeln!(page, "| `{}` | {} | {}{when} |", kernel.name, kernel.key, kernel.place)?;
+        let inactive = if kernel.is_active { "" } else { ", displaced" };
+        writeln!(page, "| `{}` | {} | {}{when}{inactive} |", kernel.name, kernel.key, kernel.place)?;
     }
     Ok(())
 }

@@ -38,8 +38,8 @@ pub fn find(name: &str) -> Result<&'static Operator, Failure> {
             }
         }
     }
-    let spell = if name.contains("::") { full } else { without_namespace };
-    let names: Vec<String> = all.iter().map(|operator| spell(operator)).collect();
+    let spellings = if name.contains("::") { [full, without_overload] } else { [without_namespace, base] };
+    let names: Vec<String> = all.iter().flat_map(|operator| spellings.map(|spelling| spelling(operator))).collect();
     let suggestion = schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
     Err(Failure::NotFound { name: name.to_owned(), suggestion })
 }

@@ -38,6 +38,7 @@ mod failure;
 mod find;
 mod guards;
 mod page;
+mod prose;
 mod sheet;
 mod text;
 mod what_if;

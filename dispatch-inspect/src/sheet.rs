@@ -37,6 +37,8 @@ pub struct Sheet {
     pub shape: Option<String>,
     /// How gradients go through it.
     pub derivative: Derivative,
+    /// What layers say about it, as how vmap makes its calls: a title, and a few words.
+    pub remarks: Vec<(&'static str, String)>,
     /// Every kernel that was registered, by key.
     pub kernels: Vec<Kernel>,
     /// What layers know about it: the type of each rule, and where it is.
@@ -97,6 +99,7 @@ impl Sheet {
             form_of: operator.functional().map(ToString::to_string),
             shape: operator.shape().map(|shape| word(operator, shape)),
             derivative: derivative(operator),
+            remarks: operator.remarks(),
             kernels: operator.registrations().into_iter().map(Kernel::from).collect(),
             rules: operator.rule_sites().into_iter().map(|(of, place)| (of, place.into())).collect(),
             coverage: coverage.keys.into_iter().zip(cells).collect(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf};
+use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf, prose};
 
 /// Whether text is coloured.
 ///
@@ -74,7 +74,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Names, and the first line of what is written about each.
+/// Their schemas, one on a line.
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -99,8 +99,8 @@ impl Sheet {
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.bold(&self.schema));
-        for line in self.docs.lines() {
-            _ = writeln!(text, "{}", format!("  {}", line.strip_prefix(' ').unwrap_or(line)).trim_end());
+        for line in prose::lines(self.docs) {
+            _ = writeln!(text, "{}", format!("  {}", line.text()).trim_end());
         }
         _ = writeln!(text, "\n  defined     {}", self.place);
         if let Some(form_of) = &self.form_of {
@@ -110,6 +110,9 @@ impl Sheet {
             _ = writeln!(text, "  shape       {shape}");
         }
         _ = writeln!(text, "  derivative  {}", self.derivative);
+        for (about, remark) in &self.remarks {
+            _ = writeln!(text, "  {about:10}  {remark}");
+        }
         if !self.rules.is_empty() {
             _ = writeln!(text, "\n{}", style.bold("rules"));
             Grid(self.rules.iter().map(|(of, place)| [plain(of), plain(&place.to_string())]).collect())
@@ -161,7 +164,11 @@ fn write_elsewhere(text: &mut String, count: usize) {
 
 fn cell_row(cell: &Cell) -> [(String, Option<Served>); 4] {
     let by = cell.registered_for.as_deref().filter(|by| *by != cell.key).unwrap_or_default();
-    [plain(&cell.key), (cell.served.to_string(), Some(cell.served)), plain(by), plain(&cell.kernels.join(" or "))]
+    let kernels = match cell.served {
+        Served::Missing => "nothing: a call ends here in an error".to_owned(),
+        _ => cell.kernels.join(" or "),
+    };
+    [plain(&cell.key), (cell.served.to_string(), Some(cell.served)), plain(by), plain(&kernels)]
 }
 
 impl WhatIf {
@@ -192,6 +199,9 @@ impl WhatIf {
         write_elsewhere(&mut text, elsewhere.len());
         if self.changes.is_empty() {
             text += "  nothing would change\n";
+        }
+        for key in &self.displaced {
+            _ = writeln!(text, "  {key} has a kernel: only what overrides displaces it, all else is a duplicate");
         }
         text
     }

@@ -29,6 +29,8 @@ pub struct WhatIf {
     pub added: Vec<String>,
     /// The keys that lose theirs.
     pub removed: Vec<String>,
+    /// The keys of those that get one and have one: a registration that does not override is refused there.
+    pub displaced: Vec<String>,
     /// The cells that would be otherwise, lowest key first.
     pub changes: Vec<Change>,
 }
@@ -69,7 +71,10 @@ impl WhatIf {
                 Some(name) => (name, &mut removed),
                 None => (word.strip_prefix('+').unwrap_or(word), &mut added),
             };
-            keys.push(name.parse::<Key>().map_err(|unknown| Failure::Usage(unknown.to_string()))?);
+            let key = name.parse::<Key>().map_err(|unknown| Failure::Usage(unknown.to_string()))?;
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
         }
         let present: Vec<Key> = operator.registrations().iter().map(|kernel| kernel.site.key).collect();
         if let Some(key) = removed.iter().find(|key| !present.contains(key)) {
@@ -78,6 +83,7 @@ impl WhatIf {
             keys.dedup();
             return Err(Failure::NoSuchKernel { operator, key, keys });
         }
+        let displaced = added.iter().copied().filter(|key| present.contains(key) && !removed.contains(key)).collect();
         let backends = backends(&[operator]);
         let after = operator.table_if(&added, &removed)?;
         let pairs = table(operator).into_iter().zip(after.iter().map(|cell| Cell::of(cell, &backends)));
@@ -88,6 +94,7 @@ impl WhatIf {
             changes: changes.collect(),
             added: names(added),
             removed: names(removed),
+            displaced: names(displaced),
         })
     }
 }

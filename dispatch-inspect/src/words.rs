@@ -106,6 +106,9 @@ fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
         let backend = device.key();
         let above = if is_tensor { above(backend, is_inference) } else { KeySet::EMPTY };
         carried.keys = carried.keys.with(backend) | above;
+        if let (true, Some(mark)) = (is_tensor, mark_of(backend)) {
+            carried.marks = Some(carried.marks.map_or(mark, |marks| marks | mark));
+        }
     }
     Ok(carried)
 }
@@ -114,6 +117,11 @@ fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
 pub(crate) fn above(backend: Key, is_inference: bool) -> KeySet {
     let autocast = KeySet::from(Autocast.on(backend));
     if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }
+}
+
+/// How memory on a backend is marked: only the CPU's own is looked after by the CPU.
+pub(crate) fn mark_of(backend: Key) -> Option<Marks> {
+    (backend != CPU).then_some(Marks::FOREIGN)
 }
 
 fn not_a_word(word: &str, suggestion: Option<String>) -> Failure {

@@ -19,6 +19,7 @@ fn standard_operators_have_kernels_of_every_linked_backend_and_layer() {
     let sheet = json(&["show", "relu"]);
     assert_eq!(sheet["schema"], "aten::relu(Tensor self) -> Tensor");
     assert_eq!(sheet["shape"], "pointwise(self)");
+    assert_eq!(sheet["remarks"], serde_json::json!([["vmap", "by its shape word"]]));
     let kernels: Vec<&str> = sheet["kernels"].as_array().unwrap().iter().filter_map(|k| k["key"].as_str()).collect();
     assert_eq!(kernels, ["CPU", "CUDA", "Meta", "Autograd"]);
     assert!(sheet["kernels"][0]["place"]["file"].as_str().unwrap().ends_with("activation.rs"));
@@ -43,6 +44,8 @@ fn a_call_is_followed_from_autograd_down_to_the_backend() {
     // No tensor here is marked, so the layer that records writes has nothing to do in a typed call.
     assert_eq!(json(&["explain", "add_.Tensor", "cpu"])["passed_over"], true);
     assert_eq!(json(&["explain", "add_.Tensor", "cpu,requires_grad"])["passed_over"], false);
+    // Writes to memory that the CPU does not look after are recorded here.
+    assert_eq!(json(&["explain", "add_.Tensor", "cuda", "--inference"])["passed_over"], false);
 }
 
 #[test]
@@ -106,10 +109,14 @@ fn a_call_is_made_and_shown_with_those_inside_of_it() {
     assert_eq!(traced["results"][0], "Tensor(float32 [1, 3, 2, 2] on cpu)");
     assert_eq!(traced["calls"][1]["operator"], "aten::convolution");
     let lowered = json(&["trace", "mm", "f32[2,2]", "--autocast"]);
-    assert_eq!(
-        (&lowered["calls"][0]["first"]["key"], &lowered["calls"][0]["last"]),
-        (&"AutocastCPU".into(), &().into())
-    );
+    let calls = lowered["calls"].as_array().unwrap();
+    let stops = |call: &serde_json::Value| (call["first"]["key"].clone(), call["last"]["key"].clone());
+    assert_eq!(stops(&calls[0]), ("AutocastCPU".into(), ().into()));
+    // Called anew inside, with autocast off for the CPU, it goes on to the kernel.
+    assert_eq!(stops(calls.last().unwrap()), ("AutogradCPU".into(), "CPU".into()));
+
+    let kept = json(&["trace", "sum.dim_IntList", "f32[2,3]", "[1]", "true"]);
+    assert_eq!(kept["results"][0], "Tensor(float32 [2, 1] on cpu)");
 }
 
 #[test]
@@ -140,6 +147,7 @@ fn guards_change_where_a_call_goes() {
     assert_eq!(key("--autocast"), "AutocastCPU");
     assert_eq!(key("--vmap"), "FuncTorchDynamicLayerFrontMode");
     assert_eq!(key("--modes"), "PreDispatch");
+    assert_eq!(key("--trace"), "Tracer");
     assert_eq!(key("--exclude=Autograd"), "CPU");
     assert_eq!(key("--include=Meta"), "AutogradMeta");
     assert_eq!(json(&["explain", "mm", "--no-grad"])["notes"].as_array().unwrap().len(), 1);

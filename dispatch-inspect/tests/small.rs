@@ -57,6 +57,23 @@ fn made_cpu(_: i64, _: Option<Device>) -> Result<Tensor> {
     Ok(Tensor::from_slice(&[1.0_f32]))
 }
 
+/// Halves, somewhere.
+///
+/// # Examples
+///
+/// ```
+/// # use hidden as _;
+/// #[inline]
+/// fn halves() {}
+/// ```
+#[op_def("halve(Tensor self) -> Tensor")]
+pub fn halve(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(halve, Autograd, boxed)]
+fn halve_autograd(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys.below(keys::Autograd), stack)
+}
+
 fn ask(words: &str) -> Result<(String, Found), Failure> {
     let mut out = Vec::new();
     let found = run(words.split(' ').map(str::to_owned), &mut out, Style::Plain)?;
@@ -117,6 +134,26 @@ fn a_call_that_no_kernel_serves_is_a_finding() {
 }
 
 #[test]
+fn a_way_down_that_ends_at_no_kernel_says_so() {
+    let (text, _) = ask("explain halve").unwrap();
+    assert!(text.contains("  left   -> AutogradCPU\n"), "{text}");
+    assert!(text.ends_with("below that\n  CPU  -    nothing: a call ends here in an error\n"), "{text}");
+    let account: serde_json::Value = serde_json::from_str(&ask("explain halve --json").unwrap().0).unwrap();
+    assert_eq!(account["below"][0]["served"], "missing");
+    // What fails where it arrives goes nowhere else.
+    assert!(!ask("explain mul cuda,SparseCPU --exclude=Autograd").unwrap().0.contains("below that"));
+}
+
+#[test]
+fn what_if_says_where_a_kernel_is_in_the_way() {
+    let (text, _) = ask("what-if mul CPU CPU").unwrap();
+    let expected = "small::mul with a kernel for CPU\n\n  CPU  kernel  ->  kernel\n  \
+                    CPU has a kernel: only what overrides displaces it, all else is a duplicate\n";
+    assert_eq!(text, expected);
+    assert!(!ask("what-if mul -CPU CPU").unwrap().0.contains("overrides"));
+}
+
+#[test]
 fn what_if_changes_nothing() {
     let before = ask("table mul --json").unwrap().0;
     let answer: serde_json::Value = serde_json::from_str(&ask("what-if mul Meta -CUDA --json").unwrap().0).unwrap();
@@ -143,6 +180,9 @@ fn what_cannot_be_answered_says_what_to_do() {
             "several operators are called `small::pick`; name one of them:\n  small::pick.first\n  small::pick.last",
         ),
         ("show squar", "no operator is called `squar`; did you mean `square`?"),
+        ("show small::pik", "no operator is called `small::pik`; did you mean `small::pick`?"),
+        ("page --json", "`page` is HTML; name a FILE for it, and `--json` says which it is"),
+        ("page /nowhere/page.html", "cannot write: /nowhere/page.html: No such file or directory (os error 2)"),
         (
             "list nothing_like_it",
             "no operator is called `nothing_like_it`; `list` shows those that are linked, and `use that_crate as _;` links more",
@@ -192,9 +232,9 @@ fn colour_adds_no_text() {
 fn pages_say_what_authors_wrote() {
     let pages = dispatch_inspect::pages(&dispatch_inspect::matching("small::"));
     let page = &pages["small.md"];
-    assert!(pages["README.md"].contains("| [small](small.md) | 5 |"));
-    assert!(pages["index.md"].contains("| [`small::pick.last`](small.md#picklast) | Picks the last. |"));
-    let row = pages["coverage.md"].lines().find(|line| line.contains("small::mul`")).unwrap();
+    assert!(pages["README.md"].contains("| [small](small.md) | 6 |"));
+    assert!(pages["by-name.md"].contains("| [`small::pick.last`](small.md#picklast) | Picks the last. |"));
+    let row = pages["by-key.md"].lines().find(|line| line.contains("small::mul`")).unwrap();
     assert!(row.starts_with("| [`small::mul`](small.md#mul) | kernel | kernel | shape | formula |"), "{row}");
     assert!(
         page.contains("## `mul`\n\n```\nsmall::mul(Tensor self, Tensor other) -> Tensor\n```\n\nMultiplies.\n"),
@@ -202,4 +242,18 @@ fn pages_say_what_authors_wrote() {
     );
     assert!(page.contains("\nMultiplies by itself, with `mul`.\n"), "{page}");
     assert!(page.contains(", when `other.is_none()` |"), "{page}");
+    let example = "Halves, somewhere.\n\n**Examples**\n\n```\n#[inline]\nfn halves() {}\n```\n";
+    assert!(page.contains(example), "{page}");
+    let shown = ask("show halve").unwrap().0;
+    assert!(shown.contains("  # Examples\n\n  ```\n  #[inline]\n  fn halves() {}\n"), "{shown}");
+}
+
+#[test]
+fn a_namespace_of_any_name_has_its_page() {
+    for namespace in ["index", "coverage", "by_name"] {
+        let _for_good = dispatch_runtime::Registrar::new(namespace).define("id(Tensor self) -> Tensor").unwrap();
+        let pages = dispatch_inspect::pages(&dispatch_inspect::matching(&format!("{namespace}::")));
+        assert!(pages[&format!("{namespace}.md")].contains("## `id`"), "{namespace}");
+        assert_eq!(pages.len(), 4);
+    }
 }

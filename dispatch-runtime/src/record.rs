@@ -10,6 +10,7 @@ use crate::key::{Key, UserKey};
 use crate::location::Location;
 use crate::operation::Operation;
 use crate::operator::Operator;
+use crate::remark::RemarkRecord;
 use crate::rule::RuleRecord;
 use crate::rust_operator::Claim;
 use crate::table::Code;
@@ -34,6 +35,8 @@ pub enum Record {
     Fuser(&'static FuserRecord),
     /// What a layer knows about an operator.
     Rule(&'static RuleRecord),
+    /// What a layer says about operators.
+    Remark(&'static RemarkRecord),
 }
 
 impl Record {
@@ -48,6 +51,7 @@ impl Record {
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
             Self::Fuser(record) => std::ptr::from_ref(record).addr(),
             Self::Rule(record) => std::ptr::from_ref(record).addr(),
+            Self::Remark(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::intern::Interned;
 use crate::guards::NAMED;
-use crate::{Coverage, Kernel, Place, Served, Sheet, words};
+use crate::{Coverage, Kernel, Place, Served, Sheet, prose, words};
 
 /// Aliases in the order in which a cell asks for them.
 const ALIASES: [Key; 7] = [
@@ -76,9 +76,13 @@ struct Alias {
 #[derive(Serialize)]
 struct Words {
     word: String,
+    /// Whether a backend that is linked or a kernel that is registered makes this device worth a look.
+    used: bool,
     tensor: Bits,
     inference: Bits,
     device: Bits,
+    /// How tensors there are marked, whatever else is said of them.
+    marks: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -107,14 +111,17 @@ struct Cell {
 #[derive(Serialize)]
 struct Entry {
     schema: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    docs: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    docs: String,
     place: (usize, u32),
     #[serde(skip_serializing_if = "Option::is_none")]
     form_of: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<String>,
     derivative: String,
+    /// Title and words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<(usize, usize)>,
     kernels: Vec<Registered>,
     /// Type, file and line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -139,7 +146,7 @@ impl Data {
             aliases: ALIASES.iter().map(|&alias| expansion(alias, &keys)).collect(),
             served: Served::ALL
                 .map(|served| (if served == Served::Missing { "missing" } else { served.name() }, served.meaning())),
-            devices: Device::linked().into_iter().map(device).collect(),
+            devices: devices(&keys).into_iter().map(|it| device(it, &used)).collect(),
             guards: NAMED
                 .iter()
                 .map(|named| State { word: named.word, changes: named.changes().map(Bits::from), note: named.note })
@@ -168,7 +175,8 @@ impl Data {
             arguments: able.into_iter().map(|argument| self.argument(argument)).collect(),
             row: self.rows.place(row),
             schema: sheet.schema,
-            docs: sheet.docs,
+            docs: prose::shown(sheet.docs),
+            remarks: sheet.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
             form_of: sheet.form_of,
             shape: sheet.shape,
             derivative: sheet.derivative.to_string(),
@@ -192,6 +200,10 @@ impl Data {
         let mut string = |text: &str| self.strings.place(text);
         let (key, name, kind) = (string(&kernel.key), string(kernel.name), string(kernel.kind.unwrap_or_default()));
         Registered(key, name, file, line, kind, u8::from(kernel.is_active), kernel.condition.map(string))
+    }
+
+    fn remark(&mut self, about: &str, remark: &str) -> (usize, usize) {
+        (self.strings.place(about), self.strings.place(remark))
     }
 
     fn rule(&mut self, of: &str, place: Place) -> (usize, usize, u32) {
@@ -226,19 +238,38 @@ fn expansion(alias: Key, keys: &[Key]) -> Alias {
     Alias { name: alias.to_string(), covers: covered.map(|(at, _)| at).collect() }
 }
 
-fn device(device: Device) -> Words {
+/// Those that are linked, and then all others that a key is for.
+fn devices(keys: &[Key]) -> Vec<Device> {
+    let mut devices = Device::linked();
+    let of_key = |&key: &Key| KeySet::from(key).device().filter(|device| device.key() == key);
+    for device in keys.iter().filter_map(of_key) {
+        if !devices.contains(&device) {
+            devices.push(device);
+        }
+    }
+    devices
+}
+
+fn device(device: Device, used: &[String]) -> Words {
     let backend = device.key();
     let own = KeySet::from(backend);
     Words {
         word: device.to_string(),
+        used: used.contains(&backend.to_string()),
         tensor: (own | words::above(backend, false)).into(),
         inference: (own | words::above(backend, true)).into(),
         device: own.into(),
+        marks: words::mark_of(backend).map(marks).unwrap_or_default(),
     }
 }
 
-/// Those of the marks that a word can give an argument.
+/// Those of the marks that words can give an argument.
 fn marks(marks: Marks) -> Vec<&'static str> {
-    let words = [("requires_grad", Marks::REQUIRES_GRAD), ("view", Marks::VIEW), ("inference", Marks::INFERENCE)];
+    let words = [
+        ("requires_grad", Marks::REQUIRES_GRAD),
+        ("view", Marks::VIEW),
+        ("inference", Marks::INFERENCE),
+        ("foreign", Marks::FOREIGN),
+    ];
     words.into_iter().filter(|(_, mark)| marks.meet(*mark)).map(|(word, _)| word).collect()
 }

@@ -47,6 +47,7 @@ class Dispatcher {
       formOf: entry.form_of,
       shape: entry.shape,
       derivative: entry.derivative,
+      remarks: (entry.remarks ?? []).map(([about, remark]) => [text(about), text(remark)]),
       kernels,
       rules: (entry.rules ?? []).map(([of, file, line]) => ({ of: text(of), place: `${text(file)}:${line}` })),
       arguments: entry.arguments.map(([name, is]) => ({
@@ -112,6 +113,7 @@ class Dispatcher {
     if (device !== null) {
       const words = this.devices.get(device);
       keys |= BigInt(!isTensor ? words.device : marks.has("inference") ? words.inference : words.tensor);
+      if (isTensor) words.marks.forEach((mark) => marks.add(mark));
     }
     return { keys, marks };
   }
@@ -186,7 +188,7 @@ class Dispatcher {
       say("not", `  not  ${kernel.site}: ${this.reason(kernel, keys, here, cell)}`);
     }
     notes.forEach((note) => say("note", `  note ${note}`));
-    this.sayBelow(operator, keys, stop, say);
+    if (winner || isChoice) this.sayBelow(operator, keys, stop, say);
     return { lines, key: stop?.name ?? null, winner, runs: winner !== null || isChoice };
   }
 
@@ -215,10 +217,16 @@ class Dispatcher {
   sayBelow(operator, keys, stop, say) {
     const rows = [];
     const below = (key) => keys & ((key.bits & ~BACKENDS) - 1n);
+    let arrived = stop !== null && stop.storage;
     for (let key = stop && this.highest(below(stop)); key; key = this.highest(below(key))) {
       const cell = this.cell(operator, key.at);
-      if (cell.served === "fallthrough" || cell.served === "missing") continue;
-      rows.push([key.name, cell.served, cell.by === null || cell.by === key.name ? "" : cell.by, cell.texts.join(" or ")]);
+      const missing = cell.served === "missing";
+      // Nothing at a layer is passed over; at the storage it is where the call ends.
+      const isStop = missing ? key.storage && !arrived : cell.served !== "fallthrough";
+      arrived ||= key.storage;
+      if (!isStop) continue;
+      const texts = missing ? "nothing: a call ends here in an error" : cell.texts.join(" or ");
+      rows.push([key.name, missing ? "-" : cell.served, cell.by === null || cell.by === key.name ? "" : cell.by, texts]);
     }
     if (rows.length === 0) return;
     say("space", "");

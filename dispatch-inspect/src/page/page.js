@@ -134,7 +134,21 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+/** Goes to the cell that the address names, if there is such a cell. */
+function follow() {
+  const [name, key] = location.hash.slice(1).split("/").map(decoded);
+  const operator = dispatcher.operatorByName.get(name);
+  if (operator) go(operator, dispatcher.byName.get(key)?.at ?? null);
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 update();
-const [chosen, chosenKey] = location.hash.slice(1).split("/").map(decodeURIComponent);
-const linked = dispatcher.operatorByName.get(chosen);
-if (linked) go(linked, dispatcher.byName.get(chosenKey)?.at ?? null);
+follow();
+addEventListener("hashchange", follow);

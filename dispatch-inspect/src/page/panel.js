@@ -27,7 +27,7 @@ class Panel {
   }
 
   facts(operator) {
-    const facts = [["defined", operator.place], ["shape", operator.shape], ["derivative", operator.derivative]];
+    const facts = [["defined", operator.place], ["shape", operator.shape], ["derivative", operator.derivative], ...operator.remarks];
     const other = this.dispatcher.operatorByName.get(operator.formOf);
     const go = other && element("button", { type: "button", class: "link", onclick: () => this.onGo(other) }, other.name);
     facts.splice(1, 0, ["form of", go ?? operator.formOf]);
@@ -65,7 +65,8 @@ class Panel {
   argument({ name, isTensor, isDevice, mayBeAbsent }, at, start) {
     const option = (word, selected) => element("option", { value: word, selected }, word);
     const word = isDevice || !mayBeAbsent ? start.device : "none";
-    const devices = this.dispatcher.data.devices.map((device) => option(device.word, device.word === word));
+    const offered = this.dispatcher.data.devices.filter((device) => device.used || device.word === word);
+    const devices = offered.map((device) => option(device.word, device.word === word));
     const storages = this.dispatcher.keys.filter((key) => key.group === "storages").map((key) => option(key.name, key.name === word));
     const none = mayBeAbsent && !isDevice ? [option("none", word === "none")] : [];
     const label = `${name} is on`;
@@ -145,6 +146,9 @@ function documentation(docs) {
   return docs.split("```").flatMap((part, at) => {
     if (at % 2) return [element("pre", { class: "example" }, part.replace(/^[^\n]*\n/, ""))];
     const paragraphs = part.split(/\n\s*\n/).filter((text) => text.trim());
-    return paragraphs.map((text) => element("p", { class: "docs" }, ...inline(text.replace(/^ /gm, ""))));
+    return paragraphs.map((text) => {
+      const [, title] = text.match(/^\s*#+ +(.*)$/) ?? [];
+      return title ? element("h4", { class: "docs" }, ...inline(title)) : element("p", { class: "docs" }, ...inline(text));
+    });
   });
 }

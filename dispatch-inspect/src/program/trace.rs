@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dispatch_inspect::{Failure, Found, Style, find};
 use opdispatch::modes::{self, Call, Mode};
-use opdispatch::{DType, Device, Explanation, Result, guard, keys};
+use opdispatch::{Device, Explanation, Result, Tensor, Value, autocast, guard, keys};
 use serde::Serialize;
 
 use crate::values;
@@ -60,7 +60,8 @@ impl Mode for Notes {
         let below = call.keys().below(keys::PreDispatch);
         let arrival = call.operator().explain_redispatch(below, call.arguments());
         let (first, last) = (Stop::of(&arrival), Stop::of(&call.kernel()));
-        let begins_anew = arrival.key.is_some_and(|key| keys::Autocast.covers(key));
+        let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
+        let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
         let step = Step {
             nesting: call.nesting(),
             operator: call.operator().to_string(),
@@ -77,16 +78,14 @@ impl Mode for Notes {
 /// The command `trace OP [ARG..]`.
 pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
     let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
-    let mut as_json = false;
+    let (mut as_json, mut is_autocast) = (false, false);
     let mut guards = Vec::new();
     for option in options {
         match option.as_str() {
             "--json" => as_json = true,
             "--inference" => guards.push(guard::inference_mode()),
             "--no-grad" => guards.push(guard::no_grad()),
-            "--autocast" => {
-                guards.extend(Device::linked().into_iter().map(|on| guard::autocast(on, Some(DType::BF16))));
-            }
+            "--autocast" => is_autocast = true,
             _ => {
                 let known = "--inference, --no-grad, --autocast, --json";
                 return Err(Failure::Usage(format!("`trace` knows no option `{option}`; it knows {known}")));
@@ -98,6 +97,8 @@ pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result
     };
     let operator = find(name)?;
     let arguments = values::arguments(operator, words)?;
+    let devices = if is_autocast { devices(&arguments) } else { Vec::new() };
+    let _autocast = devices.into_iter().map(|on| autocast::enable(on, None)).collect::<Result<Vec<_>>>()?;
     let notes = modes::enter(Notes::default());
     let outcome = operator.call(arguments);
     let steps = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
@@ -118,6 +119,23 @@ pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result
         }
     }
     Ok(if results.is_ok() { Found::Answer } else { Found::Finding })
+}
+
+/// Where the tensors among these are.
+fn devices(values: &[Value]) -> Vec<Device> {
+    let mut devices = Vec::new();
+    for value in values {
+        let tensors = match value {
+            Value::Tensors(tensors) => &tensors[..],
+            _ => value.as_tensor().map_or(&[][..], std::slice::from_ref),
+        };
+        for device in tensors.iter().map(Tensor::device) {
+            if !devices.contains(&device) {
+                devices.push(device);
+            }
+        }
+    }
+    devices
 }
 
 fn write(step: &Step, out: &mut dyn Write, style: Style) -> std::io::Result<()> {

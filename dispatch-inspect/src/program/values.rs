@@ -76,6 +76,8 @@ fn parse(word: &str, argument: &Argument) -> Result<Value, Failure> {
         TypeKind::Str => Ok(Value::Str(Box::new(Str::from(word)))),
         TypeKind::ScalarType if word.parse::<DType>().is_ok() => word.parse().map(Value::DType).map_err(|_| wrong()),
         _ => {
+            // Rust's words, in which results are printed, do as well as those of schemas.
+            let word = word.replace("true", "True").replace("false", "False");
             let schema = Schema::parse(&format!("f({ty} x={word}) -> ()")).map_err(|_| wrong())?;
             let default = schema.arguments.first().and_then(|argument| argument.default.as_ref());
             default.and_then(|default| of_default(default, ty)).ok_or_else(wrong)

@@ -22,6 +22,7 @@ use crate::listener::{self, Change};
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{FallbackRecord, KernelRecord, Record, StaticKernel};
+use crate::remark::RemarkRecord;
 use crate::resolve::Direct;
 use crate::rust_operator::{self, Claim};
 use crate::table::Table;
@@ -40,6 +41,7 @@ pub(crate) struct Registry {
     plans: FxHashMap<(Direct, bool), Arc<Plan>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
+    pub(crate) remarks: Vec<&'static RemarkRecord>,
     /// The keys of records that fill no cell, because there is none for them.
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
@@ -145,6 +147,7 @@ impl Registry {
             plans: FxHashMap::default(),
             keys: Vec::new(),
             claims: Vec::new(),
+            remarks: Vec::new(),
             misplaced: Vec::new(),
             seen: FxHashSet::default(),
             operators: Vec::new(),
@@ -173,6 +176,7 @@ impl Registry {
                 Record::Kernel(kernel) => self.add_kernel(kernel),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
                 Record::Rule(rule) => (rule.operator)().rules().add(rule),
+                Record::Remark(remark) => self.remarks.push(remark),
                 Record::Key(_) => {}
             }
         }

@@ -34,6 +34,7 @@ fn what_is_written_in_place_makes_nothing() {
     x.exp_().unwrap();
     x.exp_().unwrap();
     assert_eq!((memory.peak(), memory.of("aten::exp_")), (400, Made::default()));
+    assert_eq!(memory.of("no name of an operator"), Made::default());
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What is said of an operator, and so what becomes of its calls in a mapped function.
 
+use std::fmt;
+
 use dispatch_runtime::schema::{Argument, TypeKind};
-use dispatch_runtime::{Operator, Shape};
+use dispatch_runtime::{Operator, Shape, remark};
 
 use crate::level::comes_apart;
 use crate::rule::BatchRule;
@@ -63,6 +65,26 @@ impl Way {
         }
     }
 }
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Parts => "through its parts",
+            Self::Random => "as `Randomness` says",
+            Self::Rule => "by a rule of its own",
+            Self::View => "as a change of strides",
+            Self::Shape => "by its shape word",
+            Self::Form => "as its functional operator, whose result is copied",
+            Self::Refused => "refused: its results stand in the elements, or are no tensors",
+            Self::Loop => "by a loop over slices, which is slow",
+        })
+    }
+}
+
+remark!("vmap", |operator| {
+    let has_tensors = operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like());
+    has_tensors.then(|| Way::of(operator).to_string())
+});
 
 /// The shape word that speaks for a batch of arguments; for a form that writes one of them, that of elements alone. A rule of the functional
 /// operator knows better.

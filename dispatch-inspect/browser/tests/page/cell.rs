@@ -22,6 +22,14 @@ pub(super) async fn a_cell_that_is_clicked_shows_its_registrations_and_the_rule(
     Ok(())
 }
 
+pub(super) async fn a_call_can_be_of_any_backend_that_has_a_kernel(client: &Client) -> Checked {
+    click_cell(client, &hostile::operator().to_string(), "HIP").await?;
+    assert_eq!(text(client, "#command").await?, format!("dispatch-inspect explain {} hip", hostile::operator()));
+    let account = text(client, "#account").await?;
+    assert!(account.contains("  HIP  kernel    `hostile_hip` ("), "{account}");
+    Ok(())
+}
+
 pub(super) async fn an_explained_call_reads_as_in_the_terminal(client: &Client) -> Checked {
     click_cell(client, "aten::add.Tensor", "CPU").await?;
     client.find(Locator::Css("[data-argument=other] select")).await?.select_by_value("cuda").await?;
@@ -38,7 +46,7 @@ pub(super) async fn an_explained_call_reads_as_in_the_terminal(client: &Client) 
 }
 
 /// What each operator is asked about: arguments in words, and guards.
-const CALLS: [(&[&str], &[&str]); 14] = [
+const CALLS: [(&[&str], &[&str]); 15] = [
     (&[], &[]),
     (&["cuda,requires_grad"], &[]),
     (&["meta,view"], &[]),
@@ -52,6 +60,7 @@ const CALLS: [(&[&str], &[&str]); 14] = [
     (&["cuda"], &["vmap"]),
     (&["cpu"], &["trace"]),
     (&["meta"], &["modes", "autocast"]),
+    (&["xpu"], &[]),
     (&["AutogradNestedTensor,NestedTensorCPU"], &[]),
 ];
 

@@ -55,6 +55,17 @@ pub(super) async fn filters_leave_what_they_say(client: &Client) -> Checked {
     Ok(())
 }
 
+pub(super) async fn an_address_leads_to_its_cell(client: &Client) -> Checked {
+    for (address, heading) in [("aten::relu/CPU", "aten::relu"), ("aten%3A%3Aadd.out", "aten::add.out")] {
+        // A page that is open follows an address, too.
+        ask(client, &format!("(location.hash = '#{address}', dispatchEvent(new Event('hashchange')))")).await?;
+        assert_eq!(text(client, "#panel h2").await?, heading);
+    }
+    ask(client, "(location.hash = '#%', follow())").await?;
+    assert_eq!(text(client, "#panel h2").await?, "aten::add.out");
+    Ok(())
+}
+
 pub(super) async fn keys_alone_are_enough(client: &Client) -> Checked {
     let focused = "document.activeElement.id";
     let press = async |keys: &str| -> Checked { Ok(client.active_element().await?.send_keys(keys).await?) };

@@ -26,6 +26,12 @@ pub fn hostile(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
+/// For a backend whose memory nobody has linked.
+#[op_impl(hostile, HIP)]
+fn hostile_hip(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
 /// More operators than a screen, or PyTorch, has.
 const MADE_UP: usize = 200;
 
@@ -72,8 +78,10 @@ async fn check(client: Client) -> Checked {
     run!(
         finding::a_search_narrows_the_rows,
         finding::filters_leave_what_they_say,
+        finding::an_address_leads_to_its_cell,
         finding::keys_alone_are_enough,
         cell::a_cell_that_is_clicked_shows_its_registrations_and_the_rule,
+        cell::a_call_can_be_of_any_backend_that_has_a_kernel,
         cell::an_explained_call_reads_as_in_the_terminal,
         cell::every_operator_is_explained_as_by_the_library,
         cell::what_authors_write_is_text,

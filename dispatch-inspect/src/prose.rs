@@ -1,0 +1,75 @@
+//! What authors write about operators, as rustdoc would show it: without the lines of examples that it hides.
+
+/// A line of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Line<'a> {
+    /// A heading: the whole line, and what it says.
+    Heading(&'a str, &'a str),
+    /// Any other text.
+    Text(&'a str),
+    /// One of an example, or a fence around it.
+    Code(&'a str),
+}
+
+impl<'a> Line<'a> {
+    /// As it was written.
+    pub(crate) const fn text(self) -> &'a str {
+        match self {
+            Self::Heading(text, _) | Self::Text(text) | Self::Code(text) => text,
+        }
+    }
+}
+
+/// The lines, less the space after each `///`.
+pub(crate) fn lines(docs: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut is_code = false;
+    docs.lines().filter_map(move |line| {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        let begun = line.trim_start();
+        if begun.starts_with("```") {
+            is_code = !is_code;
+            return Some(Line::Code(line));
+        }
+        match begun.strip_prefix('#') {
+            Some(rest) if is_code && (rest.is_empty() || rest.starts_with(' ')) => None,
+            // This is how a line that does begin with it is written.
+            Some(rest) if is_code && rest.starts_with('#') => Some(Line::Code(rest)),
+            _ if is_code => Some(Line::Code(line)),
+            _ => Some(heading(begun).map_or(Line::Text(line), |title| Line::Heading(line, title))),
+        }
+    })
+}
+
+fn heading(line: &str) -> Option<&str> {
+    let title = line.trim_start_matches('#');
+    (title.len() < line.len() && title.starts_with(' ')).then(|| title.trim())
+}
+
+/// All of them as one text.
+pub(crate) fn shown(docs: &str) -> String {
+    lines(docs).map(Line::text).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, lines};
+
+    #[test]
+    fn examples_keep_their_attributes_and_lose_what_rustdoc_hides() {
+        let docs = "Halves.\n\n # Examples\n\n ```\n # use hidden as _;\n #\n #[test]\n ## shown\n     f(1);\n ```\n # After\n #7 is a number";
+        let expected = [
+            Line::Text("Halves."),
+            Line::Text(""),
+            Line::Heading("# Examples", "Examples"),
+            Line::Text(""),
+            Line::Code("```"),
+            Line::Code("#[test]"),
+            Line::Code("# shown"),
+            Line::Code("    f(1);"),
+            Line::Code("```"),
+            Line::Heading("# After", "After"),
+            Line::Text("#7 is a number"),
+        ];
+        assert_eq!(lines(docs).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,89 @@
+//! Words for guards and arguments mean what real guards and tensors do.
+
+use dispatch_inspect::{Account, Guards, find};
+use opdispatch::modes::{self, Flops};
+use opdispatch::prelude::*;
+use opdispatch::{autocast, guard};
+
+/// Tensors, each with the words for it.
+fn tensors() -> Result<Vec<(&'static str, Tensor)>> {
+    let ones = |sizes: &[i64], options: DType| Tensor::ones(sizes, options);
+    let inference = {
+        let _inference = guard::inference_mode();
+        ones(&[2, 2], DType::F32)?
+    };
+    Ok(vec![
+        ("cpu", ones(&[2, 2], DType::F32)?),
+        ("cpu,requires_grad", ones(&[2, 2], DType::F32)?.requires_grad_(true)?),
+        ("cpu,view", ones(&[4, 2], DType::F32)?.narrow(0, 0, 2)?),
+        ("cpu,requires_grad,view", ones(&[4, 2], DType::F32)?.requires_grad_(true)?.narrow(0, 0, 2)?),
+        ("cpu,inference", inference),
+        ("meta", Tensor::ones(&[2, 2], (DType::F32, Device::META))?),
+    ])
+}
+
+const OPERATORS: [&str; 11] =
+    ["add.Tensor", "relu", "mm", "add_.Tensor", "linear", "t", "exp_", "exp.out", "detach", "nonzero", "copy_"];
+
+/// Explains calls here, where these words describe the thread.
+fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
+    let guards: Vec<String> = guards.iter().map(|&guard| guard.to_owned()).collect();
+    let named = Guards::parse(&guards).unwrap();
+    for operator in OPERATORS.map(|name| find(name).unwrap()) {
+        for (words, tensor) in tensors {
+            let value = |ty: String| match ty.as_str() {
+                "Tensor" | "Tensor(a)" | "Tensor(a!)" => Value::from(tensor.clone()),
+                "Scalar" => 1_i64.into(),
+                "bool" => false.into(),
+                _ => Value::None,
+            };
+            let arguments: Vec<Value> =
+                operator.schema().arguments.iter().map(|argument| value(argument.ty.to_string())).collect();
+            let real = operator.explain(&arguments);
+            let told = Account::under(&named, operator, &[(*words).to_owned()]).unwrap();
+            let winner = real.winner.map(|site| site.kernel);
+            let keys: Vec<String> = real.keys.iter().map(|key| key.to_string()).collect();
+            assert_eq!(
+                (told.keys, told.key, told.winner.map(|kernel| kernel.name), told.passed_over),
+                (keys, real.key.map(|key| key.to_string()), winner, real.passed_over),
+                "{operator} {words} {guards:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_explained_call_is_the_call_that_is_made_under_any_guard() -> Result<()> {
+    let tensors = tensors()?;
+    hold(&[], &tensors);
+    {
+        let _guard = guard::no_grad();
+        hold(&["no-grad"], &tensors);
+    }
+    {
+        let _guard = guard::inference_mode();
+        hold(&["inference"], &tensors);
+    }
+    {
+        let _mode = modes::enter(Flops::new());
+        hold(&["modes"], &tensors);
+    }
+    {
+        let _region = autocast::enable(Device::CPU, DType::BF16)?;
+        hold(&["autocast"], &tensors);
+    }
+    let x = Tensor::from([1.0, 2.0]);
+    opdispatch::vmap::vmap(
+        |x: &Tensor| {
+            hold(&["vmap"], &tensors);
+            x.exp()
+        },
+        &x,
+    )?;
+    let traced = |inputs: &[Tensor]| {
+        hold(&["trace"], &tensors);
+        Ok([inputs[0].exp()?])
+    };
+    opdispatch::trace::trace(traced, &[x])?;
+    Ok(())
+}
