@@ -62,7 +62,12 @@ impl Graph {
     }
 
     fn merged(&self) -> Self {
-        let writes = |node: &Node| node.effects.writes.iter().map(|id| self.root(*id)).collect::<Vec<_>>();
+        // Inputs may be one another at some run, or show memory of a constant.
+        let memory = |id: Id| match self.root(id) {
+            root if root.0 < self.inputs + self.constants.len() => Id(0),
+            root => root,
+        };
+        let writes = |node: &Node| node.effects.writes.iter().map(|id| memory(*id)).collect::<Vec<_>>();
         let ever_written: HashSet<Id> = self.nodes.iter().flat_map(writes).collect();
         let mut given: HashSet<Id> = self.outputs.iter().map(|id| self.root(*id)).collect();
         // How often a memory was written to so far.
@@ -75,12 +80,11 @@ impl Graph {
             for root in writes(node) {
                 *epochs.entry(root).or_default() += 1;
             }
-            let roots: Vec<Id> = node.gives().map(|id| self.root(id)).collect();
-            if node.is_effect() || roots.iter().any(|root| ever_written.contains(root)) {
+            if node.is_effect() || node.gives().any(|id| ever_written.contains(&memory(id))) {
                 return true;
             }
-            let read: Vec<usize> = node.uses().map(|id| epochs.get(&self.root(id)).copied().unwrap_or(0)).collect();
-            let key = format!("{} {:?} {read:?}", node.operator.name(), node.inputs);
+            let read: Vec<usize> = node.uses().map(|id| epochs.get(&memory(id)).copied().unwrap_or(0)).collect();
+            let key = format!("{} {:?} {read:?} {:?}", node.operator.name(), node.inputs, node.grad);
             let Some(first) = seen.get(&key) else {
                 seen.insert(key, node.outputs.clone());
                 return true;
@@ -102,6 +106,10 @@ impl Graph {
             }
             false
         });
+        // What shows memory of a value that is gone shows that of the one in its place.
+        for value in &mut draft.values {
+            value.shares = value.shares.map(|root| instead.get(&root).map_or(root, |first| self.root(*first)));
+        }
         for id in &mut draft.outputs {
             *id = instead.get(id).copied().unwrap_or(*id);
         }

@@ -78,6 +78,8 @@ pub struct Node {
     pub outputs: Vec<Argument>,
     /// What it does beside giving results.
     pub effects: Effects,
+    /// Whether autograd records it, where the function itself said so: in `guard::no_grad()`, or in `guard::enable_grad()`.
+    pub grad: Option<bool>,
 }
 
 /// An argument by its name.
@@ -218,6 +220,7 @@ impl PartialEq for Node {
             && self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.effects == other.effects
+            && self.grad == other.grad
     }
 }
 

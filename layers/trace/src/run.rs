@@ -1,6 +1,6 @@
 //! Replay.
 
-use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
+use dispatch_runtime::{Device, Result, Spec, Tensor, Value, guard};
 
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
@@ -69,6 +69,7 @@ impl Graph {
     pub(crate) fn make(&self, at: usize, known: &mut Known) -> Result<()> {
         let node = &self.nodes[at];
         let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+        let _mode = node.grad.map(|on| if on { guard::enable_grad() } else { guard::no_grad() });
         let results = node.operator.call(arguments)?;
         for (output, value) in node.outputs.iter().zip(results) {
             keep(output, value, known);
@@ -115,9 +116,11 @@ impl Graph {
         }
         for (at, node) in self.nodes.iter().enumerate() {
             let mut on_meta = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+            let mut names_device = false;
             for value in &mut on_meta {
                 if matches!(value, Value::Device(_)) {
                     *value = Device::META.into();
+                    names_device = true;
                 }
             }
             match node.operator.call(on_meta) {
@@ -137,7 +140,22 @@ impl Graph {
                         let operator = node.operator.name().to_string();
                         return Err(TraceError::Result { operator, value: id.to_string(), expected, found }.into());
                     }
-                    Some(tensor) if tensor.device() == Device::META => {}
+                    Some(tensor) if tensor.device() == Device::META => {
+                        let shows = |used: &Id| {
+                            known[used.0].as_ref().is_some_and(|used| used.storage().same(tensor.storage()))
+                        };
+                        // On Meta, nothing has to be copied to another device.
+                        let shown =
+                            node.uses().find(|used| !names_device && self.root(*used) != self.root(id) && shows(used));
+                        if let Some(used) = shown {
+                            let problem = format!(
+                                "{id} shows the memory of {used}, which the graph does not say: `{id}: &'{} ..`",
+                                self.root(used)
+                            );
+                            let operator = node.operator.name().to_string();
+                            return Err(TraceError::Node { node: at, operator, problem }.into());
+                        }
+                    }
                     _ => known[id.0] = Some(shape(shown)?),
                 }
             }
@@ -146,7 +164,8 @@ impl Graph {
     }
 }
 
-fn fits(shown: &Shown, tensor: &Tensor) -> bool {
+/// Whether a tensor is of the dtype and sizes that are known of a value.
+pub(crate) fn fits(shown: &Shown, tensor: &Tensor) -> bool {
     shown.dtype == tensor.dtype() && shown.geometry.sizes() == tensor.sizes()
 }
 

@@ -31,8 +31,18 @@ impl Graph {
         for (at, node) in self.nodes.iter().enumerate() {
             let mut is_there = |id: Id| defined.get(id.0).copied().unwrap_or(false).then(|| shape.clone());
             arguments(at, node, &mut is_there)?;
-            for id in node.gives() {
-                defined[id.0] = true;
+            for (result, output) in node.outputs.iter().enumerate() {
+                let written = node.schema().written_return(result).and_then(|at| node.schema().arguments.get(at));
+                let written = written.and_then(|written| node.inputs.iter().find(|input| input.name == written.name));
+                for id in output.ids() {
+                    if std::mem::replace(&mut defined[id.0], true)
+                        && !written.is_some_and(|written| written.arg.ids().contains(&id))
+                    {
+                        let operator = node.operator.name().to_string();
+                        let problem = format!("it gives {id}, which was there before, and does not write to it");
+                        return Err(TraceError::Node { node: at, operator, problem }.into());
+                    }
+                }
             }
         }
         if let Some(id) = self.outputs.iter().find(|id| !defined.get(id.0).copied().unwrap_or(false)) {
