@@ -61,12 +61,32 @@ impl Graph {
         draft.finish()
     }
 
+    /// A value for the memory that each value shows, or may show at another run: inputs can be one another there, or show memory of a
+    /// constant, and of what gives a view or a copy, such as `aten::reshape`, it can be the other.
+    fn memories(&self) -> Vec<Id> {
+        let outside = self.inputs + self.constants.len();
+        let mut memories: Vec<Id> = (0..self.values.len()).map(|at| Id(if at < outside { 0 } else { at })).collect();
+        for node in &self.nodes {
+            for (result, output) in node.outputs.iter().enumerate() {
+                let new = || output.ids().into_iter().filter(|id| id.0 >= outside);
+                let mut shown: Vec<Id> = new().map(|id| self.root(id)).collect();
+                shown.extend(node.may_show(result));
+                for (id, shown) in new().flat_map(|id| shown.iter().map(move |shown| (id, *shown))) {
+                    let (one, other) = (memories[id.0], memories[shown.0]);
+                    if one == id {
+                        memories[id.0] = other;
+                    } else if one != other {
+                        memories.iter_mut().filter(|memory| **memory == one).for_each(|memory| *memory = other);
+                    }
+                }
+            }
+        }
+        memories
+    }
+
     fn merged(&self) -> Self {
-        // Inputs may be one another at some run, or show memory of a constant.
-        let memory = |id: Id| match self.root(id) {
-            root if root.0 < self.inputs + self.constants.len() => Id(0),
-            root => root,
-        };
+        let memories = self.memories();
+        let memory = |id: Id| memories[id.0];
         let writes = |node: &Node| node.effects.writes.iter().map(|id| memory(*id)).collect::<Vec<_>>();
         let ever_written: HashSet<Id> = self.nodes.iter().flat_map(writes).collect();
         let mut given: HashSet<Id> = self.outputs.iter().map(|id| self.root(*id)).collect();

@@ -216,7 +216,9 @@ impl fmt::Display for Fused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut passes = vec![None; self.graph.nodes.len()];
         for (pass, nodes) in self.passes().enumerate() {
-            nodes.iter().for_each(|node| passes[*node] = Some(pass));
+            for node in nodes {
+                passes[*node] = Some(pass);
+            }
         }
         self.graph.fmt_with(f, &|node| passes[node].map(|pass| format!("in pass {pass}")))
     }

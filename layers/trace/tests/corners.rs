@@ -41,8 +41,8 @@ fn agree(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl
         manual_seed(3);
         let results = f(&given).unwrap_or_else(|error| panic!("{error}\n{graph}"));
         let shares = |result: &Tensor| given.iter().map(|given| given.storage().same(result.storage())).collect();
-        let shared: Vec<Vec<bool>> = results.iter().map(shares).collect();
-        (bits(&results), bits(&given), shared)
+        let memory: Vec<Vec<bool>> = results.iter().map(shares).collect();
+        (bits(&results), bits(&given), memory)
     };
     let expected = made(&f);
     for graph in variants(&graph) {
@@ -89,6 +89,25 @@ fn inputs_that_are_one_another_are_written_at_once() {
         let x = three();
         vec![x.clone(), aten::slice(&x, 0, Some(1), Some(3), 1).unwrap()]
     });
+}
+
+#[test]
+fn what_is_a_copy_here_may_be_a_view_there() {
+    let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
+    let between: fn(&Tensor, &Tensor, &Tensor) -> Result<Vec<Tensor>> = |read, written, add| {
+        let before = read.neg()?;
+        aten::add_(&mut written.clone(), add, 1.into())?;
+        Ok(vec![before.add(&read.neg()?)?])
+    };
+    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number(1));
+    let packed = move |x: &[Tensor]| {
+        let made = x[0].exp()?;
+        between(&made.contiguous()?, &made, &number(1))
+    };
+    for f in [&reshaped as &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, &packed] {
+        agree(f, &[square().t().unwrap()], || vec![square()]);
+        agree(f, &[square()], || vec![square().t().unwrap()]);
+    }
 }
 
 #[test]
@@ -206,8 +225,8 @@ fn constants_that_show_the_same_memory_can_be_copied() {
     let x = [Tensor::from([5.0, 6.0])];
     let graph = trace(f, &x).unwrap();
     let copies: Vec<Tensor> = graph.constants().iter().map(|constant| aten::clone(constant, None).unwrap()).collect();
-    let copied = Graph::parse(&graph.to_string(), &copies).unwrap();
-    assert_eq!(bits(&copied.run(&x).unwrap()), bits(&f(&x).unwrap()));
+    let again = Graph::parse(&graph.to_string(), &copies).unwrap();
+    assert_eq!(bits(&again.run(&x).unwrap()), bits(&f(&x).unwrap()));
 }
 
 #[test]

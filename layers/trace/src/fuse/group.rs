@@ -24,9 +24,9 @@ pub(super) fn turns(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
 fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
     let Some(shapes) = shapes(graph) else { return (0..graph.nodes.len()).map(Turn::Call).collect() };
     let values = shapes.iter().enumerate().map(|(at, shape)| (shape.identity(), Id(at))).collect();
-    let mut uses = vec![0; shapes.len()];
-    graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied()).for_each(|id| uses[id.0] += 1);
-    let mut grouping = Grouping { graph, fuser, shapes, values, uses, open: Vec::new(), turns: Vec::new() };
+    let mut needed = vec![0; shapes.len()];
+    graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied()).for_each(|id| needed[id.0] += 1);
+    let mut grouping = Grouping { graph, fuser, shapes, values, needed, open: Vec::new(), turns: Vec::new() };
     for (at, node) in graph.nodes.iter().enumerate() {
         let calls = calls(graph, at, &grouping.shapes, fuser);
         let sizes = calls
@@ -52,7 +52,7 @@ struct Grouping<'a> {
     /// The value that a shape is of.
     values: HashMap<usize, Id>,
     /// How often each value is needed, as a result too.
-    uses: Vec<usize>,
+    needed: Vec<usize>,
     open: Vec<Open>,
     turns: Vec<Turn>,
 }
@@ -96,7 +96,7 @@ impl Grouping<'_> {
         let nodes = || open.nodes.iter().map(|at| &self.graph.nodes[*at]);
         let mut inside: HashMap<Id, usize> = HashMap::new();
         nodes().flat_map(Node::uses).for_each(|id| *inside.entry(id).or_default() += 1);
-        let is_wanted = |id: &Id| self.uses[id.0] > inside.get(id).copied().unwrap_or(0);
+        let is_wanted = |id: &Id| self.needed[id.0] > inside.get(id).copied().unwrap_or(0);
         let mut results: Vec<Id> = open.gives.iter().copied().filter(is_wanted).collect();
         results.sort_unstable();
         let wanted: Vec<Tensor> = results.iter().map(|id| self.shapes[id.0].clone()).collect();

@@ -26,9 +26,11 @@ pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option
         return Ok(Some(Vec::new()));
     }
     // A number promotes as no tensor does, so it stays one; but not where it is all that there could be to ask for elements.
-    let shape = |tensor: &Tensor| match tensor.is_number() && !all_numbers {
-        true => Some(tensor.clone()),
-        false => Spec { dtype: tensor.dtype(), geometry: without_offset(tensor) }.on(Device::META).ok(),
+    let shape = |tensor: &Tensor| {
+        if tensor.is_number() && !all_numbers {
+            return Some(tensor.clone());
+        }
+        Spec { dtype: tensor.dtype(), geometry: without_offset(tensor) }.on(Device::META).ok()
     };
     let shapes = arguments.iter().map(|value| as_shape(value, &shape));
     let Some(shapes) = shapes.collect::<Option<Vec<_>>>() else { return Ok(None) };

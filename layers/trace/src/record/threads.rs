@@ -36,7 +36,10 @@ pub(super) fn take_along() {
 fn pack() -> Unpack {
     let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.elsewhere.clone()).collect());
     let started_by: Vec<Elsewhere> = [here, STARTED_BY.with_borrow(Clone::clone)].concat();
-    Box::new(|| Box::new(STARTED_BY.set(started_by)))
+    Box::new(|| {
+        STARTED_BY.set(started_by);
+        Box::new(())
+    })
 }
 
 /// Tells traces of other threads about a call on this one.
