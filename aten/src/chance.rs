@@ -15,7 +15,8 @@ mod integers;
 mod normals;
 mod shaped;
 
-use dispatch_runtime::{BadArgument, Tensor};
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{BadArgument, Operator, Tensor};
 
 pub use coin::*;
 pub use continuous::*;
@@ -29,6 +30,20 @@ pub use shaped::*;
 
 /// Blocks that are used together.
 pub const GROUP: usize = 64;
+
+/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
+///
+/// ```
+/// assert!(aten::is_random(aten::bernoulli::operator()) && aten::is_random(aten::rand_like::operator()));
+/// assert!(!aten::is_random(aten::neg::operator()));
+/// ```
+#[must_use]
+pub fn is_random(operator: &Operator) -> bool {
+    let takes_generator =
+        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
+    let name = operator.name();
+    takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
+}
 
 /// Makes sure that a tensor holds numbers with a fraction.
 pub fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {

@@ -17,14 +17,11 @@ use crate::tensors::complex;
 use crate::ties;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
-/// The elements of these results are arbitrary or random.
-pub(crate) const ARBITRARY: [&str; 17] = [
-    "empty",
-    "empty_like",
-    "empty_strided",
-    "empty_permuted",
-    "new_empty",
-    "new_empty_strided",
+/// These give memory as it comes.
+const UNSET: [&str; 6] = ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+
+/// The elements of these results are random.
+const RANDOM: [&str; 11] = [
     "rand",
     "rand_like",
     "randn",
@@ -37,6 +34,16 @@ pub(crate) const ARBITRARY: [&str; 17] = [
     "multinomial",
     "native_dropout",
 ];
+
+/// Whether an operator gives memory as it comes.
+pub(crate) fn is_unset(base: &str) -> bool {
+    UNSET.contains(&base)
+}
+
+/// Whether the elements of an operator's results are arbitrary or random.
+pub(crate) fn is_arbitrary(base: &str) -> bool {
+    is_unset(base) || RANDOM.contains(&base)
+}
 
 pub(crate) struct Case {
     pub(crate) operator: &'static Operator,
@@ -120,7 +127,7 @@ impl Case {
 
     /// Makes the recorded call, and compares all that the recording and the schema say about it.
     pub(crate) fn values(&self) -> Verdict {
-        let extent = if ARBITRARY.contains(&self.operator.name().base) { Extent::Geometry } else { Extent::All };
+        let extent = if is_arbitrary(self.operator.name().base) { Extent::Geometry } else { Extent::All };
         self.verdict(extent)
     }
 

@@ -105,6 +105,13 @@ pub enum Failure {
         /// The mistake.
         mistake: String,
     },
+    /// A call is refused, and with another error than the one that it stands for.
+    Otherwise {
+        /// What is said of that one.
+        expected: String,
+        /// What is said of this one.
+        found: String,
+    },
     /// A mistake was refused with an error that does not say where it is.
     Unnamed {
         /// The mistake.
@@ -144,6 +151,9 @@ impl fmt::Display for Failure {
                 write!(f, "result {index} shares the memory of `{argument}`, of which its schema says nothing")
             }
             Self::NotRefused { mistake } => write!(f, "accepted {mistake}"),
+            Self::Otherwise { expected, found } => {
+                write!(f, "is refused with another error than the call\n  the call: {expected}\n  this: {found}")
+            }
             Self::Unnamed { mistake, lacks, message } => {
                 write!(f, "refused {mistake} with an error that does not name the {lacks}: {message}")
             }

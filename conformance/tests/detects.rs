@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use conformance::{Array, Call, Check, Datum, Difference, Failure, Report, State, Suite, recorded_calls};
+use dispatch_autograd::op_grad;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Value};
 use kernels_cpu as _;
@@ -69,6 +70,50 @@ pub fn tires(this: &Tensor) -> Result<Tensor>;
 fn tires_cpu(this: &Tensor) -> Tensor {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     wrong_by(0.01 * f64::from(CALLS.fetch_add(1, Ordering::Relaxed)), this)
+}
+
+/// A derivative that is right the first time.
+#[op_def("suite::tires_back(Tensor self) -> Tensor")]
+pub fn tires_back(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(tires_back, CPU)]
+fn tires_back_cpu(this: &Tensor) -> Result<Tensor> {
+    right_cpu(this)
+}
+
+#[op_grad(tires_back)]
+fn tires_back_derivative(grad: &Tensor) -> Result<Tensor> {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    aten::mul(grad, &Tensor::number(f64::from(CALLS.fetch_add(1, Ordering::Relaxed)).into()))
+}
+
+/// A derivative that is refused, each time for another reason.
+#[op_def("suite::sulks(Tensor self) -> Tensor")]
+pub fn sulks(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(sulks, CPU)]
+fn sulks_cpu(this: &Tensor) -> Result<Tensor> {
+    right_cpu(this)
+}
+
+#[op_grad(sulks)]
+fn sulks_derivative(grad: &Tensor) -> Result<Tensor> {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    Err(Error::kernel(format!("reason {} against {:?}", CALLS.fetch_add(1, Ordering::Relaxed), grad.sizes())))
+}
+
+/// A derivative that is refused.
+#[op_def("suite::refuses(Tensor self) -> Tensor")]
+pub fn refuses(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(refuses, CPU)]
+fn refuses_cpu(this: &Tensor) -> Result<Tensor> {
+    right_cpu(this)
+}
+
+#[op_grad(refuses)]
+fn refuses_derivative(grad: &Tensor) -> Result<Tensor> {
+    Err(Error::kernel(format!("never by {:?}", grad.sizes())))
 }
 
 /// Asks for an element, and says nothing of that.
@@ -218,9 +263,23 @@ fn a_graph_that_does_not_do_what_the_call_does_is_found() {
     let trace = |operator| Suite::new(Device::CPU).check(Check::Trace).run_calls(&one(NEGATED, operator));
     let failures =
         |operator| trace(operator).failed().iter().map(|failed| failed.failure.to_string()).collect::<Vec<_>>();
-    assert_eq!(trace("suite::right").tally(Check::Trace).passed, 7);
+    let tally = trace("suite::right").tally(Check::Trace);
+    // It has no derivative.
+    assert_eq!((tally.passed, tally.not_implemented), (6, 1));
     let found = failures("suite::tires");
     assert!(found.len() == 6 && found[0].starts_with("run again: result 0 has -1.48"), "{found:#?}");
+    let found = failures("suite::tires_back");
+    assert!(found.len() == 1 && found[0].starts_with("run under autograd: result 1 has"), "{found:#?}");
+    assert_eq!(trace("suite::refuses").tally(Check::Trace).passed, 7);
+    let found = failures("suite::sulks");
+    let says = |reason: &str| found[0].contains(reason);
+    assert!(
+        found.len() == 1
+            && says("run under autograd")
+            && says("call: failed: reason 1")
+            && says("this: failed: reason 2"),
+        "{found:#?}"
+    );
     // The recordings do not say that it is one of those that ask.
     let found = failures("suite::asks");
     assert!(found.len() == 1 && found[0].contains("reads elements while a function is traced"), "{found:#?}");

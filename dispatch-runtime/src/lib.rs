@@ -44,6 +44,7 @@ mod call;
 mod collect;
 mod convert;
 mod counted;
+mod default;
 mod device;
 mod dtype;
 mod dump;

@@ -15,7 +15,7 @@ use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
 use dispatch_vmap::{Randomness, Slow, VmapError, Way, set_slow};
 
 use crate::aliasing::{self, versions_of};
-use crate::case::{ARBITRARY, Case, Outcome};
+use crate::case::{Case, Outcome, is_arbitrary};
 use crate::compare::Extent;
 use crate::derive::{self, LAYOUT_SENSITIVE, Twins};
 use crate::meta::depends_on_data;
@@ -247,7 +247,7 @@ impl Batches<'_> {
     }
 
     fn extent(&self) -> Extent {
-        if ARBITRARY.contains(&self.slices.operator.name().base) { Extent::Sizes } else { Extent::Values }
+        if is_arbitrary(self.slices.operator.name().base) { Extent::Sizes } else { Extent::Values }
     }
 }
 

@@ -2,14 +2,14 @@
 
 use dispatch_runtime::Value;
 
-use crate::case::{ARBITRARY, Case};
+use crate::case::{Case, is_arbitrary};
 use crate::datum::Datum;
 
 /// Calls of which the gradient is, in PyTorch as here, not that of the results.
 pub(super) fn first_order(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         "native_dropout" if is_false(case, "train") => return None,
-        base if ARBITRARY.contains(&base) => "its results are arbitrary",
+        base if is_arbitrary(base) => "its results are arbitrary",
         "detach" => "it cuts the history",
         "embedding" | "_embedding_bag" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(argument(case, "padding_idx"), Some(Value::Int(0..))) => {

@@ -5,8 +5,8 @@
 
 use dispatch_inspect::Failure;
 use opdispatch::prelude::*;
-use opdispatch::schema::{Argument, DefaultValue, Schema, Type, TypeKind};
-use opdispatch::{Complex64, DType, Device, Layout, MemoryFormat, Operator, Spec, Str, Tensor, Value, aten, guard};
+use opdispatch::schema::{Argument, Schema, TypeKind};
+use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
 /// What a tensor is where nobody says anything.
 const PLAIN: &str = "cpu,f32[2,3]";
@@ -28,9 +28,7 @@ pub(crate) fn arguments(operator: &Operator, words: &[&String]) -> Result<Vec<Va
                 last = if argument.ty.is_tensor_like() && !is_none(word) { word } else { last };
                 parse(word, argument)?
             }
-            (None, Some(default)) => {
-                of_default(default, &argument.ty).ok_or_else(|| cannot(argument, "its default"))?
-            }
+            (None, Some(_)) => Value::default_of(argument).ok_or_else(|| cannot(argument, "its default"))?,
             (None, None) if argument.ty.is_tensor_like() => parse(last, argument)?,
             (None, None) if argument.ty.accepts_none() => Value::None,
             (None, None) => {
@@ -79,8 +77,7 @@ fn parse(word: &str, argument: &Argument) -> Result<Value, Failure> {
             // Rust's words, in which results are printed, do as well as those of schemas.
             let word = word.replace("true", "True").replace("false", "False");
             let schema = Schema::parse(&format!("f({ty} x={word}) -> ()")).map_err(|_| wrong())?;
-            let default = schema.arguments.first().and_then(|argument| argument.default.as_ref());
-            default.and_then(|default| of_default(default, ty)).ok_or_else(wrong)
+            schema.arguments.first().and_then(Value::default_of).ok_or_else(wrong)
         }
     }
 }
@@ -121,46 +118,4 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
     })
     .map(str::trim)
     .filter(|part| !part.is_empty())
-}
-
-/// What a schema writes, as a value.
-fn of_default(default: &DefaultValue, ty: &Type) -> Option<Value> {
-    Some(match (default, &ty.required().kind) {
-        (DefaultValue::None, _) => Value::None,
-        (DefaultValue::Int(number), TypeKind::ScalarType) => Value::DType(DType::from_number(*number)?),
-        (DefaultValue::Int(number), TypeKind::Layout) => Value::Layout(Layout::from_number(*number)?),
-        (DefaultValue::Int(number), TypeKind::MemoryFormat) => Value::MemoryFormat(MemoryFormat::from_number(*number)?),
-        #[expect(clippy::cast_precision_loss, reason = "what somebody wrote by hand")]
-        (DefaultValue::Int(number), TypeKind::Float) => Value::Float(*number as f64),
-        // A number stands for a list of so many of it.
-        (DefaultValue::Int(number), TypeKind::List(_, Some(length))) => {
-            Value::Ints(Box::new(vec![*number; *length as usize]))
-        }
-        (DefaultValue::List(items), TypeKind::List(element, _)) => {
-            let values = items.iter().map(|item| of_default(item, element)).collect::<Option<Vec<_>>>()?;
-            list(values, &element.kind)?
-        }
-        (DefaultValue::Bool(value), _) => Value::Bool(*value),
-        (DefaultValue::Int(value), _) => Value::Int(*value),
-        (DefaultValue::Float(value), _) => Value::Float(*value),
-        (DefaultValue::Complex(re, im), _) => Value::Complex(Box::new(Complex64::new(*re, *im))),
-        (DefaultValue::Str(value), _) => Value::Str(Box::new(Str::from(value.as_str()))),
-        (DefaultValue::Device(name), _) => Value::Device(name.parse().ok()?),
-        (DefaultValue::List(_), _) => return None,
-    })
-}
-
-fn list(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
-    macro_rules! all {
-        ($kind:ident, $list:ident) => {{
-            let of_kind = |value| if let Value::$kind(value) = value { Some(value) } else { None };
-            Value::$list(Box::new(values.into_iter().map(of_kind).collect::<Option<_>>()?))
-        }};
-    }
-    Some(match element {
-        TypeKind::Int | TypeKind::SymInt => all!(Int, Ints),
-        TypeKind::Float => all!(Float, Floats),
-        TypeKind::Bool | TypeKind::SymBool => all!(Bool, Bools),
-        _ => Value::List(Box::new(values)),
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dispatch_runtime::schema::{self, DefaultValue, Type, TypeKind};
+use dispatch_runtime::schema::{self, Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Tensor, Value};
 
 /// A value of a graph, by its place among [`Graph::values`](crate::Graph::values). It prints as `v3`.
@@ -31,7 +31,7 @@ impl fmt::Debug for Id {
 /// use dispatch_trace::{Argument, Id};
 /// assert_eq!(Argument::Tensors(vec![Id(0), Id(2)]).kind(), "as_tensors");
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Argument {
     /// Nothing.
@@ -124,11 +124,6 @@ impl Argument {
             Self::List(items) => items.iter_mut().for_each(|item| item.rename(new)),
             _ => {}
         }
-    }
-
-    /// Whether both are the same to the bit: `-0.0` is not `0.0`, and a NaN is itself.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        format!("{self:?}") == format!("{other:?}")
     }
 
     /// What is recorded of a call's value; none where no text could say it.
@@ -243,36 +238,20 @@ impl Argument {
 
     /// What an argument is where it is left out; none where it cannot be.
     pub(crate) fn default_of(argument: &schema::Argument) -> Option<Self> {
-        default(argument.default.as_ref()?, &argument.ty)
+        let no_tensor = &mut |_: &Tensor| Err(());
+        Self::record(&Value::default_of(argument)?, no_tensor).ok().flatten()
+    }
+}
+
+/// Whether both are the same to the bit: `-0.0` is not `0.0`, and a NaN is itself.
+impl PartialEq for Argument {
+    fn eq(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other) && format!("{self:?}") == format!("{other:?}")
     }
 }
 
 const fn as_id(argument: &Argument) -> Option<Id> {
     if let Argument::Tensor(id) = argument { Some(*id) } else { None }
-}
-
-fn default(value: &DefaultValue, ty: &Type) -> Option<Argument> {
-    Some(match (value, &ty.required().kind) {
-        (DefaultValue::None, _) => Argument::None,
-        (DefaultValue::Int(number), TypeKind::ScalarType) => Argument::ScalarType(DType::from_number(*number)?),
-        (DefaultValue::Int(number), TypeKind::Layout) => Argument::Layout(Layout::from_number(*number)?),
-        (DefaultValue::Int(number), TypeKind::MemoryFormat) => {
-            Argument::MemoryFormat(MemoryFormat::from_number(*number)?)
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a default such as `float p=2`")]
-        (DefaultValue::Int(number), TypeKind::Float) => Argument::Float(*number as f64),
-        (DefaultValue::List(values), TypeKind::List(element, _)) => {
-            let items: Vec<Argument> = values.iter().map(|value| default(value, element)).collect::<Option<_>>()?;
-            gathered(items, &element.kind)?
-        }
-        (DefaultValue::Bool(value), _) => Argument::Bool(*value),
-        (DefaultValue::Int(value), _) => Argument::Int(*value),
-        (DefaultValue::Float(value), _) => Argument::Float(*value),
-        (DefaultValue::Complex(re, im), _) => Argument::Complex(Complex64::new(*re, *im)),
-        (DefaultValue::Str(value), _) => Argument::String(value.clone()),
-        (DefaultValue::Device(name), _) => Argument::Device(name.parse().ok()?),
-        (DefaultValue::List(_), _) => return None,
-    })
 }
 
 /// A list whose elements the schema says are of this kind.

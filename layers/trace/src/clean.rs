@@ -61,8 +61,33 @@ impl Graph {
         draft.finish()
     }
 
+    /// A value for the memory that each value shows, or may show at another run: inputs can be one another there, or show memory of a
+    /// constant, and of what gives a view or a copy, such as `aten::reshape`, it can be the other.
+    fn memories(&self) -> Vec<Id> {
+        let outside = self.inputs + self.constants.len();
+        let mut memories: Vec<Id> = (0..self.values.len()).map(|at| Id(if at < outside { 0 } else { at })).collect();
+        for node in &self.nodes {
+            for (result, output) in node.outputs.iter().enumerate() {
+                let new = || output.ids().into_iter().filter(|id| id.0 >= outside);
+                let mut shown: Vec<Id> = new().map(|id| self.root(id)).collect();
+                shown.extend(node.may_show(result));
+                for (id, shown) in new().flat_map(|id| shown.iter().map(move |shown| (id, *shown))) {
+                    let (one, other) = (memories[id.0], memories[shown.0]);
+                    if one == id {
+                        memories[id.0] = other;
+                    } else if one != other {
+                        memories.iter_mut().filter(|memory| **memory == one).for_each(|memory| *memory = other);
+                    }
+                }
+            }
+        }
+        memories
+    }
+
     fn merged(&self) -> Self {
-        let writes = |node: &Node| node.effects.writes.iter().map(|id| self.root(*id)).collect::<Vec<_>>();
+        let memories = self.memories();
+        let memory = |id: Id| memories[id.0];
+        let writes = |node: &Node| node.effects.writes.iter().map(|id| memory(*id)).collect::<Vec<_>>();
         let ever_written: HashSet<Id> = self.nodes.iter().flat_map(writes).collect();
         let mut given: HashSet<Id> = self.outputs.iter().map(|id| self.root(*id)).collect();
         // How often a memory was written to so far.
@@ -75,12 +100,11 @@ impl Graph {
             for root in writes(node) {
                 *epochs.entry(root).or_default() += 1;
             }
-            let roots: Vec<Id> = node.gives().map(|id| self.root(id)).collect();
-            if node.is_effect() || roots.iter().any(|root| ever_written.contains(root)) {
+            if node.is_effect() || node.gives().any(|id| ever_written.contains(&memory(id))) {
                 return true;
             }
-            let read: Vec<usize> = node.uses().map(|id| epochs.get(&self.root(id)).copied().unwrap_or(0)).collect();
-            let key = format!("{} {:?} {read:?}", node.operator.name(), node.inputs);
+            let read: Vec<usize> = node.uses().map(|id| epochs.get(&memory(id)).copied().unwrap_or(0)).collect();
+            let key = format!("{} {:?} {read:?} {:?}", node.operator.name(), node.inputs, node.grad);
             let Some(first) = seen.get(&key) else {
                 seen.insert(key, node.outputs.clone());
                 return true;
@@ -102,6 +126,10 @@ impl Graph {
             }
             false
         });
+        // What shows memory of a value that is gone shows that of the one in its place.
+        for value in &mut draft.values {
+            value.shares = value.shares.map(|root| instead.get(&root).map_or(root, |first| self.root(*first)));
+        }
         for id in &mut draft.outputs {
             *id = instead.get(id).copied().unwrap_or(*id);
         }

@@ -47,6 +47,11 @@ pub enum TraceError {
         /// The operator that made it.
         made_by: String,
     },
+    /// An operator was called on a thread that the function started.
+    OtherThread {
+        /// The operator.
+        operator: String,
+    },
     /// A tensor shows memory of a traced one as another dtype, and no operator made it.
     Reinterpreted {
         /// The operator that was given it.
@@ -124,6 +129,15 @@ pub enum TraceError {
         /// What is wrong.
         problem: String,
     },
+    /// A tensor for a constant is of another dtype or other sizes than the text says.
+    Constant {
+        /// Which one.
+        constant: usize,
+        /// What the text says.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
     /// A text has more or fewer constants than there are tensors for.
     ConstantCount {
         /// How many the text has.
@@ -156,6 +170,10 @@ impl fmt::Display for TraceError {
                 f,
                 "`{operator}` is given what `{made_by}` made inside of another operator that was recorded as a whole, so the graph does not \
                  have it; trace the forward alone, and differentiate its run"
+            ),
+            Self::OtherThread { operator } => write!(
+                f,
+                "`{operator}` is called on a thread that the traced function started, where nobody records it; call it on the function's own"
             ),
             Self::Reinterpreted { operator } => {
                 write!(
@@ -190,6 +208,9 @@ impl fmt::Display for TraceError {
                 let (margin, space) = (line.to_string(), " ".repeat(column - 1));
                 let bar = " ".repeat(margin.len());
                 write!(f, "{problem}\n{bar} |\n{margin} | {source}\n{bar} | {space}{}", "^".repeat((*length).max(1)))
+            }
+            Self::Constant { constant, expected, found } => {
+                write!(f, "constant {constant} is {expected} in the text, and the tensor for it is {found}")
             }
             Self::ConstantCount { expected, found } => {
                 write!(

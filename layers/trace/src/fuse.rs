@@ -70,7 +70,35 @@ struct Group {
     results: Vec<Id>,
     pass: Box<dyn Pass>,
     /// The kernels that the pass stands for.
-    kernels: Vec<(&'static Operator, Destination)>,
+    kernels: Vec<Kernel>,
+    /// Whether autograd records one of the calls whatever the caller says.
+    grad: bool,
+}
+
+/// Where calls of an operator went when the pass was made.
+struct Kernel {
+    operator: &'static Operator,
+    /// On the CPU, below all layers.
+    straight: Destination,
+    /// From the layers that every tensor of the CPU's has keys of.
+    plain: Option<Destination>,
+}
+
+impl Kernel {
+    fn of(operator: &'static Operator) -> Option<Self> {
+        let straight = operator.destination(keys::CPU.into())?;
+        Some(Self { operator, straight, plain: operator.destination(Self::plain()) })
+    }
+
+    fn plain() -> KeySet {
+        KeySet::from(keys::CPU) | keys::Autograd.on(keys::CPU) | keys::ADInplaceOrView
+    }
+
+    /// Whether calls with these keys go there still.
+    fn serves(&self, keys: KeySet) -> bool {
+        let Self { operator, straight, plain } = self;
+        operator.destination(keys) == Some(*straight) && operator.destination(Self::plain()) == *plain
+    }
 }
 
 impl Fused {
@@ -172,22 +200,27 @@ impl Group {
 
     /// Whether calls with such arguments go to the very kernels that the pass stands for.
     fn goes_straight(&self, inputs: &[&Tensor]) -> bool {
-        if guard::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad()) {
+        if (self.grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
             return false;
         }
         let carried = inputs.iter().fold(KeySet::EMPTY, |keys, input| keys | input.keys());
         // These have nothing to do where nothing requires gradients and nothing is written or viewed.
         let idle = KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView);
         let keys = (carried | guard::included()) - guard::excluded() - idle;
-        self.kernels.iter().all(|(operator, kernel)| operator.destination(keys) == Some(*kernel))
+        self.kernels.iter().all(|kernel| kernel.serves(keys))
     }
 }
 
 /// The graph's text, which [`Graph::parse`] reads; behind calls that go together stands which pass they are in.
 impl fmt::Display for Fused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pass = |node: usize| self.passes().position(|nodes| nodes.contains(&node));
-        self.graph.fmt_with(f, &|node| pass(node).map(|pass| format!("in pass {pass}")))
+        let mut passes = vec![None; self.graph.nodes.len()];
+        for (pass, nodes) in self.passes().enumerate() {
+            for node in nodes {
+                passes[*node] = Some(pass);
+            }
+        }
+        self.graph.fmt_with(f, &|node| passes[node].map(|pass| format!("in pass {pass}")))
     }
 }
 

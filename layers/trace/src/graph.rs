@@ -1,6 +1,6 @@
 //! The graph: values, nodes, and what goes in and comes out.
 
-use dispatch_runtime::schema::Schema;
+use dispatch_runtime::schema::{Position, Schema};
 use dispatch_runtime::{DType, Geometry, Operator, Tensor};
 
 use crate::argument::{Argument, Id};
@@ -78,6 +78,8 @@ pub struct Node {
     pub outputs: Vec<Argument>,
     /// What it does beside giving results.
     pub effects: Effects,
+    /// Whether autograd records it, where the function itself said so: in `guard::no_grad()`, or in `guard::enable_grad()`.
+    pub grad: Option<bool>,
 }
 
 /// An argument by its name.
@@ -137,6 +139,25 @@ impl Node {
     /// The values that it gives, be they new or its arguments.
     pub(crate) fn gives(&self) -> impl Iterator<Item = Id> {
         self.outputs.iter().flat_map(Argument::ids)
+    }
+
+    /// The values that a result is where it is what was written.
+    pub(crate) fn written_by(&self, result: usize) -> Vec<Id> {
+        let schema = self.schema();
+        let written = schema.written_return(result).and_then(|at| schema.arguments.get(at));
+        let input = written.and_then(|written| self.inputs.iter().find(|input| input.name == written.name));
+        input.map_or_else(Vec::new, |input| input.arg.ids())
+    }
+
+    /// The values whose memory the schema says a result may show.
+    pub(crate) fn may_show(&self, result: usize) -> Vec<Id> {
+        let schema = self.schema();
+        if !schema.is_aliasing() {
+            return Vec::new();
+        }
+        let shows = |at| schema.may_contain_alias(Position::Argument(at), Position::Return(result));
+        let is_shown = |input: &&Input| schema.argument(&input.name).is_some_and(|(at, _)| shows(at));
+        self.inputs.iter().filter(is_shown).flat_map(|input| input.arg.ids()).collect()
     }
 
     pub(crate) fn rename(&mut self, mut new: impl FnMut(Id) -> Id) {
@@ -218,6 +239,7 @@ impl PartialEq for Node {
             && self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.effects == other.effects
+            && self.grad == other.grad
     }
 }
 

@@ -15,6 +15,8 @@ use crate::argument::{Argument, Id};
 use crate::error::TraceError;
 use crate::graph::{Draft, Effects, Graph, Node, Shown};
 use crate::names;
+use crate::print::Kind;
+use crate::run::fits;
 
 impl Graph {
     /// Reads what a graph prints, given its constants, and [verifies](Self::verify) it. Values may have any names.
@@ -44,12 +46,19 @@ impl Graph {
     /// Where the text is no graph, with the place; where there are more or fewer constants than in the text; and those of
     /// [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
-        let mut parser = Parser { text, tokens: lex(text)?, at: 0, draft: Draft::default(), names: HashMap::new() };
+        let mut parser = Parser { text, tokens: lex(text)?, at: 0, draft: Draft::default(), names: Names::default() };
         let found = parser.graph()?;
         if found.len() != constants.len() {
             return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
         }
         let mut draft = parser.draft;
+        for (constant, (id, tensor)) in found.iter().zip(constants).enumerate() {
+            let shown = &draft.values[id.0];
+            if !fits(shown, tensor) {
+                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
+                return Err(TraceError::Constant { constant, expected, found }.into());
+            }
+        }
         draft.constants = found.into_iter().zip(constants.iter().cloned()).collect();
         let graph = draft.finish();
         graph.verify()?;
@@ -62,7 +71,15 @@ struct Parser<'t> {
     tokens: Vec<Spanned>,
     at: usize,
     draft: Draft,
-    names: HashMap<String, Id>,
+    names: Names,
+}
+
+/// What values are called.
+#[derive(Default)]
+struct Names {
+    known: HashMap<String, Id>,
+    /// Those of a statement that has not ended: what is defined there is not there yet in its call.
+    new: HashMap<String, Id>,
 }
 
 /// One result of a call, before its operator is known.
@@ -82,6 +99,7 @@ impl Parser<'_> {
         self.sign('(')?;
         while !self.eat(')') {
             let id = self.definition()?;
+            self.define();
             self.draft.inputs.push(id);
             if !self.eat(',') {
                 self.sign(')')?;
@@ -92,6 +110,7 @@ impl Parser<'_> {
         let mut constants = Vec::new();
         while self.eat_word("const") {
             constants.push(self.definition()?);
+            self.define();
             self.sign(';')?;
         }
         while !self.eat('[') {
@@ -110,11 +129,15 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Parsed<()> {
-        let mut effects = Effects::default();
+        let (mut effects, mut grad) = (Effects::default(), None);
         while self.eat('#') {
             self.sign('[')?;
             if self.eat_word("random") {
                 effects.random = true;
+            } else if self.eat_word("no_grad") {
+                grad = Some(false);
+            } else if self.eat_word("enable_grad") {
+                grad = Some(true);
             } else {
                 self.word("writes")?;
                 self.sign('(')?;
@@ -125,13 +148,9 @@ impl Parser<'_> {
             }
             self.sign(']')?;
         }
-        // What is defined here is not there yet in the call, so its names wait.
-        let mut outer = None;
         let patterns = if self.eat_word("let") {
-            let known = self.names.clone();
             let patterns = self.patterns()?;
             self.sign('=')?;
-            outer = Some(std::mem::replace(&mut self.names, known));
             Some(patterns)
         } else {
             None
@@ -139,10 +158,9 @@ impl Parser<'_> {
         let (operator, span) = self.operator()?;
         let inputs = self.arguments(operator)?;
         self.sign(';')?;
-        if let Some(names) = outer {
-            self.names = names;
-        }
-        let mut node = Node { operator, inputs, outputs: Vec::new(), effects };
+        self.define();
+        effects.random |= aten::is_random(operator);
+        let mut node = Node { operator, inputs, outputs: Vec::new(), effects, grad };
         let schema = operator.schema();
         let mut writes = node.written();
         writes.retain(|id| !node.effects.writes.contains(id));
@@ -216,7 +234,7 @@ impl Parser<'_> {
         self.sign(':')?;
         let shares = if self.eat('&') {
             self.sign('\'')?;
-            let of = self.used()?;
+            let of = self.found(true)?;
             Some(self.draft.values[of.0].shares.unwrap_or(of))
         } else {
             None
@@ -236,7 +254,7 @@ impl Parser<'_> {
             geometry.ok_or_else(|| mistake(self.text, &at, "these are not sizes and strides of a tensor"))?;
         self.sign(']')?;
         let id = self.draft.value(Shown { dtype, geometry, shares });
-        if self.names.insert(name.clone(), id).is_some() {
+        if self.names.known.contains_key(&name) || self.names.new.insert(name.clone(), id).is_some() {
             return Err(mistake(self.text, &span, format!("`{name}` is defined twice")));
         }
         Ok(id)
@@ -255,11 +273,23 @@ impl Parser<'_> {
         Ok(numbers)
     }
 
+    /// From here on, what was defined is there.
+    fn define(&mut self) {
+        self.names.known.extend(self.names.new.drain());
+    }
+
     fn used(&mut self) -> Parsed<Id> {
+        self.found(false)
+    }
+
+    /// A value that was defined before, or in the same statement where those count.
+    fn found(&mut self, or_here: bool) -> Parsed<Id> {
         let span = self.span();
         let name = self.name("a value")?;
-        self.names.get(&name).copied().ok_or_else(|| {
-            let mut known: Vec<&str> = self.names.keys().map(String::as_str).collect();
+        let Names { known, new } = &self.names;
+        let here = new.get(&name).filter(|_| or_here);
+        known.get(&name).or(here).copied().ok_or_else(|| {
+            let mut known: Vec<&str> = known.keys().map(String::as_str).collect();
             // Of several that are as near, it is always the same one.
             known.sort_unstable();
             let near = suggest(&name, known).map(|near| format!("; did you mean `{near}`?"));

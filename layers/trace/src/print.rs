@@ -99,6 +99,9 @@ impl Graph {
         if node.effects.random {
             f.write_str("    #[random]\n")?;
         }
+        if let Some(grad) = node.grad {
+            writeln!(f, "    #[{}]", if grad { "enable_grad" } else { "no_grad" })?;
+        }
         let written = node.written();
         let unsaid: Vec<Id> = node.effects.writes.iter().filter(|id| !written.contains(id)).copied().collect();
         if !unsaid.is_empty() {

@@ -10,6 +10,7 @@
 mod effects;
 mod recorder;
 mod shapes;
+mod threads;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,6 +24,7 @@ use dispatch_transform::{Level, Transform, depth, enter};
 use self::effects::Before;
 use self::recorder::Recorder;
 pub(crate) use self::shapes::is_ignorance;
+use self::threads::Elsewhere;
 use crate::error::TraceError;
 use crate::graph::Graph;
 
@@ -37,12 +39,15 @@ struct Session {
     /// How many levels its calls are inside of.
     depth: usize,
     trace: Rc<RefCell<Trace>>,
+    elsewhere: Elsewhere,
 }
 
 #[derive(Default)]
 struct Trace {
     /// Whether the next call is a part of one that is recorded, and not the function's own.
     inside: bool,
+    /// Whether the call that is recorded has a random one inside.
+    draws: bool,
     /// Whether all composites of the CPU's are recorded by their parts.
     opens: bool,
     recorder: Recorder,
@@ -53,7 +58,7 @@ struct Trace {
 ///
 /// Every operator is recorded as it was called, composites and those of other crates included, with what autograd calls on the way
 /// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become
-/// constants; numbers and sizes are what they were. A traced function may trace others, be mapped, and be differentiated.
+/// constants, and so does what it computes on threads that others start; numbers and sizes are what they were. A traced function may trace others, be mapped, and be differentiated.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -83,7 +88,7 @@ struct Trace {
 /// # Errors
 ///
 /// Those of the function, and [`TraceError`]: where what an operator gives, or how large that is, depends on elements (`aten::item`,
-/// `aten::nonzero`), where the function writes to a tensor from outside, and where an argument cannot be recorded. Elements that are read without an operator
+/// `aten::nonzero`), where the function writes to a tensor from outside, where a thread that it starts calls operators, and where an argument cannot be recorded. Elements that are read without an operator
 /// ([`Tensor::read`](Tensor::read)) go unnoticed.
 pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
@@ -114,15 +119,16 @@ fn record<O: IntoIterator<Item = Tensor>>(
     let level = entered.as_ref().map(|entered| entered.level().clone());
     let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
     let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
-    let recorder = Recorder::new(level, &inputs);
+    let recorder = Recorder::new(level, guard::is_grad_enabled(), &inputs);
     let trace = Rc::new(RefCell::new(Trace { opens, recorder, ..Trace::default() }));
+    let elsewhere = Elsewhere::default();
     let results = {
-        let _session = Listening::begin(Session { depth: depth(), trace: trace.clone() });
+        let _session = Listening::begin(Session { depth: depth(), trace: trace.clone(), elsewhere: elsewhere.clone() });
         let _heard = guard::include(keys::Tracer.into());
         f(&inputs)
     };
     let Trace { recorder, failed, .. } = trace.take();
-    if let Some(error) = failed {
+    if let Some(error) = failed.or_else(|| elsewhere.call()) {
         return Err(error.into());
     }
     Ok(recorder.finish(results?)?)
@@ -142,6 +148,7 @@ struct Listening;
 
 impl Listening {
     fn begin(session: Session) -> Self {
+        threads::take_along();
         SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }
@@ -185,7 +192,7 @@ struct Inside(Traces);
 
 impl Inside {
     fn enter(traces: &Traces) -> Self {
-        traces.each(|trace| trace.inside = true);
+        traces.each(|trace| (trace.inside, trace.draws) = (true, false));
         Self(traces.clone())
     }
 }
@@ -201,6 +208,7 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
     let (own, inside) = Traces::here().told_apart();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
+    threads::heard(operator);
     if own.is_empty() && inside.is_empty() || !own.is_empty() && is_opened(operator, &arguments, &own) {
         return operator.redispatch_boxed(below, stack);
     }
@@ -221,7 +229,10 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
         }
     }
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-    inside.each(|trace| trace.recorder.hidden(operator, &arguments, results));
+    inside.each(|trace| {
+        trace.draws |= aten::is_random(operator);
+        trace.recorder.hidden(operator, &arguments, results);
+    });
     Ok(())
 }
 
@@ -233,15 +244,33 @@ fn recorded(operator: &Operator, below: KeySet, arguments: &[Value], stack: &mut
     }
     let before = Before::of(operator, arguments);
     operator.redispatch_boxed(below, stack)?;
+    tell_apart(operator, arguments, stack)?;
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
     shapes::check(operator, &planned.unwrap_or_default(), results)?;
     let mut noted = Ok(());
     traces.each(|trace| {
         if noted.is_ok() {
-            noted = trace.recorder.call(operator, arguments, results, &before);
+            let random = trace.draws || aten::is_random(operator) || before.took_random_numbers();
+            noted = trace.recorder.call(operator, arguments, results, (&before, random));
         }
     });
     noted.map_err(Error::from)
+}
+
+/// What an operator hands on as it was given may be something new at another run, such as a copy, so it has to be a value of its own.
+fn tell_apart(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Result<()> {
+    let schema = operator.schema();
+    for (at, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
+        let Value::Tensor(tensor) = result else { continue };
+        let mut is_given = false;
+        for value in arguments {
+            each_tensor(value, &mut |argument| is_given |= argument.same(tensor));
+        }
+        if is_given && schema.written_return(at).is_none() {
+            *tensor = aten::alias(tensor)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether all that comes out are tensors.

@@ -1,12 +1,11 @@
 //! Replay.
 
-use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
+use dispatch_runtime::{Result, Tensor, Value, guard};
 
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, Shown};
 use crate::print::Kind;
-use crate::record::is_ignorance;
 
 /// What is known of values in the middle of a run.
 pub(crate) type Known = Vec<Option<Tensor>>;
@@ -69,6 +68,7 @@ impl Graph {
     pub(crate) fn make(&self, at: usize, known: &mut Known) -> Result<()> {
         let node = &self.nodes[at];
         let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+        let _mode = node.grad.map(|on| if on { guard::enable_grad() } else { guard::no_grad() });
         let results = node.operator.call(arguments)?;
         for (output, value) in node.outputs.iter().zip(results) {
             keep(output, value, known);
@@ -105,48 +105,10 @@ impl Graph {
         self.outputs.iter().for_each(|id| last[id.0] = None);
         last
     }
-
-    /// Makes the calls on shapes alone, and compares with what the graph says. What Meta cannot know is taken from the graph.
-    pub(crate) fn check_shapes(&self) -> Result<()> {
-        let shape = |shown: &Shown| Spec { dtype: shown.dtype, geometry: shown.geometry.clone() }.on(Device::META);
-        let mut known: Known = vec![None; self.values.len()];
-        for (place, shown) in known.iter_mut().zip(&self.values).take(self.inputs + self.constants.len()) {
-            *place = Some(shape(shown)?);
-        }
-        for (at, node) in self.nodes.iter().enumerate() {
-            let mut on_meta = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
-            for value in &mut on_meta {
-                if matches!(value, Value::Device(_)) {
-                    *value = Device::META.into();
-                }
-            }
-            match node.operator.call(on_meta) {
-                Ok(results) => {
-                    for (output, value) in node.outputs.iter().zip(results) {
-                        keep(output, value, &mut known);
-                    }
-                }
-                Err(error) if is_ignorance(&error) => {}
-                Err(error) => return Err(error),
-            }
-            for id in node.gives() {
-                let shown = &self.values[id.0];
-                match &known[id.0] {
-                    Some(tensor) if tensor.device() == Device::META && !fits(shown, tensor) => {
-                        let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
-                        let operator = node.operator.name().to_string();
-                        return Err(TraceError::Result { operator, value: id.to_string(), expected, found }.into());
-                    }
-                    Some(tensor) if tensor.device() == Device::META => {}
-                    _ => known[id.0] = Some(shape(shown)?),
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
-fn fits(shown: &Shown, tensor: &Tensor) -> bool {
+/// Whether a tensor is of the dtype and sizes that are known of a value.
+pub(crate) fn fits(shown: &Shown, tensor: &Tensor) -> bool {
     shown.dtype == tensor.dtype() && shown.geometry.sizes() == tensor.sizes()
 }
 
@@ -192,7 +154,7 @@ fn missing(node: usize, operator: &str, id: Id) -> TraceError {
     TraceError::Node { node, operator: operator.to_owned(), problem: format!("{id} is used before it is defined") }
 }
 
-fn keep(output: &Argument, value: Value, known: &mut Known) {
+pub(crate) fn keep(output: &Argument, value: Value, known: &mut Known) {
     match (output, value) {
         (Argument::Tensor(id), Value::Tensor(tensor)) => known[id.0] = Some(tensor),
         (Argument::Tensors(ids), Value::Tensors(tensors)) => {

@@ -1,11 +1,13 @@
 //! Whether a graph can run.
 
-use dispatch_runtime::{Device, Result, Spec};
+use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 
 use crate::argument::Id;
 use crate::error::TraceError;
-use crate::graph::Graph;
-use crate::run::arguments;
+use crate::graph::{Graph, Node, Shown};
+use crate::print::Kind;
+use crate::record::is_ignorance;
+use crate::run::{Known, arguments, fits, keep};
 
 impl Graph {
     /// Whether every node fits its operator's schema and uses what is there before it, and whether the operators, asked on Meta, give
@@ -25,20 +27,102 @@ impl Graph {
     ///
     /// What is wrong with the first node that does not fit.
     pub fn verify(&self) -> Result<()> {
+        self.check_names()?;
+        self.check_shapes()
+    }
+
+    /// Whether all that is used is there, and nothing is given twice.
+    fn check_names(&self) -> Result<()> {
         let shape = Spec::contiguous(dispatch_runtime::DType::F32, &[]).on(Device::META)?;
         let mut defined = vec![false; self.values.len()];
         defined[..self.inputs + self.constants.len()].fill(true);
         for (at, node) in self.nodes.iter().enumerate() {
             let mut is_there = |id: Id| defined.get(id.0).copied().unwrap_or(false).then(|| shape.clone());
             arguments(at, node, &mut is_there)?;
-            for id in node.gives() {
-                defined[id.0] = true;
+            for (result, output) in node.outputs.iter().enumerate() {
+                let written = node.written_by(result);
+                for id in output.ids() {
+                    if std::mem::replace(&mut defined[id.0], true) && !written.contains(&id) {
+                        let problem = format!("it gives {id}, which was there before, and does not write to it");
+                        return Err(wrong(at, node, problem).into());
+                    }
+                }
             }
         }
         if let Some(id) = self.outputs.iter().find(|id| !defined.get(id.0).copied().unwrap_or(false)) {
             let problem = format!("{id} is given, and nothing defines it");
             return Err(TraceError::Node { node: self.nodes.len(), operator: "the results".to_owned(), problem }.into());
         }
-        self.check_shapes()
+        Ok(())
     }
+
+    /// Makes the calls on shapes alone, and compares with what the graph says. What Meta cannot know is taken from the graph.
+    fn check_shapes(&self) -> Result<()> {
+        let shape = |shown: &Shown| Spec { dtype: shown.dtype, geometry: shown.geometry.clone() }.on(Device::META);
+        let mut known: Known = vec![None; self.values.len()];
+        for (place, shown) in known.iter_mut().zip(&self.values).take(self.inputs + self.constants.len()) {
+            *place = Some(shape(shown)?);
+        }
+        for (at, node) in self.nodes.iter().enumerate() {
+            let mut on_meta = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
+            let mut names_device = false;
+            for value in &mut on_meta {
+                if matches!(value, Value::Device(_)) {
+                    *value = Device::META.into();
+                    names_device = true;
+                }
+            }
+            match node.operator.call(on_meta) {
+                Ok(results) => {
+                    for (output, value) in node.outputs.iter().zip(results) {
+                        keep(output, value, &mut known);
+                    }
+                }
+                Err(error) if is_ignorance(&error) => {}
+                Err(error) => return Err(error),
+            }
+            for id in node.gives() {
+                match known[id.0].as_ref().filter(|tensor| tensor.device() == Device::META) {
+                    Some(tensor) => {
+                        self.check_shape(at, id, tensor)?;
+                        // On Meta, what is brought to another device is where it was.
+                        if !names_device {
+                            self.check_memory(at, id, tensor, &known)?;
+                        }
+                    }
+                    None => known[id.0] = Some(shape(&self.values[id.0])?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_shape(&self, at: usize, id: Id, tensor: &Tensor) -> Result<(), TraceError> {
+        let shown = &self.values[id.0];
+        if fits(shown, tensor) {
+            return Ok(());
+        }
+        let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
+        let operator = self.nodes[at].operator.name().to_string();
+        Err(TraceError::Result { operator, value: id.to_string(), expected, found })
+    }
+
+    /// What shows the memory of an argument must say so: [`clean`](Self::clean) goes by that.
+    fn check_memory(&self, at: usize, id: Id, tensor: &Tensor, known: &Known) -> Result<(), TraceError> {
+        let node = &self.nodes[at];
+        let is_shown = |used: &Id| known[used.0].as_ref().is_some_and(|used| used.storage().same(tensor.storage()));
+        match node.uses().find(|used| self.root(*used) != self.root(id) && is_shown(used)) {
+            Some(used) => {
+                let of = self.root(used);
+                let problem =
+                    format!("{id} shows the memory of {used}, which the graph does not say: `{id}: &'{of} ..`");
+                Err(wrong(at, node, problem))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn wrong(at: usize, node: &Node, problem: String) -> TraceError {
+    TraceError::Node { node: at, operator: node.operator.name().to_string(), problem }
 }

@@ -5,7 +5,7 @@ use dispatch_autocast as autocast;
 use dispatch_autograd::Differentiable;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{Bool, Complex32, Complex64, Registrar, Shape, Spec, guard, keys};
+use dispatch_runtime::{Bool, Complex32, Complex64, Geometry, Registrar, Shape, Spec, guard, keys};
 use dispatch_trace::{Fused, Graph, trace};
 use dispatch_vmap::vmap;
 use kernels_cpu as _;
@@ -458,6 +458,39 @@ fn a_kernel_that_was_replaced_is_called() {
     assert_eq!(graph.fuse().passes().count(), 0);
     drop(scope.take());
     assert_eq!(bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]), before);
+}
+
+#[test]
+fn a_kernel_of_autograd_that_was_replaced_is_called() {
+    let x = [Tensor::from([0.5_f32])];
+    let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &x).unwrap();
+    let fused = fused(&graph);
+    let replaced = Registrar::new("aten").override_kernel("erfc", keys::AutogradCPU, |_, _, stack| {
+        stack.drop_top(1);
+        stack.push(Tensor::from([0.25_f32]));
+        Ok(())
+    });
+    let _scope = replaced.unwrap().scoped();
+    same(&fused.run(&x).unwrap(), &[Tensor::from([0.25_f32]).erfinv().unwrap()], "replaced");
+}
+
+#[test]
+fn results_lie_as_the_calls_lay_them_out_whatever_the_strides_of_sizes_of_one() {
+    let memory = Tensor::from_slice(&(0..64).map(f64::from).collect::<Vec<_>>());
+    for (sizes, strides) in [
+        (&[3_i64, 1][..], &[1_i64, 7][..]),
+        (&[2, 1, 3, 3], &[9, 1, 3, 1]),
+        (&[2, 3, 1, 1], &[3, 1, 3, 3]),
+        (&[1], &[5]),
+        (&[0, 3], &[1, 1]),
+        (&[3, 0], &[7, 7]),
+    ] {
+        let odd = memory.restride(Geometry::strided(sizes, strides, 0).unwrap()).unwrap();
+        for other in [&[][..], &sizes[sizes.len() - 1..]] {
+            let inputs = [odd.clone(), Tensor::ones(other, DType::F64).unwrap()];
+            assert_eq!(passes(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs), [4], "{sizes:?}");
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

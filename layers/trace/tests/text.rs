@@ -52,12 +52,48 @@ fn each_mistake_is_named() {
         ("fn graph(x: f32[-2]) { [x] }", "not sizes and strides"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::mul(&x, 2.0.0); [y] }", "`2.0.0` is no number"),
         ("fn graph(x: f32[2]) { § }", "`§` has no meaning here"),
+        ("fn graph(x: f32[2]) { let x = aten::neg(&x); [x] }", "it gives v0, which was there before"),
+        (
+            "fn graph(x: f32[2]) { let y: f32[2] = aten::neg(&x); let y = aten::exp_(&mut x); [y] }",
+            "it gives v1, which was there before, and does not write to it",
+        ),
+        (
+            "fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x); let y: f32[2] = aten::relu(&x); [y] }",
+            "defined twice",
+        ),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::div(&x, &x, rounding_mode = \"fl", "does not end"),
     ];
     for (text, expected) in cases {
         let found = problem(text);
         assert!(found.contains(expected), "{text}\n{found}");
     }
+}
+
+#[test]
+fn memory_that_is_shared_is_said_to_be() {
+    // Two equal calls with a write between them, of which nobody would know.
+    let text = |kind: &str| {
+        format!(
+            "fn graph(x: f32[2]) {{
+                let y: {kind} = aten::select_int(&x, 0, 0); let a: f32[] = aten::exp(&y);
+                aten::neg_(&mut x); let b: f32[] = aten::exp(&y); [a, b]
+            }}"
+        )
+    };
+    let problem = problem(&text("f32[]"));
+    assert!(problem.ends_with("v1 shows the memory of v0, which the graph does not say: `v1: &'v0 ..`"), "{problem}");
+    assert_eq!(Graph::parse(&text("&'x f32[]"), &[]).unwrap().clean().nodes().len(), 4);
+}
+
+#[test]
+fn a_constant_is_what_the_text_says() {
+    let text = "fn graph(x: f32[2]) { const c: f32[2]; [c] }";
+    assert!(Graph::parse(text, &[Tensor::from([1.0_f32, 2.0])]).is_ok());
+    let error = Graph::parse(text, &[Tensor::from([1.0, 2.0, 3.0])]).unwrap_err();
+    assert!(
+        error.to_string().ends_with("constant 0 is f32[2] in the text, and the tensor for it is f64[3]"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -94,6 +130,60 @@ fn every_kind_of_argument_reads_back() {
     }
     let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(read, graph);
+}
+
+/// A graph with something of everything, to be broken.
+const WHOLE: &str = "\
+fn graph(v0: f32[2, 2]) {
+    const v1: f32[2, 2];
+    let v2: f32[2, 2] = aten::mm(&v0, &v1);
+    let v3: &'v2 f32[2] = aten::select_int(&v2, 0, 0);
+    aten::mul_(&mut v3, 0.5);
+    #[random]
+    let v4: f32[2, 2] = aten::rand_like(&v2);
+    let [v5: &'v4 f32[1, 2], v6: &'v4 f32[1, 2]] = aten::split(&v4, 1);
+    #[no_grad]
+    let v7: f32[2, 2] = aten::cat(&[v5, v6]);
+    let v8: f32[2, 2] = aten::div_tensor_mode(&v7, &v0, rounding_mode = \"floor\");
+    let v9: f64[2, 2] = aten::_to_copy(&v8, dtype = DType::F64);
+    let v10: f64[2, 2] = aten::clamp(&v9, -1.5, inf);
+    let (v11: f64[2], v12: i64[2]) = aten::max_dim(&v10, 0);
+    let v13: c64[2, 1] = aten::full([2, 1], Complex(0.5, -1.0), dtype = DType::C64, device = Device(\"cpu\"));
+    [v11, v12, v13, v0]
+}
+";
+
+const STRANGE: [&str; 24] = [
+    "-9223372036854775808",
+    "9223372036854775807, ",
+    "99999999999999999999",
+    "None",
+    "&v0",
+    "&mut ",
+    "[",
+    "]",
+    "-1",
+    "NaN",
+    "\"x",
+    "DType::F8",
+    "Complex(1.0, 2.0)",
+    "Device(\"cuda:7\")",
+    "#[random]",
+    "#[writes(v0)]",
+    "#[no_grad]",
+    "aten::relu_",
+    "aten::as_strided",
+    "[[1]]",
+    "Some(v0)",
+    "'",
+    "let é",
+    "1e999",
+];
+
+#[test]
+fn the_graph_that_is_broken_is_whole() {
+    let graph = Graph::parse(WHOLE, &[Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]])]).unwrap();
+    assert_eq!(graph.to_string(), WHOLE);
 }
 
 /// One step of a made-up function over the values so far.
@@ -184,6 +274,28 @@ proptest! {
             let inputs = two(start);
             prop_assert_eq!(&bits(&graph.run(&inputs).unwrap()), &expected, "{}", graph);
             prop_assert_eq!(&bits(&inputs), &written, "{}", graph);
+        }
+    }
+
+    #[test]
+    fn no_broken_graph_is_a_panic(breaks in proptest::collection::vec((0..4_usize, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4)) {
+        let mut pieces: Vec<&str> = WHOLE.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        for (kind, at, other) in breaks {
+            let (at, to) = (at.index(pieces.len()), other.index(pieces.len()));
+            match kind {
+                0 => _ = pieces.remove(at),
+                1 => pieces[at] = pieces[to],
+                2 => pieces.insert(at, *other.get(&STRANGE[..])),
+                _ => pieces.swap(at, to),
+            }
+        }
+        let constants = [Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]])];
+        if let Ok(graph) = Graph::parse(&pieces.concat(), &constants) {
+            prop_assert_eq!(&Graph::parse(&graph.to_string(), &constants).unwrap(), &graph, "{}", graph);
+            let clean = graph.clean();
+            if graph.values().iter().all(|value| value.geometry.sizes().iter().product::<i64>() < 1000) {
+                let _ = (graph.run(&constants), clean.fuse().run(&constants));
+            }
         }
     }
 

@@ -1,12 +1,13 @@
 //! A call with batched tensors, once the level is set aside.
 
+use aten::is_random;
 use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
 
 use crate::batch::Batch;
 use crate::error::VmapError;
 use crate::map::Randomness;
 use crate::rule::BatchRule;
-use crate::way::{Way, is_random, word};
+use crate::way::{Way, word};
 use crate::{slices, views, words};
 
 /// Whether a call is any different from one without a batch.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use dispatch_runtime::schema::{Argument, TypeKind};
+use aten::is_random;
+use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Operator, Shape, remark};
 
 use crate::level::comes_apart;
@@ -98,12 +99,4 @@ pub(crate) fn word(operator: &Operator) -> Option<Shape> {
     let is_out = operator.schema().arguments.iter().any(Argument::is_out);
     let is_left = !is_out && functional.rule::<BatchRule>().is_none();
     functional.shape().filter(|shape| is_left && matches!(shape, Shape::Pointwise { .. }))
-}
-
-/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
-pub(crate) fn is_random(operator: &Operator) -> bool {
-    let takes_generator =
-        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
-    let name = operator.name();
-    takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use dispatch_runtime::{Chain, Destination, Device, Fuser, Given, Operator, Spec, Step, Tensor, Value, keys};
+use dispatch_runtime::{Chain, Device, Fuser, Given, Operator, Spec, Step, Tensor, Value};
 
+use super::Kernel;
 use crate::argument::{Argument, Id};
 use crate::graph::{Graph, Node, Shown};
 use crate::record::trace_parts;
@@ -36,7 +37,7 @@ pub(super) fn result(graph: &Graph, node: &Node) -> Option<Id> {
 pub(super) fn calls(graph: &Graph, at: usize, shapes: &[Tensor], fuser: &dyn Fuser) -> Option<Vec<Call>> {
     let node = &graph.nodes[at];
     let result = result(graph, node)?;
-    kernel(node.operator)?;
+    Kernel::of(node.operator)?;
     let mut used: Vec<Id> = node.uses().collect();
     used.sort_unstable();
     used.dedup();
@@ -66,7 +67,7 @@ fn of_parts(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<Vec<Ca
     let mut calls = Vec::new();
     for (at, node) in parts.nodes().iter().enumerate() {
         let id = self::result(parts, node)?;
-        kernel(node.operator)?;
+        Kernel::of(node.operator)?;
         let shown = parts.value(id);
         if shown.geometry.sizes() != result.sizes() {
             return None;
@@ -83,21 +84,13 @@ fn of_parts(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<Vec<Ca
     calls.last().is_some_and(|last| last.result.same(result)).then_some(calls)
 }
 
-/// The kernel that calls on the CPU go to.
-fn kernel(operator: &'static Operator) -> Option<(&'static Operator, Destination)> {
-    Some((operator, operator.destination(keys::CPU.into())?))
-}
-
 /// The kernels of nodes and of the calls that they are made of.
-pub(super) fn kernels<'a>(
-    nodes: impl Iterator<Item = &'a Node>,
-    calls: &[Call],
-) -> Vec<(&'static Operator, Destination)> {
+pub(super) fn kernels<'a>(nodes: impl Iterator<Item = &'a Node>, calls: &[Call]) -> Vec<Kernel> {
     let operators = nodes.map(|node| node.operator).chain(calls.iter().map(|call| call.operator));
-    let mut kernels: Vec<(&'static Operator, Destination)> = Vec::new();
-    for (operator, destination) in operators.filter_map(kernel) {
-        if !kernels.iter().any(|(known, _)| known.name() == operator.name()) {
-            kernels.push((operator, destination));
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for operator in operators {
+        if !kernels.iter().any(|known| known.operator.name() == operator.name()) {
+            kernels.extend(Kernel::of(operator));
         }
     }
     kernels

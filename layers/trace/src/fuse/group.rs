@@ -4,7 +4,7 @@
 //! one of its results, and before any call that writes, as it may have to read first. Until then calls that have nothing to do with it
 //! pass it by.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +14,7 @@ use dispatch_runtime::{Dims, Fuser, Tensor};
 use super::call::{Call, calls, chain, kernels, shapes};
 use super::{Group, Turn};
 use crate::argument::Id;
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 
 pub(super) fn turns(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
     // On a thread of its own, as guards of this one are no part of a graph.
@@ -23,7 +23,10 @@ pub(super) fn turns(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
 
 fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
     let Some(shapes) = shapes(graph) else { return (0..graph.nodes.len()).map(Turn::Call).collect() };
-    let mut grouping = Grouping { graph, fuser, shapes, open: Vec::new(), turns: Vec::new() };
+    let values = shapes.iter().enumerate().map(|(at, shape)| (shape.identity(), Id(at))).collect();
+    let mut needed = vec![0; shapes.len()];
+    graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied()).for_each(|id| needed[id.0] += 1);
+    let mut grouping = Grouping { graph, fuser, shapes, values, needed, open: Vec::new(), turns: Vec::new() };
     for (at, node) in graph.nodes.iter().enumerate() {
         let calls = calls(graph, at, &grouping.shapes, fuser);
         let sizes = calls
@@ -46,6 +49,10 @@ struct Grouping<'a> {
     graph: &'a Graph,
     fuser: &'a dyn Fuser,
     shapes: Vec<Tensor>,
+    /// The value that a shape is of.
+    values: HashMap<usize, Id>,
+    /// How often each value is needed, as a result too.
+    needed: Vec<usize>,
     open: Vec<Open>,
     turns: Vec<Turn>,
 }
@@ -86,18 +93,17 @@ impl Grouping<'_> {
     /// None for a call that is alone.
     fn group(&self, open: &Open) -> Option<Group> {
         let [_, _, ..] = open.nodes[..] else { return None };
-        let graph = self.graph;
-        let outside = graph.nodes.iter().enumerate().filter(|(at, _)| !open.nodes.contains(at));
-        let wanted: HashSet<Id> =
-            outside.flat_map(|(_, node)| node.uses()).chain(graph.outputs.iter().copied()).collect();
-        let mut results: Vec<Id> = open.gives.intersection(&wanted).copied().collect();
+        let nodes = || open.nodes.iter().map(|at| &self.graph.nodes[*at]);
+        let mut inside: HashMap<Id, usize> = HashMap::new();
+        nodes().flat_map(Node::uses).for_each(|id| *inside.entry(id).or_default() += 1);
+        let is_wanted = |id: &Id| self.needed[id.0] > inside.get(id).copied().unwrap_or(0);
+        let mut results: Vec<Id> = open.gives.iter().copied().filter(is_wanted).collect();
         results.sort_unstable();
         let wanted: Vec<Tensor> = results.iter().map(|id| self.shapes[id.0].clone()).collect();
         let (chain, inputs) = chain(&open.calls, &wanted);
         let pass = self.fuser.fuse(&chain)?;
-        let value = |tensor: &Tensor| self.shapes.iter().position(|shape| shape.same(tensor)).map(Id);
-        let inputs = inputs.iter().map(value).collect::<Option<_>>()?;
-        let kernels = kernels(open.nodes.iter().map(|at| &graph.nodes[*at]), &open.calls);
-        Some(Group { nodes: open.nodes.clone(), inputs, results, pass, kernels })
+        let inputs = inputs.iter().map(|shape| self.values.get(&shape.identity()).copied()).collect::<Option<_>>()?;
+        let (kernels, grad) = (kernels(nodes(), &open.calls), nodes().any(|node| node.grad == Some(true)));
+        Some(Group { nodes: open.nodes.clone(), inputs, results, pass, kernels, grad })
     }
 }

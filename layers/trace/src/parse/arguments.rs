@@ -32,7 +32,7 @@ impl Parser<'_> {
             if inputs.iter().any(|(other, _)| *other == at) {
                 return Err(mistake(self.text, &span, format!("`{}` is given twice", described.name)));
             }
-            if !Argument::default_of(described).is_some_and(|default| default.is(&arg)) {
+            if !Argument::default_of(described).is_some_and(|default| default == arg) {
                 inputs.push((at, Input { name: described.name.clone(), arg, keyword: described.keyword_only }));
             }
             if !self.eat(',') {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use dispatch_runtime::{Bool, Complex64, DType, Operator, Scalar, Tensor, Value};
+use dispatch_runtime::{Bool, Complex64, DType, Geometry, Operator, Scalar, Tensor, Value, guard};
 use dispatch_transform::Level;
 
 use super::effects::Before;
@@ -19,6 +19,8 @@ use crate::graph::{Draft, Effects, Graph, Input, Node, Shown};
 pub(super) struct Recorder {
     /// The level that the function's tensors belong to; what is recorded are those below.
     level: Option<Level>,
+    /// Whether autograd recorded when the function was called.
+    grad: bool,
     draft: Draft,
     /// The tensor of each value; kept, so that identities stay what they are.
     tensors: Vec<Tensor>,
@@ -30,8 +32,8 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(level: Option<Level>, inputs: &[Tensor]) -> Self {
-        let mut recorder = Self { level, ..Self::default() };
+    pub(super) fn new(level: Option<Level>, grad: bool, inputs: &[Tensor]) -> Self {
+        let mut recorder = Self { level, grad, ..Self::default() };
         for input in inputs {
             let id = recorder.define(input);
             recorder.draft.inputs.push(id);
@@ -94,9 +96,7 @@ impl Recorder {
             if let Some((_, made_by)) = self.hidden.iter().find(|(known, _)| shows_same(&known)) {
                 return Err(TraceError::Hidden { operator: operator.to_owned(), made_by: made_by.clone() });
             }
-            let id = self.define(tensor);
-            self.draft.constants.push((id, tensor.clone()));
-            return Ok(Argument::Tensor(id));
+            return Ok(self.constant(tensor));
         };
         let equal = |known: &Tensor| {
             shows_same(&known) && known.dtype() == tensor.dtype() && known.geometry() == tensor.geometry()
@@ -110,9 +110,56 @@ impl Recorder {
             return Err(TraceError::Reinterpreted { operator: operator.to_owned() });
         }
         let near = self.by_identity[&near.identity()];
+        if self.draft.constants.iter().any(|(constant, _)| *constant == near) {
+            return Ok(self.constant(tensor));
+        }
+        self.strided(near, tensor)
+            .map(Argument::Tensor)
+            .ok_or_else(|| TraceError::Reinterpreted { operator: operator.to_owned() })
+    }
+
+    /// A view that no operator made of a value, as `as_strided` makes it. An offset is counted from the value, which may be
+    /// elsewhere in its memory at another run.
+    fn strided(&mut self, near: Id, tensor: &Tensor) -> Option<Id> {
+        let start = self.tensors[near.0].geometry().offset();
+        let ahead = tensor.geometry().offset() - start;
+        let mut base = near;
+        if ahead > 0 {
+            let row = tensor.restride(Geometry::strided(&[ahead + 1], &[1], start)?).ok()?;
+            let last = tensor.restride(Geometry::strided(&[1], &[1], start + ahead)?).ok()?;
+            let row = self.as_strided(near, &row, None);
+            base = self.define(&last);
+            let inputs = vec![input("self", Argument::Tensor(row)), input("start", Argument::Int(ahead))];
+            self.view(aten::slice::operator(), inputs, base);
+        }
+        // What is before the value in its memory is found from the start of that.
+        let offset = (ahead < 0).then(|| tensor.geometry().offset());
+        Some(self.as_strided(base, tensor, offset))
+    }
+
+    fn as_strided(&mut self, base: Id, tensor: &Tensor, offset: Option<i64>) -> Id {
         let id = self.define(tensor);
-        self.draft.nodes.push(as_strided(near, id, tensor));
-        Ok(Argument::Tensor(id))
+        let geometry = tensor.geometry();
+        let mut inputs = vec![
+            input("self", Argument::Tensor(base)),
+            input("size", Argument::Ints(geometry.sizes().to_vec())),
+            input("stride", Argument::Ints(geometry.strides().to_vec())),
+        ];
+        inputs.extend(offset.map(|offset| input("storage_offset", Argument::Int(offset))));
+        self.view(aten::as_strided::operator(), inputs, id);
+        id
+    }
+
+    fn view(&mut self, operator: &'static Operator, inputs: Vec<Input>, id: Id) {
+        let outputs = vec![Argument::Tensor(id)];
+        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects::default(), grad: None });
+    }
+
+    /// A tensor from outside of the function.
+    fn constant(&mut self, tensor: &Tensor) -> Argument {
+        let id = self.define(tensor);
+        self.draft.constants.push((id, tensor.clone()));
+        Argument::Tensor(id)
     }
 
     pub(super) fn call(
@@ -120,7 +167,7 @@ impl Recorder {
         operator: &Operator,
         arguments: &[Value],
         results: &[Value],
-        before: &Before,
+        (before, random): (&Before, bool),
     ) -> Result<(), TraceError> {
         let name = operator.name().to_string();
         let schema = operator.schema();
@@ -136,7 +183,7 @@ impl Recorder {
         for (value, described) in arguments.iter().zip(&schema.arguments) {
             let recorded = Argument::record(value, &mut |tensor| self.argument(&name, tensor))?;
             let arg = recorded.ok_or_else(|| unrecordable(&described.name, value))?;
-            if !Argument::default_of(described).is_some_and(|default| default.is(&arg)) {
+            if !Argument::default_of(described).is_some_and(|default| default == arg) {
                 inputs.push(Input { name: described.name.clone(), arg, keyword: described.keyword_only });
             }
         }
@@ -159,29 +206,19 @@ impl Recorder {
                 if let Some(written) = written {
                     each_tensor(written, &mut |known| is_written |= known.same(tensor));
                 }
-                // An operator that hands on what it was given may give something new at another run.
                 if is_written { self.argument(&name, tensor) } else { Ok(Argument::Tensor(self.define(tensor))) }
             })?;
             outputs.push(recorded.ok_or_else(|| unrecordable(&format!("result {at}"), value))?);
         }
-        let random = before.took_random_numbers();
         let Ok(operator) = Operator::find(&name) else { return Ok(()) };
-        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects { random, writes } });
+        let grad = Some(guard::is_grad_enabled()).filter(|grad| *grad != self.grad);
+        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects { random, writes }, grad });
         Ok(())
     }
 }
 
-fn as_strided(base: Id, id: Id, tensor: &Tensor) -> Node {
-    let input = |name: &str, arg| Input { name: name.to_owned(), arg, keyword: false };
-    let geometry = tensor.geometry();
-    let inputs = vec![
-        input("self", Argument::Tensor(base)),
-        input("size", Argument::Ints(geometry.sizes().to_vec())),
-        input("stride", Argument::Ints(geometry.strides().to_vec())),
-        input("storage_offset", Argument::Int(geometry.offset())),
-    ];
-    let outputs = vec![Argument::Tensor(id)];
-    Node { operator: aten::as_strided::operator(), inputs, outputs, effects: Effects::default() }
+fn input(name: &str, arg: Argument) -> Input {
+    Input { name: name.to_owned(), arg, keyword: false }
 }
 
 /// The number that a tensor is.

@@ -5,7 +5,7 @@ use dispatch_runtime::{
     AccessError, BadArgument, Device, Error, ErrorKind, Geometry, Operator, Problem, Result, Spec, Tensor, Value, keys,
 };
 
-use super::each_tensor;
+use super::{each_tensor, gives_tensors};
 use crate::error::TraceError;
 use crate::print::Kind;
 
@@ -15,14 +15,25 @@ use crate::print::Kind;
 ///
 /// Where the arguments do not go together, and where what comes out depends on elements.
 pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
-    let mut on_devices = false;
+    let (mut on_devices, mut all_numbers) = (false, true);
     for value in arguments {
-        each_tensor(value, &mut |tensor| on_devices |= tensor.device() != Device::META);
+        each_tensor(value, &mut |tensor| {
+            on_devices |= tensor.device() != Device::META;
+            all_numbers &= tensor.is_number();
+        });
     }
-    if !on_devices {
+    if !on_devices || all_numbers && gives_tensors(operator) {
         return Ok(Some(Vec::new()));
     }
-    let Some(shapes) = arguments.iter().map(as_shape).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    // A number promotes as no tensor does, so it stays one; but not where it is all that there could be to ask for elements.
+    let shape = |tensor: &Tensor| {
+        if tensor.is_number() && !all_numbers {
+            return Some(tensor.clone());
+        }
+        Spec { dtype: tensor.dtype(), geometry: without_offset(tensor) }.on(Device::META).ok()
+    };
+    let shapes = arguments.iter().map(|value| as_shape(value, &shape));
+    let Some(shapes) = shapes.collect::<Option<Vec<_>>>() else { return Ok(None) };
     let _unheard = guard::exclude(keys::Tracer.into());
     match operator.call(shapes) {
         Ok(results) => Ok(Some(results)),
@@ -72,9 +83,7 @@ pub(crate) fn is_ignorance(error: &Error) -> bool {
         || bad.is_some_and(|bad| matches!(bad.problem, Problem::Device { .. }))
 }
 
-fn as_shape(value: &Value) -> Option<Value> {
-    let shape =
-        |tensor: &Tensor| Spec { dtype: tensor.dtype(), geometry: without_offset(tensor) }.on(Device::META).ok();
+fn as_shape(value: &Value, shape: &impl Fn(&Tensor) -> Option<Tensor>) -> Option<Value> {
     Some(match value {
         Value::Tensor(tensor) => shape(tensor)?.into(),
         Value::Tensors(tensors) => tensors.iter().map(shape).collect::<Option<Vec<_>>>()?.into(),

@@ -1,0 +1,287 @@
+//! What a function may do besides computing, and its graphs have to do, too: all of them, fused ones included, on inputs that lie and
+//! meet otherwise than those that were traced.
+
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, grad};
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex64, Geometry, Spec, guard, manual_seed};
+use dispatch_trace::{Graph, TraceError, trace};
+use kernels_cpu as _;
+
+type Row = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
+
+/// Elements by their bits, where a NaN is any other.
+fn bits(tensors: &[Tensor]) -> Vec<Row> {
+    let one = |tensor: &Tensor| {
+        let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
+        let row = row.into_iter().map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() }).collect();
+        (tensor.dtype(), tensor.sizes().to_vec(), tensor.strides().to_vec(), row)
+    };
+    tensors.iter().map(one).collect()
+}
+
+fn reread(graph: &Graph) -> Graph {
+    let text = graph.to_string();
+    let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(&read, graph, "{text}");
+    read
+}
+
+fn variants(graph: &Graph) -> Vec<Graph> {
+    let clean = graph.clean();
+    vec![reread(graph), reread(&clean), clean, graph.clone()]
+}
+
+/// Holds the graphs of a function, traced with some tensors, to what it does with others: results and the memory that they share, and
+/// what is left in the inputs.
+fn agree(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl Fn() -> Vec<Tensor>) {
+    let graph = trace(&f, with).unwrap_or_else(|error| panic!("{error}"));
+    let made = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
+        let given = on();
+        manual_seed(3);
+        let results = f(&given).unwrap_or_else(|error| panic!("{error}\n{graph}"));
+        let shares = |result: &Tensor| given.iter().map(|given| given.storage().same(result.storage())).collect();
+        let memory: Vec<Vec<bool>> = results.iter().map(shares).collect();
+        (bits(&results), bits(&given), memory)
+    };
+    let expected = made(&f);
+    for graph in variants(&graph) {
+        assert_eq!(made(&|x| graph.run(x)), expected, "{graph}");
+        assert_eq!(made(&|x| graph.fuse().run(x)), expected, "{graph}");
+    }
+}
+
+fn three() -> Tensor {
+    Tensor::from([1.0_f64, -2.0, 3.0])
+}
+
+fn others() -> Tensor {
+    Tensor::from([0.5_f64, 4.0, -0.0])
+}
+
+fn number(value: impl Into<Scalar>) -> Tensor {
+    Tensor::number(value.into())
+}
+
+#[test]
+fn what_is_handed_on_where_nothing_is_to_copy_is_copied_where_there_is() {
+    let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
+    let turned = || vec![square().t().unwrap()];
+    // The tensor that was given and the one that came out are one here, and two there.
+    let write = |x: &[Tensor]| {
+        let packed = x[0].contiguous()?;
+        x[0].clone().add_(&number(1))?;
+        Ok(vec![packed])
+    };
+    agree(write, &[square()], turned);
+    agree(|x| Ok(vec![x[0].clone(), x[0].contiguous()?.neg()?, x[0].clone()]), &[square()], turned);
+}
+
+#[test]
+fn inputs_that_are_one_another_are_written_at_once() {
+    let f = |x: &[Tensor]| {
+        let before = x[1].neg()?;
+        x[0].clone().mul_(&number(2))?;
+        Ok(vec![before.add(&x[1].neg()?)?])
+    };
+    agree(f, &[three(), others()], || vec![three(); 2]);
+    agree(f, &[three(), Tensor::from([1.0, 2.0])], || {
+        let x = three();
+        vec![x.clone(), aten::slice(&x, 0, Some(1), Some(3), 1).unwrap()]
+    });
+}
+
+#[test]
+fn what_is_a_copy_here_may_be_a_view_there() {
+    let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
+    let between: fn(&Tensor, &Tensor, &Tensor) -> Result<Vec<Tensor>> = |read, written, add| {
+        let before = read.neg()?;
+        aten::add_(&mut written.clone(), add, 1.into())?;
+        Ok(vec![before.add(&read.neg()?)?])
+    };
+    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number(1));
+    let packed = move |x: &[Tensor]| {
+        let made = x[0].exp()?;
+        between(&made.contiguous()?, &made, &number(1))
+    };
+    for f in [&reshaped as &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, &packed] {
+        agree(f, &[square().t().unwrap()], || vec![square()]);
+        agree(f, &[square()], || vec![square().t().unwrap()]);
+    }
+}
+
+#[test]
+fn what_a_function_keeps_from_autograd_is_kept_from_it_at_replay() {
+    type Function = fn(&[Tensor]) -> Result<Vec<Tensor>>;
+    let constant: Function = |x| {
+        let kept = {
+            let _no_grad = guard::no_grad();
+            x[0].exp()?
+        };
+        Ok(vec![kept.mul(&x[0])?])
+    };
+    // What goes back is not gone back through.
+    let backward: Function = |x| {
+        let leaf = x[0].detach()?.requires_grad_(true)?;
+        let slope = grad(&[&leaf.mul(&x[1])?.exp()?.sum()?], &[&leaf])?.remove(0).unwrap();
+        Ok(vec![slope.mul(&x[0])?])
+    };
+    for f in [constant, backward] {
+        let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
+            let leaves = [others(), three()].map(|x| x.requires_grad_(true).unwrap());
+            run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
+            leaves.map(|leaf| leaf.grad().map(|slope| bits(&[slope])))
+        };
+        for graph in variants(&trace(f, &[three(), others()]).unwrap()) {
+            assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
+            assert_eq!(slopes(&|x| graph.fuse().run(x)), slopes(&f), "{graph}");
+        }
+    }
+}
+
+#[test]
+fn a_step_writes_to_leaves_at_replay_too() {
+    let step = |x: &[Tensor]| {
+        let slope = x[0].mul(&x[1])?.sin()?;
+        let _no_grad = guard::no_grad();
+        aten::sub_(&mut x[0].clone(), &slope, 1.into())?;
+        Ok(vec![x[0].clone()])
+    };
+    agree(step, &[three(), others()], || vec![three().requires_grad_(true).unwrap(), others()]);
+}
+
+#[test]
+fn what_a_function_shows_to_autograd_is_shown_at_replay() {
+    let _no_grad = guard::no_grad();
+    let shown = trace(
+        |x| {
+            let _but_here = guard::enable_grad();
+            Ok([x[0].exp()?.neg()?])
+        },
+        &[three()],
+    )
+    .unwrap();
+    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[three()]).unwrap();
+    let leaf = [three().requires_grad_(true).unwrap()];
+    for (graph, records) in [(reread(&shown), true), (not, false)] {
+        assert_eq!(graph.run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
+        assert_eq!(graph.fuse().run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
+    }
+}
+
+#[test]
+fn nodes_are_random_where_nothing_was_drawn_because_nothing_was_computed() {
+    let shape = Spec::contiguous(DType::F64, &[64]).on(Device::META).unwrap();
+    let f = |x: &[Tensor]| {
+        let noise = aten::rand_like!(&x[0])?.sub(&aten::rand_like!(&x[0])?)?;
+        let dropped = aten::dropout(&x[0], 0.5, true)?.sub(&aten::dropout(&x[0], 0.5, true)?)?;
+        Ok([noise, dropped])
+    };
+    let graph = trace(f, &[shape]).unwrap().to(Device::CPU).unwrap();
+    let text = "fn graph(x: f64[64]) {
+        let a: f64[64] = aten::rand_like(&x); let b: f64[64] = aten::rand_like(&x);
+        let c: f64[64] = aten::sub(&a, &b); [c]
+    }";
+    for graph in [graph, Graph::parse(text, &[]).unwrap()] {
+        for result in graph.clean().run(&[Tensor::ones(&[64], DType::F64).unwrap()]).unwrap() {
+            assert!(result.abs().unwrap().sum().unwrap().item::<f64>().unwrap() > 0.0, "{graph}");
+        }
+    }
+}
+
+#[test]
+fn numbers_promote_as_they_do_outside() {
+    let whole = || vec![Tensor::from([4_i64, -2])];
+    agree(|x| Ok(vec![x[0].mul(&number(1.5))?, x[0].add(&number(2))?, x[0].div(&number(2))?]), &whole(), whole);
+    agree(|x| Ok(vec![number(2).add(&number(3.5))?.mul(&x[0])?]), &whole(), whole);
+    let single = || vec![Tensor::from([4.0_f32, -2.0])];
+    agree(|x| Ok(vec![x[0].gt(&number(1))?.mul(&number(2))?, x[0].mul(&number(1.5))?]), &single(), single);
+    let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
+    agree(turned, &single(), single);
+    // An input may be any number.
+    let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number(2.0)]).unwrap_err();
+    assert!(error.to_string().contains("reads elements"), "{error}");
+}
+
+#[test]
+fn numbers_of_every_kind_go_through_text() {
+    for value in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320, 5e-324, f64::MAX, 1e16] {
+        let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number(value))?, x[0].mul_scalar(value)?]);
+        agree(f, &[three()], || vec![others()]);
+    }
+    for value in [i64::MIN, i64::MAX] {
+        agree(|x| Ok(vec![x[0].mul(&number(value))?]), &[Tensor::from([1_i64, 2])], || vec![Tensor::from([3_i64, -2])]);
+    }
+    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[three()]).unwrap();
+    assert_ne!(zero(0.0), zero(-0.0));
+}
+
+#[test]
+fn constants_that_show_the_same_memory_can_be_copied() {
+    let memory = Tensor::from([1.0_f64, 2.0, 3.0, 4.0]);
+    let part = |start| aten::slice(&memory, 0, Some(start), Some(start + 2), 1).unwrap();
+    let (high, low) = (part(2), part(0));
+    let f = |x: &[Tensor]| Ok(vec![x[0].add(&high)?.mul(&low)?]);
+    let x = [Tensor::from([5.0, 6.0])];
+    let graph = trace(f, &x).unwrap();
+    let copies: Vec<Tensor> = graph.constants().iter().map(|constant| aten::clone(constant, None).unwrap()).collect();
+    let again = Graph::parse(&graph.to_string(), &copies).unwrap();
+    assert_eq!(bits(&again.run(&x).unwrap()), bits(&f(&x).unwrap()));
+}
+
+#[test]
+fn a_view_from_outside_is_found_where_the_input_is() {
+    let memory = Tensor::from_slice(&[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let input = |memory: &Tensor, start| aten::slice(memory, 0, Some(start), Some(start + 4), 1).unwrap();
+    let view = |memory: &Tensor, sizes: &[i64], strides: &[i64], offset| {
+        memory.restride(Geometry::strided(sizes, strides, offset).unwrap()).unwrap()
+    };
+    for (sizes, strides, offset) in [(&[2_i64][..], &[2_i64][..], 1), (&[2, 2], &[1, 1], 2), (&[], &[], 4)] {
+        let outside = view(&memory, sizes, strides, offset);
+        let graph = reread(&trace(|x| Ok([x[0].sum()?.mul(&outside)?]), &[input(&memory, 1)]).unwrap());
+        let elsewhere = Tensor::from_slice(&[7.0_f64, 8.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        let x = input(&elsewhere, 3);
+        let expected = x.sum().unwrap().mul(&view(&elsewhere, sizes, strides, offset + 2)).unwrap();
+        assert_eq!(bits(&graph.run(&[x]).unwrap()), bits(&[expected]), "{graph}");
+    }
+}
+
+#[test]
+fn a_view_of_what_was_merged_shows_the_memory_of_what_is_left() {
+    let f = |x: &[Tensor]| {
+        let (a, b) = (x[0].exp()?, x[0].exp()?);
+        Ok([a.view(&[3, 1])?.add(&b.view(&[1, 3])?)?])
+    };
+    let clean = trace(f, &[three()]).unwrap().clean();
+    let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].ids()[0]);
+    assert!(first != view && clean.value(view).shares == Some(clean.nodes()[0].outputs[0].ids()[0]), "{clean}");
+}
+
+#[test]
+fn a_graph_of_many_calls_is_read_cleaned_and_run() {
+    let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three()]).unwrap();
+    assert_eq!(bits(&reread(&deep).clean().run(&[others()]).unwrap()), bits(&[others()]));
+    let passes = |x: &[Tensor]| {
+        let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
+        (0..300).try_fold(x[0].clone(), step).map(|y| [y])
+    };
+    assert_eq!(trace(passes, &[three()]).unwrap().fuse().passes().count(), 300);
+}
+
+#[test]
+fn calls_on_a_thread_that_the_function_starts_are_no_constants() {
+    let error = trace(
+        |x| {
+            let x = x[0].clone();
+            let y = guard::spawn(move || x.exp().unwrap()).join().unwrap();
+            Ok([y.neg()?])
+        },
+        &[three()],
+    )
+    .unwrap_err();
+    let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+    assert_eq!(cause, Some(&TraceError::OtherThread { operator: "aten::exp".to_owned() }));
+    // What such a thread does afterwards concerns nobody.
+    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three()]).unwrap()).join().unwrap();
+    assert_eq!(later.nodes().len(), 1);
+}
