@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, Value, keys, op_fallback};
-use dispatch_transform::{Level, Transform, living};
+use dispatch_transform::{Level, Transform, each_tensor, living};
 
 use crate::batch::Batch;
 use crate::call;
@@ -28,14 +28,7 @@ impl Transform for Mapping {
 
     fn prepare(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
         for value in arguments {
-            match value {
-                Value::Tensor(tensor) => *tensor = living(tensor),
-                Value::Tensors(tensors) => tensors.iter_mut().for_each(|tensor| *tensor = living(tensor)),
-                Value::OptionalTensors(tensors) => {
-                    tensors.iter_mut().flatten().for_each(|tensor| *tensor = living(tensor));
-                }
-                _ => {}
-            }
+            each_tensor(value, &mut |tensor| *tensor = living(tensor));
         }
         Ok(())
     }

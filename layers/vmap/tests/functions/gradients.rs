@@ -190,3 +190,27 @@ fn a_slice_is_written_on_the_way_to_its_gradient() {
         )
     });
 }
+
+#[test]
+fn what_a_mapped_function_does_not_record_is_a_constant_outside() {
+    let (w, x) = (numbers(&[3]), numbers(&[4, 3]));
+    let unrecorded = |w: &Tensor, row: &Tensor| {
+        let _unrecorded = guard::no_grad();
+        w * row
+    };
+    let found = grad(|w| vmap(|row| (w * row)? * unrecorded(w, row)?, &x)?.sum(), &w).unwrap();
+    let once = ((&x * &x).unwrap().sum_dim_intlist(Some(&[0]), false).unwrap() * &w).unwrap();
+    assert_close(&found, &once);
+
+    let w = w.requires_grad_(true).unwrap();
+    assert!(!vmap(|row| unrecorded(&w, row), &x).unwrap().requires_grad());
+    let _unrecorded = guard::no_grad();
+    let recorded = vmap(
+        |row| {
+            let _recorded = guard::enable_grad();
+            &w * row
+        },
+        &x,
+    );
+    assert!(recorded.unwrap().requires_grad());
+}
