@@ -7,7 +7,7 @@ use crate::error::VmapError;
 use crate::map::Randomness;
 use crate::rule::BatchRule;
 use crate::way::{Way, is_random, word};
-use crate::{slices, views, words};
+use crate::{shapes, slices, views, words};
 
 /// Whether a call is any different from one without a batch.
 pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
@@ -17,7 +17,12 @@ pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Valu
 /// The results of a call, as the function sees them.
 pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
-    match Way::in_one(operator) {
+    let way = Way::in_one(operator);
+    // What a word speaks for is refused by itself, but for a form, whose result a slice may have no room for.
+    if matches!(way, Way::Rule | Way::Form) || way == Way::Shape && operator.functional().is_some() {
+        shapes::check(operator, arguments)?;
+    }
+    match way {
         Way::Random => random(batch, operator, arguments),
         Way::View => views::call(batch, operator, arguments),
         Way::Rule => by_rule(batch, operator, arguments),

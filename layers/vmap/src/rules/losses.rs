@@ -1,10 +1,10 @@
 //! Losses: one number for each element or sample, and what is left of those of a slice.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{DType, Operator, Result, Tensor, Value};
+use dispatch_runtime::{DType, Operator, Result, Tensor, Value, result_dtype};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::aligned;
+use crate::words::{aligned, promoted};
 
 /// How `reduction` says that all losses, their mean, or their sum are wanted.
 const ALL: i64 = 0;
@@ -26,14 +26,17 @@ fn reduced(losses: &Tensor, reduction: i64) -> Result<Tensor> {
 fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let Some((at, _)) = operator.schema().argument("reduction") else { return Ok(None) };
     let Value::Int(reduction) = arguments[at] else { return Ok(None) };
-    let rank = arguments.iter().filter_map(Value::as_tensor).map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
+    let given = || arguments.iter().filter_map(Value::as_tensor);
+    let rank = given().map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
+    let common = result_dtype(given());
     let mut values = arguments.to_vec();
     values[at] = Value::Int(ALL);
     for value in &mut values {
         if let Value::Tensor(tensor) = value {
             let mapped = batch.mapped(tensor);
             // Each has all sizes, as a mean is over what there is after broadcasting.
-            *value = aligned(&Mapped::in_front(batch.each(&mapped)?), rank)?.into();
+            let each = aligned(&Mapped::in_front(batch.each(&mapped)?), rank)?;
+            *value = promoted(&mapped, each, common)?.into();
         }
     }
     let results = operator.call(values)?.into_iter().map(|result| match result {
@@ -45,11 +48,12 @@ fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Resul
 
 by_values! { elementwise => mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy }
 
-/// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is not counted.
+/// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is ignored.
 struct Samples {
     scores: Tensor,
     classes: Tensor,
     weights: Tensor,
+    ignored: Tensor,
     /// The sizes of the batch and of the samples of one slice.
     sizes: Vec<i64>,
     /// Where classes are in a slice of scores.
@@ -68,23 +72,29 @@ impl Samples {
         let scores = aten::movedim_int(&each, dim_in_batch, -1)?;
         let classes = scores.sizes().last().copied().unwrap_or(0);
         let count = target.sizes().iter().product();
-        let counted = aten::ne_scalar(&target, ignore_index.into())?;
-        let known = aten::masked_fill_scalar(&target, &aten::logical_not(&counted)?, 0.into())?;
+        let ignored = aten::eq_scalar(&target, ignore_index.into())?;
+        let known = aten::masked_fill_scalar(&target, &ignored, 0.into())?;
         let weights = match weight {
-            None => aten::to_dtype(&counted, each.dtype(), false, false, None)?,
+            None => aten::to_dtype(&aten::logical_not(&ignored)?, each.dtype(), false, false, None)?,
             Some(weight) => {
                 let rows = aten::reshape(&known, &[batch.size(), count / batch.size()])?;
                 let found = aten::reshape(&aten::gather(&batch.each(weight)?, 1, &rows, false)?, target.sizes())?;
-                aten::mul(&found, &counted)?
+                aten::masked_fill_scalar(&found, &ignored, 0.into())?
             }
         };
         Ok(Self {
             scores: aten::reshape(&scores, &[count, classes])?,
             classes: aten::reshape(&known, &[count])?,
             weights,
+            ignored,
             sizes: target.sizes().to_vec(),
             dim,
         })
+    }
+
+    /// Weighted numbers of samples. What is ignored is nothing, even where it is not finite.
+    fn weighted(&self, numbers: &Tensor) -> Result<Tensor> {
+        aten::masked_fill_scalar(&aten::mul(numbers, &self.weights)?, &self.ignored, 0.into())
     }
 
     /// One for each slice, for each of its samples.
@@ -110,7 +120,7 @@ fn likelihood(
 ) -> Result<(Mapped, Mapped)> {
     let samples = Samples::new(batch, this, target, weight, ignore_index)?;
     let losses = aten::nll_loss_forward(&samples.scores, &samples.classes, None, ALL, -100)?.0;
-    let losses = aten::mul(&aten::reshape(&losses, &samples.sizes)?, &samples.weights)?;
+    let losses = samples.weighted(&aten::reshape(&losses, &samples.sizes)?)?;
     let total = samples.total()?;
     if reduction == ALL {
         let none = aten::zeros_like(&total, None, None, None, None, None)?;
@@ -141,7 +151,7 @@ fn likelihood_backward(
     if reduction == MEAN {
         gradient = aten::div(&gradient, &samples.stretched(&batch.each(total_weight)?)?)?;
     }
-    let of_samples = aten::reshape(&aten::mul(&gradient, &samples.weights)?, &[-1])?;
+    let of_samples = aten::reshape(&samples.weighted(&gradient)?, &[-1])?;
     let total = aten::sum(&of_samples, None)?;
     let found = aten::nll_loss_backward(&of_samples, &samples.scores, &samples.classes, None, ALL, -100, &total)?;
     let classes = found.sizes()[1];

@@ -1,0 +1,199 @@
+//! Mapped functions, levels in levels, and what cannot be mapped.
+
+use aten::prelude::*;
+use dispatch_autograd::Differentiable;
+use dispatch_autograd::functional::{grad, vjp};
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
+
+use crate::{cause, numbers, values};
+
+#[test]
+fn maps_nest() {
+    let (x, y) = (numbers(&[3]), numbers(&[4]));
+    let table = vmap(|x| vmap(|y| x * y, &y), &x).unwrap();
+    let outer = (x.unsqueeze(1).unwrap() * &y).unwrap();
+    assert_eq!((table.sizes(), values(&table)), (&[3_i64, 4][..], values(&outer)));
+    assert_eq!(dispatch_transform::depth(), 0);
+}
+
+#[test]
+fn a_map_of_a_gradient_is_the_gradient_of_each_sample() {
+    let (w, x) = (numbers(&[3]), numbers(&[5, 3]));
+    let loss = |x: &Tensor| {
+        grad(
+            |w| {
+                let y = w.dot(x)?;
+                &y * &y
+            },
+            &w,
+        )
+    };
+    let each = vmap(loss, &x).unwrap();
+    for i in 0..5 {
+        let row = x.select_int(0, i).unwrap();
+        assert_eq!(values(&each.select_int(0, i).unwrap()), values(&loss(&row).unwrap()));
+    }
+}
+
+#[test]
+fn a_gradient_goes_through_a_map() {
+    let (w, x) = (numbers(&[3]), numbers(&[5, 3]));
+    let through = grad(|w| vmap(|x| x.dot(w)?.sin(), &x)?.sum(), &w).unwrap();
+    let plain = grad(|w| x.mv(w)?.sin()?.sum(), &w).unwrap();
+    assert_eq!(values(&through), values(&plain));
+
+    let w = w.requires_grad_(true).unwrap();
+    vmap(|x| x.dot(&w)?.sin(), &x).unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(values(&w.grad().unwrap()), values(&plain));
+}
+
+#[test]
+fn a_map_of_a_pullback_is_a_jacobian() {
+    let x = numbers(&[3]);
+    let (_, pullback) = vjp(|x| Ok(vec![(&x[0] * &x[0])?]), &[&x]).unwrap();
+    let jacobian = vmap(|row| pullback.call(&[row]), &Tensor::eye(3, DType::F64).unwrap()).unwrap();
+    let doubled = (x * 2.0).unwrap().diag(0).unwrap();
+    assert_eq!(values(&jacobian[0]), values(&doubled));
+}
+
+#[test]
+fn a_written_argument_is_written_through_and_so_is_a_view_of_it() {
+    let x = numbers(&[2, 3]);
+    let before = values(&x);
+    vmap(
+        |row| {
+            let mut first = row.select_int(0, 0)?;
+            first.mul_(&Tensor::number(10.into()))?;
+            aten::clone(row, None)
+        },
+        &x,
+    )
+    .unwrap();
+    let expected: Vec<f64> = before.iter().enumerate().map(|(i, x)| if i % 3 == 0 { x * 10.0 } else { *x }).collect();
+    assert_eq!(values(&x), expected);
+}
+
+#[test]
+fn what_all_slices_share_cannot_be_written_by_each() {
+    let (x, shared) = (numbers(&[2, 3]), numbers(&[3]));
+    let error = vmap(
+        |row| {
+            let mut y = shared.clone();
+            y.add_(row)?;
+            Ok(y)
+        },
+        &x,
+    )
+    .unwrap_err();
+    assert!(matches!(cause(&error), VmapError::WrittenByAll { argument, .. } if argument == "self"), "{error}");
+}
+
+#[test]
+fn elements_are_out_of_reach() {
+    let x = numbers(&[2, 3]);
+    let error = vmap(|row| Ok(Tensor::from(row.sum()?.item::<f64>()?)), &x).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
+    vmap(
+        |row| {
+            assert!(row.read::<f64>().is_err());
+            aten::clone(row, None)
+        },
+        &x,
+    )
+    .unwrap();
+    let error = vmap(Tensor::nonzero, &x).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::DataDependent { .. }), "{error}");
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_refused() {
+    let (x, y) = (numbers(&[2, 3]), numbers(&[3, 3]));
+    let both = |vmap: Vmap| vmap.call(|(x, y)| x + y, (&x, &y)).unwrap_err();
+    let error = both(Vmap::new());
+    assert_eq!(cause(&error), &VmapError::BatchSizes { expected: 2, position: 1, found: 3 });
+    let error = both(Vmap::new().in_dims([None, None]));
+    assert_eq!(cause(&error), &VmapError::NothingToMap);
+    let error = both(Vmap::new().in_dims([Some(0)]));
+    assert_eq!(cause(&error), &VmapError::DimCount { of: "in_dims", found: 1, tensors: 2 });
+    let error = both(Vmap::new().in_dims([Some(2), None]));
+    assert_eq!(cause(&error), &VmapError::NoDim { of: "in_dims", position: 0, dim: 2, rank: 2 });
+    let error = Vmap::new().out_dims([None]).call(|x| x + 1.0, &x).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::MappedResult { position: 0 });
+    let error = vmap(|x| x + 1.0, &numbers(&[0, 3])).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::EmptyBatch);
+    let error = Vmap::new().chunk_size(0).call(|x| x + 1.0, &x).unwrap_err();
+    assert_eq!(cause(&error), &VmapError::ChunkSize { chunk_size: 0 });
+}
+
+#[test]
+fn a_result_that_is_the_same_for_all_is_repeated() {
+    let (x, y) = (numbers(&[2, 3]), numbers(&[3]));
+    let repeated = vmap(|_| Ok(y.clone()), &x).unwrap();
+    assert_eq!((repeated.sizes(), values(&repeated)), (&[2_i64, 3][..], [values(&y), values(&y)].concat()));
+}
+
+#[test]
+fn random_numbers_are_whose_the_caller_says() {
+    let x = Tensor::zeros(&[4, 3], DType::F64).unwrap();
+    let noisy = |row: &Tensor| row + &Tensor::rand(&[3], DType::F64)?;
+    let error = vmap(noisy, &x).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::Random { .. }), "{error}");
+    let rows = |randomness, f: &dyn Fn(&Tensor) -> Result<Tensor>| {
+        let result = Vmap::new().randomness(randomness).call(f, &x).unwrap();
+        (0..4).map(|i| values(&result.select_int(0, i).unwrap())).collect::<Vec<_>>()
+    };
+    for f in [&noisy as &dyn Fn(&Tensor) -> Result<Tensor>, &|row| aten::bernoulli(&(row + 0.5)?, None), &|row| {
+        row.rand_like()
+    }] {
+        let same = rows(Randomness::Same, f);
+        assert!(same.iter().all(|row| *row == same[0]));
+    }
+    let different = rows(Randomness::Different, &noisy);
+    assert!(different[1..].iter().all(|row| *row != different[0]));
+}
+
+#[test]
+fn chunks_give_what_the_whole_gives() {
+    let x = numbers(&[5, 3, 2]);
+    let f = |x: &Tensor| Ok((x.sum_dim_intlist(Some(&[0]), false)?, x.exp()?));
+    let whole = Vmap::new().in_dims([Some(1)]).out_dims([Some(-1), Some(1)]);
+    let (sum, exp) = whole.call(f, &x).unwrap();
+    let (sum_in_chunks, exp_in_chunks) = whole.clone().chunk_size(2).call(f, &x).unwrap();
+    assert_eq!((sum.sizes(), values(&sum)), (sum_in_chunks.sizes(), values(&sum_in_chunks)));
+    assert_eq!((exp.sizes(), values(&exp)), (exp_in_chunks.sizes(), values(&exp_in_chunks)));
+}
+
+#[test]
+fn in_place_forms_write_each_slice() {
+    let (x, y) = (numbers(&[3, 4]), numbers(&[4, 3]));
+    Vmap::new()
+        .in_dims([Some(0), Some(1)])
+        .call(
+            |(x, y)| {
+                let mut written = x.clone();
+                written.mul_(y)?;
+                aten::cumsum_(&mut written, 0, None)?;
+                Ok(written)
+            },
+            (&x, &y),
+        )
+        .unwrap();
+    let expected = aten::cumsum(&(numbers(&[3, 4]) * y.t().unwrap()).unwrap(), 1, None).unwrap();
+    assert_eq!(values(&x), values(&expected));
+}
+
+#[test]
+fn an_out_form_writes_its_mapped_tensor() {
+    let (x, out) = (numbers(&[3, 4]), numbers(&[3, 4]));
+    vmap(
+        |(x, out)| {
+            let mut out = out.clone();
+            aten::exp_out(x, &mut out)?;
+            Ok(out)
+        },
+        (&x, &out),
+    )
+    .unwrap();
+    assert_eq!(values(&out), values(&x.exp().unwrap()));
+}
