@@ -1,9 +1,10 @@
 //! Losses: one number for each element or sample, and what is left of those of a slice.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{DType, Operator, Result, Tensor, Value, result_dtype};
+use dispatch_runtime::{DType, Operator, Result, Tensor, Value, broadcast, result_dtype};
 
 use crate::batch::{Batch, Mapped};
+use crate::call;
 use crate::words::{aligned, promoted};
 
 /// How `reduction` says that all losses, their mean, or their sum are wanted.
@@ -22,31 +23,59 @@ fn reduced(losses: &Tensor, reduction: i64) -> Result<Tensor> {
     }
 }
 
-/// Losses whose elements meet one by one.
-fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
-    let Some((at, _)) = operator.schema().argument("reduction") else { return Ok(None) };
-    let Value::Int(reduction) = arguments[at] else { return Ok(None) };
+/// Losses whose elements meet one by one, none reduced: the arguments with the batch in front, each with all sizes, as a mean is over what
+/// there is after broadcasting.
+fn unreduced(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec<Value>> {
     let given = || arguments.iter().filter_map(Value::as_tensor);
-    let rank = given().map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
     let common = result_dtype(given());
+    let sizes = broadcast(given().map(Tensor::sizes))?;
+    let all = [&[batch.size()], &sizes[..]].concat();
     let mut values = arguments.to_vec();
-    values[at] = Value::Int(ALL);
+    values[reduction] = Value::Int(ALL);
     for value in &mut values {
         if let Value::Tensor(tensor) = value {
             let mapped = batch.mapped(tensor);
-            // Each has all sizes, as a mean is over what there is after broadcasting.
-            let each = aligned(&Mapped::in_front(batch.each(&mapped)?), rank)?;
-            *value = promoted(&mapped, each, common)?.into();
+            let each = aligned(&Mapped::in_front(batch.each(&mapped)?), sizes.len())?;
+            *value = aten::expand(&promoted(&mapped, each, common)?, &all, false)?.into();
         }
     }
-    let results = operator.call(values)?.into_iter().map(|result| match result {
-        Value::Tensor(losses) => Ok(batch.shown(Mapped::in_front(reduced(&losses, reduction)?))?.into()),
+    Ok(values)
+}
+
+fn reduction_of(operator: &Operator, arguments: &[Value]) -> Option<(usize, i64)> {
+    let (at, _) = operator.schema().argument("reduction")?;
+    if let Value::Int(reduction) = arguments[at] { Some((at, reduction)) } else { None }
+}
+
+fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let Some((at, reduction)) = reduction_of(operator, arguments) else { return Ok(None) };
+    let results = operator.call(unreduced(batch, arguments, at)?)?.into_iter().map(|result| match result {
+        Value::Tensor(losses) => Ok(reduced(&losses, reduction)?.into()),
         other => Ok(other),
     });
-    results.collect::<Result<_>>().map(Some)
+    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
 by_values! { elementwise => mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy }
+
+/// Gradients of such losses. Of a mean, each is divided by how many elements a slice has, and not by those of the batch.
+fn elementwise_backward(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let (Some((at, reduction)), Some(this)) = (reduction_of(operator, arguments), arguments[1].as_tensor()) else {
+        return Ok(None);
+    };
+    let results = operator.call(unreduced(batch, arguments, at)?)?.into_iter().map(|result| match result {
+        Value::Tensor(gradient) if reduction == MEAN => {
+            Ok(aten::div_scalar(&gradient, this.geometry().count().into())?.into())
+        }
+        other => Ok(other),
+    });
+    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+}
+
+by_values! {
+    elementwise_backward =>
+    mse_loss_backward huber_loss_backward smooth_l1_loss_backward soft_margin_loss_backward binary_cross_entropy_backward
+}
 
 /// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is ignored.
 struct Samples {

@@ -214,3 +214,23 @@ fn what_a_mapped_function_does_not_record_is_a_constant_outside() {
     );
     assert!(recorded.unwrap().requires_grad());
 }
+
+#[test]
+fn the_gradient_of_each_samples_mean_is_that_of_a_mean_over_its_own_elements() {
+    let losses: [fn(&Tensor, &Tensor) -> Result<Tensor>; 8] = [
+        |x, y| aten::mse_loss(x, y, 1),
+        |x, y| aten::huber_loss(x, y, 1, 0.3),
+        |x, y| aten::smooth_l1_loss(x, y, 1, 0.3),
+        |x, y| aten::soft_margin_loss(x, y, 1),
+        |x, y| aten::binary_cross_entropy(&x.sigmoid()?, &y.sigmoid()?, Some(&numbers(&[3])), 1),
+        |x, y| aten::binary_cross_entropy_with_logits(x, y, None, None, 1),
+        |x, y| aten::kl_div(x, &y.exp()?, 1, false),
+        |x, y| aten::mse_loss(x, y, 2),
+    ];
+    let (x, y) = (numbers(&[4, 2, 3]), numbers(&[5, 2, 3]).narrow(0, 1, 4).unwrap());
+    for loss in losses {
+        check([(&x, Some(0)), (&y, Some(0))], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check([(&x, Some(0)), (&y.select_int(0, 0).unwrap(), None)], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check([(&x.select_int(0, 0).unwrap(), None), (&y, Some(0))], |x| grad(|z| loss(z, &x[1])?.sin(), &x[0]));
+    }
+}
