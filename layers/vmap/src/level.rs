@@ -70,13 +70,14 @@ pub(crate) fn comes_apart(operator: &Operator) -> bool {
 
 /// The keys with which an operator's implicit composite kernel runs, if it has one and nobody knows anything better.
 fn parts(operator: &Operator) -> Option<KeySet> {
-    static KNOWN: LazyLock<RwLock<HashMap<String, Option<KeySet>>>> = LazyLock::new(RwLock::default);
-    let name = operator.name().to_string();
-    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&name) {
+    /// By address: operators are never freed.
+    static KNOWN: LazyLock<RwLock<HashMap<usize, Option<KeySet>>>> = LazyLock::new(RwLock::default);
+    let at = std::ptr::from_ref(operator).addr();
+    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&at) {
         return *known;
     }
     let found = find_parts(operator);
-    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(name, found);
+    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(at, found);
     found
 }
 

@@ -56,7 +56,10 @@ fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Resul
     call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
-by_values! { elementwise => mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy }
+by_values! {
+    elementwise =>
+    mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy binary_cross_entropy_with_logits
+}
 
 /// Gradients of such losses. Of a mean, each is divided by how many elements a slice has, and not by those of the batch.
 fn elementwise_backward(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {

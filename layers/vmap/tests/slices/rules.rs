@@ -173,6 +173,8 @@ fn losses() {
         check(aten::huber_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction), v(1.0)]);
         check(aten::smooth_l1_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction), v(1.0)]);
         check(aten::soft_margin_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction)]);
+        let given = [x(&[2, 3]), x(&[2, 3]), none(), x(&[3]), v(reduction)];
+        check(aten::binary_cross_entropy_with_logits::operator(), given);
     }
 }
 
