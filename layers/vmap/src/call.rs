@@ -44,7 +44,12 @@ fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec
 
 fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
-    results.flatten().map_or_else(|| slices::each_slowly(batch, operator, arguments), Ok)
+    let Some(results) = results.flatten() else { return slices::each_slowly(batch, operator, arguments) };
+    for (tensor, dim) in results.iter().filter_map(|result| batch.misplaced(result)) {
+        let (operator, sizes) = (operator.to_string(), tensor.sizes().to_vec());
+        return Err(VmapError::Rule { operator, sizes, dim, expected: batch.size }.into());
+    }
+    Ok(results)
 }
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {

@@ -262,3 +262,19 @@ fn slices_of_one_element() {
         check(aten::max_dim::operator(), [x(&[]), v(0_i64), v(keepdim)]);
     }
 }
+
+#[test]
+fn products_that_are_added_to_something() {
+    let _slow = slow(Slow::Refuse);
+    let factors = [v(2_i64), v(3_i64)];
+    let added = |given: [Given; 3]| [&given[..], &factors].concat();
+    for this in [x(&[2, 5]), x(&[5]), x(&[])] {
+        check(aten::addmm::operator(), added([this.clone(), x(&[2, 3]), x(&[3, 5])]));
+        check(aten::addbmm::operator(), added([this.clone(), x(&[4, 2, 3]), x(&[4, 3, 5])]));
+        check(aten::baddbmm::operator(), added([this, x(&[4, 2, 3]), x(&[4, 3, 5])]));
+    }
+    check(aten::baddbmm::operator(), added([x(&[4, 1, 5]), x(&[4, 2, 3]), x(&[4, 3, 5])]));
+    for this in [x(&[2]), x(&[1]), x(&[])] {
+        check(aten::addmv::operator(), added([this, x(&[2, 3]), x(&[3])]));
+    }
+}
