@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "the operators are named after their mistakes")]
 
 use conformance::{Call, Check, Report, Suite};
+use dispatch_autograd::op_grad;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Batch, Mapped, op_vmap};
 use kernels_cpu as _;
@@ -46,6 +47,20 @@ doubles! {
     };
 }
 
+/// Right forwards. On its way back is an operator whose rule is wrong.
+#[op_def("suite::wrong_way(Tensor self) -> Tensor")]
+pub fn wrong_way(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(wrong_way, CompositeExplicitAutograd)]
+fn wrong_way_any(this: &Tensor) -> Result<Tensor> {
+    aten::add(this, this, Scalar::Int(1))
+}
+
+#[op_grad(wrong_way)]
+fn wrong_way_back(grad: &Tensor) -> Result<Tensor> {
+    sum_of_all(grad)
+}
+
 #[op_def("suite::looped(Tensor self) -> Tensor")]
 pub fn looped(this: &Tensor) -> Result<Tensor>;
 
@@ -66,7 +81,8 @@ fn run(operator: &str, check: Check) -> Report {
         format!(r#"{{"tensor": {{"dtype": "f64", "shape": [2, 3], "strides": [3, 1], "data": {data:?}}}}}"#)
     };
     let line = format!(r#"{{"op": "{operator}", "args": [{}], "kwargs": {{}}, "out": {}}}"#, tensor(1.0), tensor(2.0));
-    let calls = (0..3).map(|number| Call { number, ..Call::parse(&line).unwrap() });
+    let call = Call::parse(&line).unwrap();
+    let calls = (0..3).map(|number| Call { number, gradients: vec![Some(vec![1.0; 6])], ..call.clone() });
     Suite::new(Device::CPU).check(check).run_calls(&calls.collect::<Vec<_>>())
 }
 
@@ -96,6 +112,11 @@ fn a_rule_that_expects_the_batch_in_one_place_is_found() {
 #[test]
 fn a_rule_that_writes_what_it_should_read_is_found() {
     assert!(failures("suite::shared").contains("wrote to `self`, which its schema only reads"));
+}
+
+#[test]
+fn a_wrong_rule_on_the_way_back_is_found() {
+    assert!(failures("suite::wrong_way").contains("gradients: result 0 has"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn nested(
 }
 
 /// Values with these in the place of their tensors.
-fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
+pub(super) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
     let mut tensors = tensors.iter().cloned();
     let mut next = |tensor: &Tensor| tensors.next().unwrap_or_else(|| tensor.clone());
     let fill = |value: &Value| match value {

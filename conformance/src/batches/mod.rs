@@ -4,6 +4,7 @@
 //! the batch gives, and what it leaves behind where it writes, is for each slice what the call of that slice gives and leaves behind.
 
 mod batch;
+mod gradients;
 mod mapped;
 mod random;
 mod slices;
@@ -53,6 +54,7 @@ const LOOKED_AT: [(&str, &str); 13] = [
 pub(crate) fn check(case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
     let _slow = only(Slow::Allow);
     let mut verdicts = verdicts(case, case.operator, number);
+    verdicts.extend(gradients::check(case).map(|verdict| verdict.of("gradients")));
     let twins = if number.is_multiple_of(SAMPLED) { twins } else { Twins::default() };
     if let Some(twin) = twins.in_place {
         verdicts.extend(self::verdicts(case, twin, number).into_iter().map(|verdict| verdict.of("in place")));

@@ -154,7 +154,7 @@ impl<'a> Slices<'a> {
 
 /// Elements of the same kind: the other way round, closer to zero, or both. What cannot be told from the first by its order is closer to
 /// zero at any rate.
-fn other(array: &Array, which: usize) -> Array {
+pub(super) fn other(array: &Array, which: usize) -> Array {
     let mut elements = array.elements.clone();
     if which % 2 == 1 {
         elements.reverse();

@@ -81,7 +81,7 @@ impl Inputs {
 
 /// Whether the argument at this position is one of the tensors that gradients were recorded for. What is written and not given back
 /// is but updated.
-pub(super) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
+pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
     let schema = case.operator.schema();
     let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_return(i) == Some(position));
     let is_updated = schema.arguments[position].is_written() && !is_given_back();

@@ -7,7 +7,7 @@ pub(crate) mod made;
 mod numeric;
 mod recorded;
 
-pub(crate) use differentiated::cosines;
+pub(crate) use differentiated::{cosines, is_leaf};
 pub(crate) use in_place::check as in_place;
 pub(crate) use numeric::{check as numeric, numbers};
 pub(crate) use recorded::check as recorded;

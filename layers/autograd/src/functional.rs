@@ -20,6 +20,10 @@ impl Transform for Reverse {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
+
+    fn has_own_grad_mode(&self) -> bool {
+        true
+    }
 }
 
 /// The gradient of a function with one tensor, of one element, as its result.

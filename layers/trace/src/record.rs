@@ -141,6 +141,10 @@ impl Transform for Heard {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
+
+    fn has_own_grad_mode(&self) -> bool {
+        true
+    }
 }
 
 /// Ends the recording, however the function ends.

@@ -1,8 +1,8 @@
 //! Tensors of a level.
 
-use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, keys, op_fallback};
+use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, keys, op_fallback};
 
-use crate::stack::{Level, TransformError};
+use crate::stack::{Level, TransformError, each_tensor};
 
 /// What makes a tensor one of a level: it shows the elements of a tensor below.
 ///
@@ -78,20 +78,14 @@ pub fn living(tensor: &Tensor) -> Tensor {
 #[op_fallback(FuncTorchGradWrapper)]
 fn over(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     for value in stack.top_mut(operator.argument_count()).unwrap_or_default() {
-        let check = |tensor: &mut Tensor| -> Result<()> {
+        let mut elsewhere = false;
+        each_tensor(value, &mut |tensor| {
             *tensor = living(tensor);
-            let elsewhere = tensor.extension::<Lifted>().is_some_and(|lifted| !lifted.level.is_here());
-            if elsewhere {
-                return Err(TransformError::ElsewhereAlive { operator: operator.name().to_string() }.into());
-            }
-            Ok(())
-        };
-        match value {
-            Value::Tensor(tensor) => check(tensor),
-            Value::Tensors(tensors) => tensors.iter_mut().try_for_each(check),
-            Value::OptionalTensors(tensors) => tensors.iter_mut().flatten().try_for_each(check),
-            _ => Ok(()),
-        }?;
+            elsewhere |= tensor.extension::<Lifted>().is_some_and(|lifted| !lifted.level.is_here());
+        });
+        if elsewhere {
+            return Err(TransformError::ElsewhereAlive { operator: operator.name().to_string() }.into());
+        }
     }
     let _looked = dispatch_runtime::guard::exclude(KeySet::from(keys::FuncTorchGradWrapper));
     operator.call_boxed_below(keys::FuncTorchGradWrapper, stack)

@@ -77,7 +77,10 @@ fn back(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let caller = calling_state();
     let _calling = Calling::from(None);
     let _state = caller.enter();
-    let _mode = if entry.records_below { guard::enable_grad() } else { guard::no_grad() };
+    let _recording = entry
+        .transform
+        .has_own_grad_mode()
+        .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
     let _done = (crate::depth() == 0).then(|| guard::exclude(modes()));
     entry.transform.leave(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))
 }

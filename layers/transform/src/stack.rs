@@ -23,6 +23,11 @@ pub trait Transform: 'static {
         KeySet::EMPTY
     }
 
+    /// Whether `no_grad` in the function is about this level alone. Where it is not, no level below records then.
+    fn has_own_grad_mode(&self) -> bool {
+        false
+    }
+
     /// Makes the arguments of a call tensors of this level.
     ///
     /// # Errors
@@ -32,7 +37,7 @@ pub trait Transform: 'static {
         let schema = operator.schema();
         for (value, argument) in arguments.iter_mut().zip(&schema.arguments) {
             let mut captured = false;
-            each(value, &mut |tensor| {
+            each_tensor(value, &mut |tensor| {
                 captured = captured || !level.has(tensor);
                 *tensor = level.lift(tensor);
             });
@@ -60,7 +65,7 @@ pub trait Transform: 'static {
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or_default();
         let above: Vec<Value> = arguments.to_vec();
         for value in &mut *arguments {
-            each(value, &mut |tensor| *tensor = level.lower(tensor));
+            each_tensor(value, &mut |tensor| *tensor = level.lower(tensor));
         }
         let below: Vec<Value> = arguments.to_vec();
         call(stack)?;
@@ -69,15 +74,23 @@ pub trait Transform: 'static {
             match (written, &*result) {
                 // The same tensor comes out as went in.
                 (Some((above, Value::Tensor(below))), Value::Tensor(now)) if now.same(below) => *result = above.clone(),
-                _ => each(result, &mut |tensor| *tensor = level.lift(tensor)),
+                _ => each_tensor(result, &mut |tensor| *tensor = level.lift(tensor)),
             }
         }
         Ok(())
     }
 }
 
-/// Every tensor of a value.
-fn each(value: &mut Value, f: &mut dyn FnMut(&mut Tensor)) {
+/// Every tensor of a value, which may be replaced.
+///
+/// ```
+/// use dispatch_runtime::{Tensor, Value};
+/// let (one, other) = (Tensor::from_slice(&[1.0]), Tensor::from_slice(&[2.0]));
+/// let mut value = Value::from(vec![one.clone(), one]);
+/// dispatch_transform::each_tensor(&mut value, &mut |tensor| *tensor = other.clone());
+/// assert!(matches!(value, Value::Tensors(tensors) if tensors.iter().all(|tensor| tensor.same(&other))));
+/// ```
+pub fn each_tensor(value: &mut Value, f: &mut dyn FnMut(&mut Tensor)) {
     match value {
         Value::Tensor(tensor) => f(tensor),
         Value::Tensors(tensors) => tensors.iter_mut().for_each(f),
@@ -153,7 +166,7 @@ impl fmt::Debug for Level {
 pub(crate) struct Entry {
     pub(crate) level: Level,
     pub(crate) transform: Rc<dyn Transform>,
-    /// Whether the levels below record, whatever the function does about its own level.
+    /// Whether the levels below record, where what the function does is about its own level.
     pub(crate) records_below: bool,
 }
 
@@ -179,7 +192,8 @@ pub(crate) fn top() -> Option<Entry> {
 #[must_use = "a level that is not bound to a name is left at once"]
 pub struct Entered {
     level: Level,
-    _guards: [Guard; 2],
+    _modes: Guard,
+    _recording: Option<Guard>,
 }
 
 /// Enters a level for a function.
@@ -205,9 +219,10 @@ pub struct Entered {
 pub fn enter(transform: impl Transform) -> Entered {
     let level = Level::new();
     let records_below = guard::is_grad_enabled();
+    let recording = transform.has_own_grad_mode().then(guard::enable_grad);
     let entry = Entry { level: level.clone(), transform: Rc::new(transform), records_below };
     STACK.with_borrow_mut(|stack| stack.push(entry));
-    Entered { level, _guards: [guard::include(modes()), guard::enable_grad()] }
+    Entered { level, _modes: guard::include(modes()), _recording: recording }
 }
 
 /// The two layers that make calls go through the levels.

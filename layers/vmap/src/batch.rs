@@ -147,6 +147,15 @@ impl Batch {
         aten::expand(&mapped.tensor, &sizes, false)
     }
 
+    /// A tensor of a value whose batch is not in the dimension that it is said to be in.
+    pub(crate) fn misplaced(&self, value: &Value) -> Option<(Tensor, usize)> {
+        let mut all = tensors(value).filter_map(|tensor| {
+            let Mapped { tensor, dim } = self.mapped(tensor);
+            Some((tensor, dim?))
+        });
+        all.find(|(tensor, dim)| tensor.sizes().get(*dim) != Some(&self.size))
+    }
+
     /// Whether a value has a tensor with a slice for each of the batch.
     pub(crate) fn maps(&self, value: &Value) -> bool {
         tensors(value).any(|tensor| self.level.has(tensor))
@@ -163,6 +172,7 @@ impl Batch {
         let bring = |value| match value {
             Value::Tensor(tensor) => Ok(front(tensor)?.into()),
             Value::Tensors(tensors) => Ok(tensors.into_iter().map(front).collect::<Result<Vec<_>>>()?.into()),
+            Value::None => Ok(Value::None),
             _ => Err(VmapError::Results { operator: operator.to_string() }.into()),
         };
         results.into_iter().map(bring).collect()

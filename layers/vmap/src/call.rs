@@ -8,7 +8,7 @@ use crate::error::VmapError;
 use crate::map::Randomness;
 use crate::rule::BatchRule;
 use crate::way::{Way, word};
-use crate::{slices, views, words};
+use crate::{shapes, slices, views, words};
 
 /// Whether a call is any different from one without a batch.
 pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
@@ -18,7 +18,12 @@ pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Valu
 /// The results of a call, as the function sees them.
 pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
-    match Way::in_one(operator) {
+    let way = Way::in_one(operator);
+    // What a word speaks for is refused by itself, but for a form, whose result a slice may have no room for.
+    if matches!(way, Way::Rule | Way::Form) || way == Way::Shape && operator.functional().is_some() {
+        shapes::check(operator, arguments)?;
+    }
+    match way {
         Way::Random => random(batch, operator, arguments),
         Way::View => views::call(batch, operator, arguments),
         Way::Rule => by_rule(batch, operator, arguments),
@@ -40,7 +45,12 @@ fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec
 
 fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
-    results.flatten().map_or_else(|| slices::each_slowly(batch, operator, arguments), Ok)
+    let Some(results) = results.flatten() else { return slices::each_slowly(batch, operator, arguments) };
+    if let Some((tensor, dim)) = results.iter().find_map(|result| batch.misplaced(result)) {
+        let (operator, sizes) = (operator.to_string(), tensor.sizes().to_vec());
+        return Err(VmapError::Rule { operator, sizes, dim, expected: batch.size }.into());
+    }
+    Ok(results)
 }
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {

@@ -83,6 +83,17 @@ pub enum VmapError {
         /// The operator.
         operator: String,
     },
+    /// A batch rule gave a tensor whose batch is not where it says.
+    Rule {
+        /// The operator.
+        operator: String,
+        /// The sizes of the tensor.
+        sizes: Vec<i64>,
+        /// Where the batch was to be.
+        dim: usize,
+        /// How many slices there are.
+        expected: i64,
+    },
     /// A kernel gave other results than its schema says.
     Results {
         /// The operator.
@@ -144,6 +155,11 @@ impl fmt::Display for VmapError {
                 f,
                 "`{operator}` has no rule for batches, and loops over slices are refused; give it a rule with `#[op_vmap]`, or allow loops \
                  with `set_slow`"
+            ),
+            Self::Rule { operator, sizes, dim, expected } => write!(
+                f,
+                "the batch rule of `{operator}` gave a tensor of sizes {sizes:?} with the batch in dimension {dim}, where a batch of \
+                 {expected} is not; a result that is the same for all slices is `Mapped::same_for_all`"
             ),
             Self::Results { operator } => write!(f, "`{operator}` gave other results than its schema says"),
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, Value, keys, op_fallback};
-use dispatch_transform::{Level, Transform, living};
+use dispatch_transform::{Level, Transform, each_tensor, living};
 
 use crate::batch::Batch;
 use crate::call;
@@ -28,14 +28,7 @@ impl Transform for Mapping {
 
     fn prepare(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
         for value in arguments {
-            match value {
-                Value::Tensor(tensor) => *tensor = living(tensor),
-                Value::Tensors(tensors) => tensors.iter_mut().for_each(|tensor| *tensor = living(tensor)),
-                Value::OptionalTensors(tensors) => {
-                    tensors.iter_mut().flatten().for_each(|tensor| *tensor = living(tensor));
-                }
-                _ => {}
-            }
+            each_tensor(value, &mut |tensor| *tensor = living(tensor));
         }
         Ok(())
     }
@@ -77,13 +70,14 @@ pub(crate) fn comes_apart(operator: &Operator) -> bool {
 
 /// The keys with which an operator's implicit composite kernel runs, if it has one and nobody knows anything better.
 fn parts(operator: &Operator) -> Option<KeySet> {
-    static KNOWN: LazyLock<RwLock<HashMap<String, Option<KeySet>>>> = LazyLock::new(RwLock::default);
-    let name = operator.name().to_string();
-    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&name) {
+    /// By address: operators are never freed.
+    static KNOWN: LazyLock<RwLock<HashMap<usize, Option<KeySet>>>> = LazyLock::new(RwLock::default);
+    let at = std::ptr::from_ref(operator).addr();
+    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&at) {
         return *known;
     }
     let found = find_parts(operator);
-    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(name, found);
+    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(at, found);
     found
 }
 

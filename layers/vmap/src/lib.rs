@@ -34,6 +34,7 @@ mod level;
 mod map;
 mod rule;
 mod rules;
+mod shapes;
 mod slices;
 mod structure;
 mod views;

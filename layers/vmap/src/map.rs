@@ -1,7 +1,7 @@
 //! What people call.
 
-use dispatch_runtime::{Result, Tensor, wrap_dim};
-use dispatch_transform::enter;
+use dispatch_runtime::{Device, Generator, Result, Tensor, wrap_dim};
+use dispatch_transform::{enter, living};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
@@ -121,9 +121,12 @@ impl Vmap {
             return self.run(&f, &structure, mapped, size);
         }
         let mut parts = Vec::new();
+        let same = if self.randomness == Randomness::Same { generators(&mapped) } else { Vec::new() };
         for start in (0..size).step_by(usize::try_from(chunk).unwrap_or(usize::MAX)) {
             let length = chunk.min(size - start);
             let part = mapped.iter().map(|input| narrowed(input, start, length)).collect::<Result<Vec<_>>>()?;
+            // Each chunk begins at the same place of the stream.
+            let _same: Vec<_> = same.iter().map(|fork| Generator::new(fork.device(), fork.seed()).stand_in()).collect();
             parts.push(self.run(&f, &structure, part, length)?);
         }
         self.joined(&parts)
@@ -134,6 +137,7 @@ impl Vmap {
         let dims = dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
         let (mut mapped, mut size) = (Vec::new(), None);
         for (position, (&tensor, dim)) in tensors.iter().zip(dims).enumerate() {
+            let tensor = living(tensor);
             let rank = tensor.sizes().len();
             let dim = dim.map(|dim| at("in_dims", position, dim, rank)).transpose()?;
             if let Some(dim) = dim {
@@ -143,7 +147,7 @@ impl Vmap {
                     return Err(VmapError::BatchSizes { expected, position, found }.into());
                 }
             }
-            mapped.push(Mapped { tensor: tensor.clone(), dim });
+            mapped.push(Mapped { tensor, dim });
         }
         match size {
             None => Err(VmapError::NothingToMap.into()),
@@ -166,7 +170,8 @@ impl Vmap {
             let shown = inputs.into_iter().map(|input| batch.shown(input)).collect::<Result<Vec<_>>>()?;
             let inputs = structure.rebuilt(&mut shown.into_iter()).ok_or(VmapError::NothingToMap)?;
             let outputs = f(&inputs)?;
-            let found: Vec<Mapped> = outputs.tensors().into_iter().map(|tensor| batch.mapped(tensor)).collect();
+            let found: Vec<Mapped> =
+                outputs.tensors().into_iter().map(|tensor| batch.mapped(&living(tensor))).collect();
             (outputs, found)
         };
         let dims = dims("out_dims", self.out_dims.as_deref(), found.len())?;
@@ -206,6 +211,17 @@ fn at(of: &'static str, position: usize, dim: i64, rank: usize) -> Result<usize,
         Ok(at) if at < rank => Ok(at),
         _ => Err(VmapError::NoDim { of, position, dim, rank }),
     }
+}
+
+/// A fork of each generator that the function can be expected to draw from.
+fn generators(inputs: &[Mapped]) -> Vec<Generator> {
+    let mut devices = vec![Device::CPU];
+    for input in inputs {
+        if !devices.contains(&input.tensor.device()) {
+            devices.push(input.tensor.device());
+        }
+    }
+    devices.into_iter().map(|device| Generator::of(device).fork()).collect()
 }
 
 fn narrowed(input: &Mapped, start: i64, length: i64) -> Result<Mapped> {

@@ -159,6 +159,9 @@ fn stack(operator: &Operator, column: &[Value]) -> Result<Value> {
         };
         return Ok((0..first.len()).map(at).collect::<Result<Vec<_>>>()?.into());
     }
+    if column.iter().all(|value| matches!(value, Value::None)) {
+        return Ok(Value::None);
+    }
     let each: Option<Vec<Tensor>> = column.iter().map(|value| value.as_tensor().cloned()).collect();
     Ok(aten::stack(&each.ok_or_else(wrong)?, 0)?.into())
 }

@@ -29,14 +29,20 @@ pub(crate) fn pointwise(
         if !mapped.is_mapped() {
             continue;
         }
-        let mut aligned = aligned(&mapped, rank)?;
-        // Without dimensions it decided no more than the kind of the result; with the batch it would decide the dtype.
-        if mixed && mapped.rank() == 0 && !argument.is_written() && tensor.dtype() != DType::Bool {
-            aligned = aten::to_dtype(&aligned, common, false, false, None)?;
-        }
-        *value = aligned.into();
+        let aligned = aligned(&mapped, rank)?;
+        let decides = mixed && !argument.is_written() && tensor.dtype() != DType::Bool;
+        *value = if decides { promoted(&mapped, aligned, common)? } else { aligned }.into();
     }
     operator.call(values).map(Some)
+}
+
+/// What is there for all slices, in the dtype that a slice would have decided with others. Without dimensions it decided no more than
+/// the kind of that; with the batch it would decide more.
+pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType) -> Result<Tensor> {
+    if slice.rank() > 0 || all.dtype() == common {
+        return Ok(all);
+    }
+    aten::to_dtype(&all, common, false, false, None)
 }
 
 /// The batch in dimension 0, and behind it as many dimensions of size 1 as a slice has too few.
@@ -58,21 +64,27 @@ pub(crate) fn reduce(
 ) -> Result<Option<Vec<Value>>> {
     let alone = arguments.iter().skip(1).all(|value| !batch.maps(value));
     let Some(Value::Tensor(tensor)) = arguments.first().filter(|_| alone) else { return Ok(None) };
-    let mapped = batch.mapped(tensor);
+    let mut mapped = batch.mapped(tensor);
+    let mut values = arguments.to_vec();
+    if mapped.rank() == 0 {
+        // One element is a line of one, of which a dimension is never kept.
+        mapped = Mapped::in_front(aten::unsqueeze(&mapped.front()?, 1)?);
+        if let Some(keepdim) = keepdim {
+            values[keepdim] = Value::Bool(false);
+        }
+    }
     let rank = mapped.rank();
     let all = || (1..=i64::try_from(rank).unwrap_or(i64::MAX)).collect::<Vec<_>>();
     let listed = match &arguments[dims] {
-        _ if rank == 0 => return Ok(None),
         Value::Int(dim) => Value::Int(behind(*dim, rank)?),
         Value::Ints(dims) if !dims.is_empty() => {
             dims.iter().map(|&dim| behind(dim, rank)).collect::<Result<Vec<_>>>()?.into()
         }
         Value::Ints(_) => all().into(),
         Value::None if takes_several(operator, dims) => all().into(),
-        Value::None => return in_a_row(operator, dims, keepdim, &mapped, arguments),
+        Value::None => return in_a_row(operator, dims, keepdim, &mapped, &values),
         _ => return Ok(None),
     };
-    let mut values = arguments.to_vec();
     values[0] = mapped.front()?.into();
     values[dims] = listed;
     operator.call(values).map(Some)

@@ -15,6 +15,8 @@ enum Named {
     Made,
     /// Those of the first tensor, which are gone; all, where none is listed.
     Gone,
+    /// The same, where an empty list is no dimension.
+    GoneIfListed,
     /// Those of the first tensor, at places that one index for all slices lists.
     ByOneIndex,
 }
@@ -26,8 +28,20 @@ fn along(batch: &Batch, operator: &Operator, arguments: &[Value], named: Named) 
     {
         return in_a_row(batch, operator, arguments, at).map(Some);
     }
-    let Some(values) = behind_the_batch(batch, operator, named, arguments)? else { return Ok(None) };
-    call::give(batch, operator, arguments, operator.call(values)?).map(Some)
+    let Some((values, rank)) = behind_the_batch(batch, operator, named, arguments)? else { return Ok(None) };
+    let mut results = operator.call(values)?;
+    if rank == 0 && named != Named::Made {
+        // Of one element there is one, or as many as were asked for.
+        for result in &mut results {
+            match result {
+                Value::Tensor(tensor) if tensor.geometry().count() == batch.size() => {
+                    *result = aten::reshape(tensor, &[batch.size()])?.into();
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+    call::give(batch, operator, arguments, results).map(Some)
 }
 
 /// All elements of each slice along one dimension, for an operator that takes one or all.
@@ -50,20 +64,24 @@ fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize)
     call::give(batch, operator, arguments, results.collect::<Result<_>>()?)
 }
 
-/// The arguments with the batch in front of every tensor; none where slices have no dimension, or not the same number of them.
+/// The arguments with the batch in front of every tensor, and how many dimensions slices have; none where that is not the same number.
+/// A slice of one element is a line of one.
 fn behind_the_batch(
     batch: &Batch,
     operator: &Operator,
     named: Named,
     arguments: &[Value],
-) -> Result<Option<Vec<Value>>> {
+) -> Result<Option<(Vec<Value>, usize)>> {
     let mut rank = None;
     let mut values = Vec::new();
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
         let mut in_front = |tensor: &Tensor| {
             let mapped = batch.mapped(tensor);
-            let fits = mapped.rank() > 0 && *rank.get_or_insert_with(|| mapped.rank()) == mapped.rank();
-            fits.then(|| batch.each(&mapped)).transpose()
+            if *rank.get_or_insert_with(|| mapped.rank()) != mapped.rank() {
+                return Ok(None);
+            }
+            let each = batch.each(&mapped)?;
+            Ok(Some(if mapped.rank() == 0 && named != Named::Made { aten::unsqueeze(&each, 1)? } else { each }))
         };
         let value = match value {
             // One index for all slices is one for the batch.
@@ -80,8 +98,8 @@ fn behind_the_batch(
         let Some(value) = value else { return Ok(None) };
         values.push(value);
     }
-    let Some(rank) = rank.filter(|_| !values.is_empty()) else { return Ok(None) };
-    let last = if named == Named::Made { rank + 1 } else { rank };
+    let Some(rank) = rank.filter(|&rank| rank > 0 || named != Named::ByOneIndex) else { return Ok(None) };
+    let last = if named == Named::Made { rank + 1 } else { rank.max(1) };
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         if !matches!(argument.name.as_str(), "dim" | "dims") {
             continue;
@@ -91,8 +109,10 @@ fn behind_the_batch(
             Value::Ints(dims) if !dims.is_empty() => {
                 dims.iter().map(|&dim| behind(dim, last)).collect::<Result<Vec<_>>>()?.into()
             }
+            Value::Ints(_) if named == Named::GoneIfListed => continue,
             Value::None | Value::Ints(_)
-                if named == Named::Gone && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
+                if matches!(named, Named::Gone | Named::GoneIfListed)
+                    && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
             {
                 (0..last)
                     .map(|dim| behind(i64::try_from(dim).unwrap_or(i64::MAX), last))
@@ -102,7 +122,7 @@ fn behind_the_batch(
             _ => return Ok(None),
         };
     }
-    Ok(Some(values))
+    Ok(Some((values, rank)))
 }
 
 by_values! {
@@ -119,7 +139,9 @@ by_values! { |batch, operator, arguments| along(batch, operator, arguments, Name
 by_values! {
     |batch, operator, arguments| along(batch, operator, arguments, Named::Gone) =>
     amax amin argmax argmin aminmax mean_dim var_correction std_correction var_mean_correction std_mean_correction
-    any_dim all_dim any_dims all_dims linalg_vector_norm
+    any_dim all_dim linalg_vector_norm
 }
+
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::GoneIfListed) => any_dims all_dims }
 
 by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::ByOneIndex) => index_reduce }

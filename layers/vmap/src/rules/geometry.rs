@@ -25,6 +25,12 @@ bound_to! {
     unsqueeze_: unsqueeze;
 }
 
+/// Sizes and strides of a slice as those of all, with the batch in front; none where there is one slice for all.
+fn of_all(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
+    let between = *this.tensor.strides().get(this.dim?)?;
+    Some(([&[batch.size()], size].concat(), [&[between], stride].concat()))
+}
+
 /// What all slices show of their memory is one view of the memory of all.
 #[op_vmap(aten::as_strided_copy)]
 fn as_strided_copy(
@@ -34,8 +40,7 @@ fn as_strided_copy(
     stride: &[i64],
     storage_offset: Option<i64>,
 ) -> Result<Option<Mapped>> {
-    let Some(dim) = this.dim else { return Ok(None) };
-    let (sizes, strides) = ([&[batch.size()], size].concat(), [&[this.tensor.strides()[dim]], stride].concat());
+    let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
     Ok(Some(Mapped::in_front(aten::as_strided_copy(&this.tensor, &sizes, &strides, storage_offset)?)))
 }
 
@@ -49,8 +54,7 @@ fn as_strided_scatter(
     stride: &[i64],
     storage_offset: Option<i64>,
 ) -> Result<Option<Mapped>> {
-    let Some(dim) = this.dim else { return Ok(None) };
-    let (sizes, strides) = ([&[batch.size()], size].concat(), [&[this.tensor.strides()[dim]], stride].concat());
+    let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
     let tensor = aten::as_strided_scatter(&this.tensor, &batch.each(&src)?, &sizes, &strides, storage_offset)?;
-    Ok(Some(Mapped { tensor, dim: Some(dim) }))
+    Ok(Some(Mapped { tensor, dim: this.dim }))
 }

@@ -45,10 +45,7 @@ fn convolution_backward(
     output_padding: &[i64],
     groups: i64,
     output_mask: &[bool],
-) -> Result<Option<(Mapped, Mapped, Mapped)>> {
-    if output_mask != [true; 3] {
-        return Ok(None);
-    }
+) -> Result<(Mapped, Mapped, Mapped)> {
     let sizes: Option<Vec<i64>> = bias_sizes.map(|sizes| sizes.iter().map(|size| size * batch.size()).collect());
     let (grad_input, grad_weight, grad_bias) = aten::convolution_backward(
         &folded(&batch.each(&grad_output)?, 1)?,
@@ -63,6 +60,7 @@ fn convolution_backward(
         groups * batch.size(),
         output_mask,
     )?;
-    let (input, weight) = (taken_apart(batch, &grad_input, 1)?, taken_apart(batch, &grad_weight, 0)?);
-    Ok(Some((input, weight, taken_apart(batch, &grad_bias, 0)?)))
+    // A gradient that nobody asked for has no elements, and one dimension.
+    let of_input = taken_apart(batch, &grad_input, usize::from(output_mask[0]))?;
+    Ok((of_input, taken_apart(batch, &grad_weight, 0)?, taken_apart(batch, &grad_bias, 0)?))
 }

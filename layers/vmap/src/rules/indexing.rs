@@ -1,24 +1,28 @@
 //! Elements at places that tensors list.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{DType, Result, Tensor};
+use dispatch_runtime::{DType, Operation, Operator, Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
-use crate::words::{aligned, folded};
-
-/// Row `n` of slice `i` is row `i * rows + n` of all tables, one below the other.
-fn rows_of_all(batch: &Batch, indices: &Mapped, rows: i64) -> Result<Tensor> {
-    let each = batch.each(indices)?;
-    let mut column = vec![1; each.sizes().len()];
-    column[0] = batch.size();
-    let first = aten::mul_scalar(&numbers(batch, &each)?, rows.into())?;
-    aten::add(&each, &aten::reshape(&first, &column)?, 1.into())
-}
+use crate::words::aligned;
 
 /// The number of each slice.
 fn numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
     aten::arange(batch.size().into(), Some(DType::I64), None, Some(on.device()), None)
+}
+
+/// The row of a table that each index of a slice asks for, as `gather` and `scatter` take it: once for each of `columns`. What no table of
+/// a slice has, the table of another one does not stand in for.
+fn rows(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
+    let list = aten::to_dtype(
+        &aten::reshape(indices, &[batch.size(), indices.geometry().count() / batch.size(), 1])?,
+        DType::I64,
+        false,
+        false,
+        None,
+    )?;
+    aten::expand(&list, &[-1, -1, columns], false)
 }
 
 #[op_vmap(aten::embedding)]
@@ -30,13 +34,15 @@ fn embedding(
     scale_grad_by_freq: bool,
     sparse: bool,
 ) -> Result<Mapped> {
-    let (table, indices) = if weight.is_mapped() {
-        let each = weight.front()?;
-        (folded(&each, 0)?, rows_of_all(batch, &indices, each.sizes()[1])?)
-    } else {
-        (weight.tensor().clone(), indices.front()?)
-    };
-    Ok(Mapped::in_front(aten::embedding(&table, &indices, padding_idx, scale_grad_by_freq, sparse)?))
+    if !weight.is_mapped() {
+        let indices = indices.front()?;
+        let found = aten::embedding(weight.tensor(), &indices, padding_idx, scale_grad_by_freq, sparse)?;
+        return Ok(Mapped::in_front(found));
+    }
+    let (tables, indices) = (weight.front()?, batch.each(&indices)?);
+    let columns = tables.sizes()[2];
+    let found = aten::gather(&tables, 1, &rows(batch, &indices, columns)?, false)?;
+    Ok(Mapped::in_front(aten::reshape(&found, &[indices.sizes(), &[columns]].concat())?))
 }
 
 #[op_vmap(aten::embedding_dense_backward)]
@@ -47,15 +53,19 @@ fn embedding_dense_backward(
     num_weights: i64,
     padding_idx: i64,
     scale_grad_by_freq: bool,
-) -> Result<Mapped> {
-    // There is one row of padding in each table: what would go there is nothing.
-    let padding = aten::eq_scalar(&batch.each(&indices)?, padding_idx.into())?;
-    let padding = aten::unsqueeze(&padding, -1)?;
-    let grad = aten::masked_fill_scalar(&batch.each(&grad_output)?, &padding, 0.into())?;
-    let places = rows_of_all(batch, &indices, num_weights)?;
-    let rows = num_weights * batch.size();
-    let all = aten::embedding_dense_backward(&grad, &places, rows, -1, scale_grad_by_freq)?;
-    crate::words::taken_apart(batch, &all, 0)
+) -> Result<Option<Mapped>> {
+    if scale_grad_by_freq {
+        return Ok(None);
+    }
+    let (grad, indices) = (batch.each(&grad_output)?, batch.each(&indices)?);
+    let columns = grad.sizes().last().copied().unwrap_or(0);
+    // What would go to the row of padding is nothing, wherever that is.
+    let padding = aten::eq_scalar(&indices, padding_idx.into())?;
+    let places = aten::masked_fill_scalar(&indices, &padding, 0.into())?;
+    let grad = aten::masked_fill_scalar(&grad, &aten::unsqueeze(&padding, -1)?, 0.into())?;
+    let grad = aten::reshape(&grad, &[batch.size(), indices.geometry().count() / batch.size(), columns])?;
+    let none = aten::new_zeros(&grad, &[batch.size(), num_weights, columns], None, None, None, None)?;
+    Ok(Some(Mapped::in_front(aten::scatter_add(&none, 1, &rows(batch, &places, columns)?, &grad)?)))
 }
 
 /// Indices of an operator such as `index`, where masks are lists of places.
@@ -72,13 +82,18 @@ fn is_mask(index: &Mapped) -> bool {
 }
 
 impl Places {
-    fn new(operator: &str, indices: Vec<Option<Mapped>>) -> Result<Self> {
+    /// None where a mask does not have the sizes of what it covers, of `sizes`.
+    fn new(operator: &Operator, sizes: &[i64], indices: Vec<Option<Mapped>>) -> Result<Option<Self>> {
         let mut all = Vec::new();
         for index in indices {
             match index {
                 Some(mask) if is_mask(&mask) => {
                     if mask.is_mapped() {
-                        return Err(VmapError::DataDependent { operator: operator.to_owned() }.into());
+                        return Err(VmapError::DataDependent { operator: operator.to_string() }.into());
+                    }
+                    let covered = sizes.get(all.len()..all.len() + mask.rank());
+                    if mask.rank() == 0 || covered != Some(mask.tensor().sizes()) {
+                        return Ok(None);
                     }
                     let places = aten::nonzero_numpy(mask.tensor())?;
                     all.extend(places.into_iter().map(|places| Some(Mapped::same_for_all(places))));
@@ -90,7 +105,7 @@ impl Places {
         let together = given.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let before = if together { given.first().copied().unwrap_or(0) } else { 0 };
         let rank = all.iter().flatten().map(Mapped::rank).max().unwrap_or(0);
-        Ok(Self { indices: all, rank, before })
+        Ok(Some(Self { indices: all, rank, before }))
     }
 
     fn are_mapped(&self) -> bool {
@@ -120,32 +135,22 @@ impl Places {
     }
 }
 
-fn index_of(operator: &str, batch: &Batch, this: &Mapped, indices: Vec<Option<Mapped>>) -> Result<Mapped> {
-    let places = Places::new(operator, indices)?;
+fn index_of(operator: &Operator, batch: &Batch, this: &Mapped, indices: Vec<Option<Mapped>>) -> Result<Option<Mapped>> {
+    let Some(places) = Places::new(operator, this.first()?.sizes(), indices)? else { return Ok(None) };
     if !this.is_mapped() {
         let all = places.indices.iter().map(|index| index.as_ref().map(|index| places.aligned(index)).transpose());
         let found = aten::index(this.tensor(), &all.collect::<Result<Vec<_>>>()?)?;
-        return Ok(Mapped { tensor: found, dim: Some(places.before) });
+        return Ok(Some(Mapped { tensor: found, dim: Some(places.before) }));
     }
     let each = this.front()?;
     let found = aten::index(&each, &places.in_batch(batch, &each)?)?;
     let (here, there) = places.moved();
-    Ok(Mapped::in_front(aten::movedim_intlist(&found, &here, &there)?))
-}
-
-#[op_vmap(aten::index)]
-fn index(batch: &Batch, this: Mapped, indices: Vec<Option<Mapped>>) -> Result<Mapped> {
-    index_of("aten::index.Tensor", batch, &this, indices)
-}
-
-#[op_vmap(aten::_unsafe_index)]
-fn _unsafe_index(batch: &Batch, this: Mapped, indices: Vec<Option<Mapped>>) -> Result<Mapped> {
-    index_of("aten::_unsafe_index.Tensor", batch, &this, indices)
+    Ok(Some(Mapped::in_front(aten::movedim_intlist(&found, &here, &there)?)))
 }
 
 /// How many places a mask has, each slice may say for itself: what is put there is as large as before. So masks are left to the loop.
 fn put(
-    operator: &str,
+    operator: &Operator,
     batch: &Batch,
     this: &Mapped,
     indices: Vec<Option<Mapped>>,
@@ -155,7 +160,7 @@ fn put(
     if indices.iter().flatten().any(is_mask) {
         return Ok(None);
     }
-    let places = Places::new(operator, indices)?;
+    let Some(places) = Places::new(operator, this.first()?.sizes(), indices)? else { return Ok(None) };
     let given = places.indices.iter().flatten().count();
     let rank = this.rank() + places.rank - given;
     let each = batch.each(this)?;
@@ -168,24 +173,27 @@ fn put(
     Ok(Some(Mapped::in_front(aten::index_put(&each, &places.in_batch(batch, &each)?, &values, accumulate)?)))
 }
 
-#[op_vmap(aten::index_put)]
-fn index_put(
-    batch: &Batch,
-    this: Mapped,
-    indices: Vec<Option<Mapped>>,
-    values: Mapped,
-    accumulate: bool,
-) -> Result<Option<Mapped>> {
-    put("aten::index_put", batch, &this, indices, &values, accumulate)
+macro_rules! by_indices {
+    ($($index:ident $put:ident)*) => {$(
+        #[op_vmap(aten::$index)]
+        fn $index(batch: &Batch, this: Mapped, indices: Vec<Option<Mapped>>) -> Result<Option<Mapped>> {
+            index_of(<aten::$index as Operation>::operator(), batch, &this, indices)
+        }
+
+        #[op_vmap(aten::$put)]
+        fn $put(
+            batch: &Batch,
+            this: Mapped,
+            indices: Vec<Option<Mapped>>,
+            values: Mapped,
+            accumulate: bool,
+        ) -> Result<Option<Mapped>> {
+            put(<aten::$put as Operation>::operator(), batch, &this, indices, &values, accumulate)
+        }
+    )*};
 }
 
-#[op_vmap(aten::_unsafe_index_put)]
-fn _unsafe_index_put(
-    batch: &Batch,
-    this: Mapped,
-    indices: Vec<Option<Mapped>>,
-    values: Mapped,
-    accumulate: bool,
-) -> Result<Option<Mapped>> {
-    put("aten::_unsafe_index_put", batch, &this, indices, &values, accumulate)
+by_indices! {
+    index index_put
+    _unsafe_index _unsafe_index_put
 }

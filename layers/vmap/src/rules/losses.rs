@@ -1,10 +1,11 @@
 //! Losses: one number for each element or sample, and what is left of those of a slice.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{DType, Operator, Result, Tensor, Value};
+use dispatch_runtime::{DType, Operator, Result, Tensor, Value, broadcast, result_dtype};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::aligned;
+use crate::call;
+use crate::words::{aligned, promoted};
 
 /// How `reduction` says that all losses, their mean, or their sum are wanted.
 const ALL: i64 = 0;
@@ -22,34 +23,69 @@ fn reduced(losses: &Tensor, reduction: i64) -> Result<Tensor> {
     }
 }
 
-/// Losses whose elements meet one by one.
-fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
-    let Some((at, _)) = operator.schema().argument("reduction") else { return Ok(None) };
-    let Value::Int(reduction) = arguments[at] else { return Ok(None) };
-    let rank = arguments.iter().filter_map(Value::as_tensor).map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
+/// Losses whose elements meet one by one, none reduced: the arguments with the batch in front, each with all sizes, as a mean is over what
+/// there is after broadcasting.
+fn unreduced(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec<Value>> {
+    let given = || arguments.iter().filter_map(Value::as_tensor);
+    let common = result_dtype(given());
+    let sizes = broadcast(given().map(Tensor::sizes))?;
+    let all = [&[batch.size()], &sizes[..]].concat();
     let mut values = arguments.to_vec();
-    values[at] = Value::Int(ALL);
+    values[reduction] = Value::Int(ALL);
     for value in &mut values {
         if let Value::Tensor(tensor) = value {
             let mapped = batch.mapped(tensor);
-            // Each has all sizes, as a mean is over what there is after broadcasting.
-            *value = aligned(&Mapped::in_front(batch.each(&mapped)?), rank)?.into();
+            let each = aligned(&Mapped::in_front(batch.each(&mapped)?), sizes.len())?;
+            *value = aten::expand(&promoted(&mapped, each, common)?, &all, false)?.into();
         }
     }
-    let results = operator.call(values)?.into_iter().map(|result| match result {
-        Value::Tensor(losses) => Ok(batch.shown(Mapped::in_front(reduced(&losses, reduction)?))?.into()),
-        other => Ok(other),
-    });
-    results.collect::<Result<_>>().map(Some)
+    Ok(values)
 }
 
-by_values! { elementwise => mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy }
+fn reduction_of(operator: &Operator, arguments: &[Value]) -> Option<(usize, i64)> {
+    let (at, _) = operator.schema().argument("reduction")?;
+    if let Value::Int(reduction) = arguments[at] { Some((at, reduction)) } else { None }
+}
 
-/// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is not counted.
+fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let Some((at, reduction)) = reduction_of(operator, arguments) else { return Ok(None) };
+    let results = operator.call(unreduced(batch, arguments, at)?)?.into_iter().map(|result| match result {
+        Value::Tensor(losses) => Ok(reduced(&losses, reduction)?.into()),
+        other => Ok(other),
+    });
+    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+}
+
+by_values! {
+    elementwise =>
+    mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy binary_cross_entropy_with_logits
+}
+
+/// Gradients of such losses. Of a mean, each is divided by how many elements a slice has, and not by those of the batch.
+fn elementwise_backward(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let (Some((at, reduction)), Some(this)) = (reduction_of(operator, arguments), arguments[1].as_tensor()) else {
+        return Ok(None);
+    };
+    let results = operator.call(unreduced(batch, arguments, at)?)?.into_iter().map(|result| match result {
+        Value::Tensor(gradient) if reduction == MEAN => {
+            Ok(aten::div_scalar(&gradient, this.geometry().count().into())?.into())
+        }
+        other => Ok(other),
+    });
+    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+}
+
+by_values! {
+    elementwise_backward =>
+    mse_loss_backward huber_loss_backward smooth_l1_loss_backward soft_margin_loss_backward binary_cross_entropy_backward
+}
+
+/// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is ignored.
 struct Samples {
     scores: Tensor,
     classes: Tensor,
     weights: Tensor,
+    ignored: Tensor,
     /// The sizes of the batch and of the samples of one slice.
     sizes: Vec<i64>,
     /// Where classes are in a slice of scores.
@@ -68,23 +104,29 @@ impl Samples {
         let scores = aten::movedim_int(&each, dim_in_batch, -1)?;
         let classes = scores.sizes().last().copied().unwrap_or(0);
         let count = target.sizes().iter().product();
-        let counted = aten::ne_scalar(&target, ignore_index.into())?;
-        let known = aten::masked_fill_scalar(&target, &aten::logical_not(&counted)?, 0.into())?;
+        let ignored = aten::eq_scalar(&target, ignore_index.into())?;
+        let known = aten::masked_fill_scalar(&target, &ignored, 0.into())?;
         let weights = match weight {
-            None => aten::to_dtype(&counted, each.dtype(), false, false, None)?,
+            None => aten::to_dtype(&aten::logical_not(&ignored)?, each.dtype(), false, false, None)?,
             Some(weight) => {
                 let rows = aten::reshape(&known, &[batch.size(), count / batch.size()])?;
                 let found = aten::reshape(&aten::gather(&batch.each(weight)?, 1, &rows, false)?, target.sizes())?;
-                aten::mul(&found, &counted)?
+                aten::masked_fill_scalar(&found, &ignored, 0.into())?
             }
         };
         Ok(Self {
             scores: aten::reshape(&scores, &[count, classes])?,
             classes: aten::reshape(&known, &[count])?,
             weights,
+            ignored,
             sizes: target.sizes().to_vec(),
             dim,
         })
+    }
+
+    /// Weighted numbers of samples. What is ignored is nothing, even where it is not finite.
+    fn weighted(&self, numbers: &Tensor) -> Result<Tensor> {
+        aten::masked_fill_scalar(&aten::mul(numbers, &self.weights)?, &self.ignored, 0.into())
     }
 
     /// One for each slice, for each of its samples.
@@ -110,7 +152,7 @@ fn likelihood(
 ) -> Result<(Mapped, Mapped)> {
     let samples = Samples::new(batch, this, target, weight, ignore_index)?;
     let losses = aten::nll_loss_forward(&samples.scores, &samples.classes, None, ALL, -100)?.0;
-    let losses = aten::mul(&aten::reshape(&losses, &samples.sizes)?, &samples.weights)?;
+    let losses = samples.weighted(&aten::reshape(&losses, &samples.sizes)?)?;
     let total = samples.total()?;
     if reduction == ALL {
         let none = aten::zeros_like(&total, None, None, None, None, None)?;
@@ -141,7 +183,7 @@ fn likelihood_backward(
     if reduction == MEAN {
         gradient = aten::div(&gradient, &samples.stretched(&batch.each(total_weight)?)?)?;
     }
-    let of_samples = aten::reshape(&aten::mul(&gradient, &samples.weights)?, &[-1])?;
+    let of_samples = aten::reshape(&samples.weighted(&gradient)?, &[-1])?;
     let total = aten::sum(&of_samples, None)?;
     let found = aten::nll_loss_backward(&of_samples, &samples.scores, &samples.classes, None, ALL, -100, &total)?;
     let classes = found.sizes()[1];

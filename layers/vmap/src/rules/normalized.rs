@@ -84,29 +84,38 @@ fn native_layer_norm_backward(
     output_mask: &[bool],
 ) -> Result<Option<(Mapped, Mapped, Mapped)>> {
     let mixed = weight.as_ref().is_some_and(|weight| weight.tensor().dtype() != input.tensor().dtype());
-    if output_mask != [true; 3] || weight.is_none() || bias.is_none() || mixed || input.rank() < normalized_shape.len()
-    {
+    let (asks_weight, asks_bias) = (output_mask[1], output_mask[2]);
+    let of_none = asks_weight && weight.is_none() || asks_bias && bias.is_none();
+    if mixed || of_none || input.rank() < normalized_shape.len() {
         return Ok(None);
     }
-    let Some(weight) = weight else { return Ok(None) };
     let (grad, each) = (batch.each(&grad_out)?, batch.each(&input)?);
     let (mean, rstd) = (batch.each(&mean)?, batch.each(&rstd)?);
     let sizes = behind_ones(batch, input.rank(), normalized_shape);
-    let inner = aten::mul(&grad, &placed(batch, &weight, &sizes)?)?;
-    let only_input = [true, false, false];
-    let of_input =
-        aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &only_input)?.0;
-    let mut statistics = each.sizes()[..=input.rank() - normalized_shape.len()].to_vec();
-    statistics.resize(each.sizes().len(), 1);
-    let normal = aten::mul(
-        &aten::sub(&each, &aten::reshape(&mean, &statistics)?, 1.into())?,
-        &aten::reshape(&rstd, &statistics)?,
-    )?;
+    let inner = match weight {
+        Some(weight) => aten::mul(&grad, &placed(batch, &weight, &sizes)?)?,
+        None => grad.clone(),
+    };
+    let asked = [output_mask[0], false, false];
+    // Those that are not asked for look as they do of one slice.
+    let (of_input, no_weight, no_bias) =
+        aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &asked)?;
+    let of_input = if asked[0] { Mapped::in_front(of_input) } else { Mapped::same_for_all(of_input) };
     let of_slice = [&[batch.size()], normalized_shape].concat();
     let gathered = |products: &Tensor| aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice);
-    let of_weight = gathered(&aten::mul(&grad, &normal)?)?;
-    let of_bias = gathered(&grad)?;
-    Ok(Some((Mapped::in_front(of_input), Mapped::in_front(of_weight), Mapped::in_front(of_bias))))
+    let of_weight = if asks_weight {
+        let mut statistics = each.sizes()[..=input.rank() - normalized_shape.len()].to_vec();
+        statistics.resize(each.sizes().len(), 1);
+        let normal = aten::mul(
+            &aten::sub(&each, &aten::reshape(&mean, &statistics)?, 1.into())?,
+            &aten::reshape(&rstd, &statistics)?,
+        )?;
+        Mapped::in_front(gathered(&aten::mul(&grad, &normal)?)?)
+    } else {
+        Mapped::same_for_all(no_weight)
+    };
+    let of_bias = if asks_bias { Mapped::in_front(gathered(&grad)?) } else { Mapped::same_for_all(no_bias) };
+    Ok(Some((of_input, of_weight, of_bias)))
 }
 
 #[op_vmap(aten::native_group_norm)]

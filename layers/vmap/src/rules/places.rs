@@ -17,6 +17,12 @@ fn spread(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tenso
     aten::expand(&aten::reshape(&index.front()?, &column)?, &all, false)
 }
 
+/// Places below zero, which count from the end, as the others.
+fn counted_from_the_end(places: &Tensor, size: i64) -> Result<Tensor> {
+    let below = aten::lt_scalar(places, 0.into())?;
+    aten::where_self(&below, &aten::add_scalar(places, size.into(), 1.into())?, places)
+}
+
 #[op_vmap(aten::index_select)]
 fn index_select(batch: &Batch, this: Mapped, dim: i64, index: Mapped) -> Result<Option<Mapped>> {
     if this.rank() == 0 {
@@ -40,7 +46,8 @@ fn index_add(
     source: Mapped,
     alpha: Scalar,
 ) -> Result<Option<Mapped>> {
-    if this.rank() == 0 || source.rank() != this.rank() {
+    let is_cut_short = matches!(alpha, Scalar::Float(_)) && !this.tensor().dtype().is_floating();
+    if this.rank() == 0 || source.rank() != this.rank() || is_cut_short {
         return Ok(None);
     }
     let at = behind(dim, this.rank())?;
@@ -82,6 +89,8 @@ fn index_fill_int_scalar(
     if !index.is_mapped() {
         return Ok(Some(Mapped::in_front(aten::index_fill_int_scalar(&each, at, index.tensor(), value)?)));
     }
+    let size = usize::try_from(at).ok().and_then(|at| each.sizes().get(at).copied()).unwrap_or(0);
+    let index = Mapped { tensor: counted_from_the_end(&index.tensor, size)?, dim: index.dim };
     let places = spread(batch, &index, each.sizes(), at)?;
     Ok(Some(Mapped::in_front(aten::scatter_value(&each, at, &places, value)?)))
 }

@@ -1,10 +1,10 @@
 //! Products of which each slice has both sides.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{Result, Scalar};
+use dispatch_runtime::{Result, Scalar, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::words;
+use crate::words::{self, aligned};
 
 /// A matrix for each slice, or one for all.
 #[op_vmap(aten::mm)]
@@ -34,13 +34,37 @@ fn dot(batch: &Batch, this: Mapped, tensor: Mapped) -> Result<Mapped> {
     Ok(Mapped::in_front(aten::flatten_using_ints(&aten::bmm(&row, &column)?, 0, -1)?))
 }
 
+/// A product of matrices of each slice, and what is added to it. That broadcasts, and has the batch in front.
+fn plus(batch: &Batch, this: &Mapped, [left, right]: [Tensor; 2], beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let added = aligned(&Mapped::in_front(batch.each(this)?), 2)?;
+    aten::baddbmm(&added, &left, &right, beta, alpha)
+}
+
 #[op_vmap(aten::addmm)]
 fn addmm(batch: &Batch, this: Mapped, mat1: Mapped, mat2: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
-    let mut added = batch.each(&this)?;
-    // The sum broadcasts, and what it broadcasts has the batch in front.
-    while added.sizes().len() < 3 {
-        added = aten::unsqueeze(&added, 1)?;
-    }
-    let sum = aten::baddbmm(&added, &batch.each(&mat1)?, &batch.each(&mat2)?, beta, alpha)?;
-    Ok(Mapped::in_front(sum))
+    Ok(Mapped::in_front(plus(batch, &this, [batch.each(&mat1)?, batch.each(&mat2)?], beta, alpha)?))
+}
+
+#[op_vmap(aten::addmv)]
+fn addmv(batch: &Batch, this: Mapped, mat: Mapped, vec: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
+    let this = Mapped::in_front(aten::unsqueeze(&batch.each(&this)?, -1)?);
+    let sides = [batch.each(&mat)?, aten::unsqueeze(&batch.each(&vec)?, 2)?];
+    Ok(Mapped::in_front(aten::squeeze_dim(&plus(batch, &this, sides, beta, alpha)?, 2)?))
+}
+
+#[op_vmap(aten::addbmm)]
+fn addbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
+    // The sum of products is the product of all columns and all rows.
+    let columns = aten::movedim_int(&batch.each(&batch1)?, 1, 2)?;
+    let sides = [aten::flatten_using_ints(&columns, 2, 3)?, aten::flatten_using_ints(&batch.each(&batch2)?, 1, 2)?];
+    Ok(Mapped::in_front(plus(batch, &this, sides, beta, alpha)?))
+}
+
+#[op_vmap(aten::baddbmm)]
+fn baddbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
+    let (left, right) = (batch.each(&batch1)?, batch.each(&batch2)?);
+    let added = aligned(&Mapped::in_front(batch.each(&this)?), 3)?;
+    let added = aten::expand(&added, &[-1, left.sizes()[1], -1, -1], false)?;
+    let [added, left, right] = [added, left, right].map(|all| words::folded(&all, 0));
+    words::taken_apart(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
 }

@@ -30,6 +30,23 @@ of_rows! {
     min() => |x| aten::amin(&x, &[1], false);
     any() => |x| aten::any_dim(&x, 1, false);
     all() => |x| aten::all_dim(&x, 1, false);
-    nanmedian() => |x| aten::nanmedian_dim(&x, 1, false).map(|(values, _)| values);
-    median() => |x| aten::median_dim(&x, 1, false).map(|(values, _)| values);
+}
+
+macro_rules! middle_of_rows {
+    ($($operator:ident: $along:ident;)*) => {$(
+        #[op_vmap(aten::$operator)]
+        fn $operator(batch: &Batch, this: Mapped) -> Result<Option<Mapped>> {
+            let rows = rows(batch, &this)?;
+            // Among no elements there is none in the middle, which only the whole of a slice can be without.
+            if rows.sizes()[1] == 0 {
+                return Ok(None);
+            }
+            Ok(Some(Mapped::in_front(aten::$along(&rows, 1, false)?.0)))
+        }
+    )*};
+}
+
+middle_of_rows! {
+    median: median_dim;
+    nanmedian: nanmedian_dim;
 }

@@ -26,7 +26,8 @@ whatever_is_in_front! {
 /// The order in memory that a slice has does not say which one the batch has.
 #[op_vmap(aten::clone)]
 fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result<Mapped> {
-    let plain = memory_format.filter(|&format| format != MemoryFormat::ChannelsLast);
+    let plain =
+        memory_format.filter(|format| !matches!(format, MemoryFormat::ChannelsLast | MemoryFormat::ChannelsLast3d));
     Ok(Mapped::in_front(aten::clone(&this.front()?, plain)?))
 }
 

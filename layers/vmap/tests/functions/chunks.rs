@@ -78,3 +78,17 @@ fn an_error_in_a_later_chunk_is_the_error() {
     assert!(error.to_string().contains("17"), "{error}");
     assert_eq!((count.get(), dispatch_transform::depth()), (2, 0));
 }
+
+#[test]
+fn the_same_random_numbers_are_those_of_every_chunk() {
+    let x = Tensor::zeros(&[5, 4], DType::F64).unwrap();
+    let vmap = Vmap::new().randomness(Randomness::Same).chunk_size(2);
+    let draws: [fn(&Tensor) -> Result<Tensor>; 2] = [Tensor::rand_like, |_| Tensor::rand(&[4], DType::F64)];
+    for draw in draws {
+        let found = vmap.call(draw, &x).unwrap();
+        for i in 1..5 {
+            assert_eq!(slice(&found, i), slice(&found, 0));
+        }
+        assert_ne!(slice(&vmap.call(draw, &x).unwrap(), 0), slice(&found, 0), "the next call draws others");
+    }
+}

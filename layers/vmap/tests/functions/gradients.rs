@@ -190,3 +190,47 @@ fn a_slice_is_written_on_the_way_to_its_gradient() {
         )
     });
 }
+
+#[test]
+fn what_a_mapped_function_does_not_record_is_a_constant_outside() {
+    let (w, x) = (numbers(&[3]), numbers(&[4, 3]));
+    let unrecorded = |w: &Tensor, row: &Tensor| {
+        let _unrecorded = guard::no_grad();
+        w * row
+    };
+    let found = grad(|w| vmap(|row| (w * row)? * unrecorded(w, row)?, &x)?.sum(), &w).unwrap();
+    let once = ((&x * &x).unwrap().sum_dim_intlist(Some(&[0]), false).unwrap() * &w).unwrap();
+    assert_close(&found, &once);
+
+    let w = w.requires_grad_(true).unwrap();
+    assert!(!vmap(|row| unrecorded(&w, row), &x).unwrap().requires_grad());
+    let _unrecorded = guard::no_grad();
+    let recorded = vmap(
+        |row| {
+            let _recorded = guard::enable_grad();
+            &w * row
+        },
+        &x,
+    );
+    assert!(recorded.unwrap().requires_grad());
+}
+
+#[test]
+fn the_gradient_of_each_samples_mean_is_that_of_a_mean_over_its_own_elements() {
+    let losses: [fn(&Tensor, &Tensor) -> Result<Tensor>; 8] = [
+        |x, y| aten::mse_loss(x, y, 1),
+        |x, y| aten::huber_loss(x, y, 1, 0.3),
+        |x, y| aten::smooth_l1_loss(x, y, 1, 0.3),
+        |x, y| aten::soft_margin_loss(x, y, 1),
+        |x, y| aten::binary_cross_entropy(&x.sigmoid()?, &y.sigmoid()?, Some(&numbers(&[3])), 1),
+        |x, y| aten::binary_cross_entropy_with_logits(x, y, None, None, 1),
+        |x, y| aten::kl_div(x, &y.exp()?, 1, false),
+        |x, y| aten::mse_loss(x, y, 2),
+    ];
+    let (x, y) = (numbers(&[4, 2, 3]), numbers(&[5, 2, 3]).narrow(0, 1, 4).unwrap());
+    for loss in losses {
+        check([(&x, Some(0)), (&y, Some(0))], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check([(&x, Some(0)), (&y.select_int(0, 0).unwrap(), None)], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check([(&x.select_int(0, 0).unwrap(), None), (&y, Some(0))], |x| grad(|z| loss(z, &x[1])?.sin(), &x[0]));
+    }
+}

@@ -119,3 +119,24 @@ fn a_batched_tensor_on_another_thread_is_an_error() {
     };
     vmap(f, &numbers(&[2, 3])).unwrap();
 }
+
+#[test]
+fn a_tensor_of_an_inner_map_that_is_over_is_one_of_the_outer_map() {
+    let x = numbers(&[4, 3]);
+    let kept = std::cell::RefCell::new(None);
+    let keep = |element: &Tensor| {
+        kept.replace(Some(element.clone()));
+        element.exp()
+    };
+    let found = vmap(|row| vmap(keep, row).map(|_| kept.take().unwrap()), &x).unwrap();
+    assert_close(&found, &x);
+}
+
+#[test]
+fn a_tensor_of_a_map_that_is_over_is_mapped_as_what_it_stands_for() {
+    let x = numbers(&[4, 3]);
+    let kept = std::cell::RefCell::new(None);
+    vmap(|row| kept.replace(Some(row.clone())).map_or_else(|| row.exp(), Ok), &x).unwrap();
+    let found = vmap(Tensor::sum, &kept.take().unwrap()).unwrap();
+    assert_close(&found, &x.sum_dim_intlist(Some(&[1]), false).unwrap());
+}

@@ -99,6 +99,29 @@ fn ends_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((aten::clone(&this.select_int(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
 }
 
+/// What was not given comes back as nothing.
+#[op_def("both_fall(Tensor self, Tensor? other=None) -> (Tensor, Tensor?)")]
+pub fn both_fall(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)>;
+
+#[op_impl(both_fall, CPU)]
+fn both_fall_cpu(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)> {
+    Ok((fall_cpu(this)?, other.map(fall_cpu).transpose()?))
+}
+
+/// A rule that leaves no batch.
+#[op_def("lost_fall(Tensor self) -> Tensor")]
+pub fn lost_fall(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(lost_fall, CPU)]
+fn lost_fall_cpu(this: &Tensor) -> Result<Tensor> {
+    fall_cpu(this)
+}
+
+#[op_vmap(lost_fall)]
+fn lost_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped::in_front(this.front()?.sum()?))
+}
+
 /// No tensor comes of it.
 #[op_def("size_of_first(Tensor self) -> int")]
 pub fn size_of_first(this: &Tensor) -> Result<i64>;
@@ -260,4 +283,19 @@ fn a_loop_is_told_of_once_for_each_operator() {
     let told: Vec<&str> = told.lines().filter(|line| line.contains("once for each slice")).collect();
     assert_eq!(told.len(), 2, "{told:#?}");
     assert!(told[0].contains("::fall`") && told[1].contains("::boxed_fall`"), "{told:#?}");
+}
+
+#[test]
+fn an_optional_result_is_there_for_all_slices_or_for_none() {
+    let (x, y) = (numbers(&[4, 3]), numbers(&[4, 2]));
+    check([(&x, Some(0)), (&y, Some(0))], |x| Ok(both_fall(&x[0], Some(&x[1]))?.1.unwrap()));
+    let alone = |x: &Tensor| both_fall(x, None).map(|(fall, other)| (fall, Vec::from_iter(other)));
+    assert!(vmap(alone, &x).unwrap().1.is_empty());
+}
+
+#[test]
+fn a_rule_that_loses_the_batch_is_told_so() {
+    let error = vmap(lost_fall, &numbers(&[4, 3])).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::Rule { dim: 0, expected: 4, sizes, .. } if sizes.is_empty()), "{error}");
+    assert!(error.to_string().contains("lost_fall"), "{error}");
 }

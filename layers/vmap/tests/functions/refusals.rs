@@ -142,3 +142,42 @@ fn every_error_says_what_to_do() {
     let shared = vmap(|row| y.clone().add_(row).map(|()| y.clone()), &x).unwrap_err();
     assert!(shared.to_string().contains("map over"), "{shared}");
 }
+
+/// Each fails for one slice, of these sizes, and a batch could be taken for what the operator takes.
+#[test]
+fn what_a_slice_cannot_be_no_batch_makes_possible() {
+    type Call = fn(&Tensor) -> Result<Tensor>;
+    let refused: [(&[i64], Call); 15] = [
+        (&[3], |x| x.triu(0)),
+        (&[3], |x| x.tril(0)),
+        (&[3], |x| aten::constant_pad_nd(x, &[1, 1, 2, 2], 0.into())),
+        (&[], |x| x.mm(&numbers(&[3, 2]))),
+        (&[3], |x| numbers(&[2, 3]).mm(x)),
+        (&[], |x| numbers(&[2, 3]).mm(x)),
+        (&[], |x| aten::embedding(x, &Tensor::from([0_i64]), -1, false, false)),
+        (&[3, 4, 4], |x| aten::upsample_nearest2d(x, &[6, 6], None, None)),
+        (&[2, 2], |x| aten::layer_norm(&numbers(&[2, 4]), &[4], Some(x), None, 1e-5, false)),
+        (&[3], |x| aten::mse_loss(x, x, 7)),
+        (&[1, 3], |x| aten::copy(&numbers(&[3]), x, false)),
+        (&[3], |x| x.clone().add_(&numbers(&[1, 3])).map(|()| x.clone())),
+        (&[4, 2], |x| aten::index(x, &[Some(Tensor::from([true, false, true]))])),
+        (&[2, 2], |x| aten::index_select(&numbers(&[4, 3]), 0, &x.to(DType::I64)?)),
+        (&[4, 3], |x| aten::index_add(x, 0, &x.select_int(1, 0)?.to(DType::I64)?, &numbers(&[5, 3]), 1.into())),
+    ];
+    for (i, (sizes, call)) in refused.into_iter().enumerate() {
+        let alone = call(&numbers(sizes)).unwrap_err();
+        let found = vmap(call, &numbers(&[&[3], sizes].concat())).unwrap_err();
+        assert_eq!(found.to_string(), alone.to_string(), "call {i}");
+    }
+}
+
+#[test]
+fn an_index_beyond_a_slice_is_no_place_in_the_next_one() {
+    let (tables, lists) = (numbers(&[2, 3, 2]), Tensor::from([[3_i64, 0], [1, 2]]));
+    let error = vmap(|(table, list)| aten::embedding(table, list, -1, false, false), (&tables, &lists)).unwrap_err();
+    assert!(error.to_string().contains("index 3"), "{error}");
+    let grads = numbers(&[2, 2, 2]);
+    let back = |(grad, list): &(Tensor, Tensor)| aten::embedding_dense_backward(grad, list, 3, -1, false);
+    let error = vmap(back, (&grads, &lists)).unwrap_err();
+    assert!(error.to_string().contains("index 3"), "{error}");
+}

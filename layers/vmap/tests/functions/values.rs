@@ -1,6 +1,7 @@
 //! Dtypes, numbers beside tensors, masks, and whatever else elements are.
 
 use aten::prelude::*;
+use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::vmap;
 
@@ -116,4 +117,67 @@ fn sums_over_named_all_and_no_dimensions() {
     check([(&x, Some(0))], |x| x[0].sum_dim_intlist(None, false));
     check([(&x, Some(2))], |x| x[0].mean());
     check([(&x, Some(0))], |x| x[0].logsumexp(&[0, 1], false));
+}
+
+#[test]
+fn a_slice_without_dimensions_decides_no_more_in_a_loss() {
+    let losses: [fn(&Tensor, &Tensor) -> Result<Tensor>; 3] = [
+        |x, y| aten::mse_loss(x, y, 1),
+        |x, y| aten::huber_loss(x, y, 0, 1.0),
+        |x, y| aten::smooth_l1_loss(x, y, 2, 1.0),
+    ];
+    for loss in losses {
+        let (x, y) = (of(DType::F32, &[3, 2]), of(DType::F64, &[3]));
+        check([(&x, Some(0)), (&y, Some(0))], |x| loss(&x[0], &x[1]));
+        check([(&x, Some(0)), (&Tensor::from(0.5), None)], |x| loss(&x[0], &x[1]));
+    }
+}
+
+#[test]
+fn what_a_likelihood_ignores_need_not_be_finite() {
+    let scores = Tensor::from([[f64::NEG_INFINITY, -1.0], [f64::INFINITY, -2.0]]);
+    let classes = Tensor::from([[1_i64, -100], [-100, 1]]);
+    let weight = Tensor::from([f64::INFINITY, 2.0]);
+    for weight in [None, Some(&weight)] {
+        check([(&scores, None), (&classes, Some(0))], |x| Ok(aten::nll_loss_forward(&x[0], &x[1], weight, 1, -100)?.0));
+        check([(&scores, None), (&classes, Some(0))], |x| {
+            let grad = Tensor::from(f64::INFINITY);
+            aten::nll_loss_backward(&grad, &x[0], &x[1], weight, 2, -100, &Tensor::from(1.0))
+        });
+    }
+}
+
+#[test]
+fn truth_over_no_dimensions_is_that_of_each_element() {
+    let x = numbers(&[3, 2, 4]);
+    check([(&x, Some(0))], |x| aten::any_dims(&x[0], Some(&[]), false));
+    check([(&x, Some(1))], |x| aten::all_dims(&x[0], Some(&[]), true));
+    check([(&x, Some(2))], |x| aten::all_dims(&x[0], None, true));
+}
+
+#[test]
+fn in_the_middle_of_nothing_there_is_no_number() {
+    let found = vmap(|x| Ok((x.median()?, x.nanmedian()?)), &Tensor::zeros(&[3, 0], DType::F64).unwrap()).unwrap();
+    for found in [found.0, found.1] {
+        assert!(found.to_vec::<f64>().unwrap().iter().all(|x| x.is_nan()) && found.sizes() == [3]);
+    }
+}
+
+#[test]
+fn a_format_of_volumes_is_a_slices() {
+    let x = numbers(&[3, 2, 2, 2, 2, 2]);
+    check([(&x, Some(0))], |x| aten::contiguous(&x[0], MemoryFormat::ChannelsLast3d));
+}
+
+#[test]
+fn a_mask_without_dimensions_and_places_from_the_end_are_a_slices() {
+    let x = numbers(&[3, 4, 2]);
+    check([(&x, Some(0))], |x| aten::index(&x[0], &[Some(Tensor::from(true))]));
+    check([(&x, Some(0)), (&Tensor::from([[-1_i64, 0], [-4, 3], [1, -2]]), Some(0))], |x| {
+        aten::index_fill_int_scalar(&x[0], 0, &x[1], 9.into())
+    });
+    let counts = Tensor::from([[1_i64, 2], [3, 4]]);
+    check([(&counts, Some(0)), (&Tensor::from([[0_i64], [1]]), Some(0))], |x| {
+        aten::index_add(&x[0], 0, &x[1], &Tensor::from([2_i64]), 1.5.into())
+    });
 }

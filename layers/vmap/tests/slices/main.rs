@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-use dispatch_vmap::{Slow, Vmap, set_slow};
+use dispatch_vmap::{Slow, Vmap, VmapError, set_slow, vmap};
 use kernels_cpu as _;
 
 /// Numbers that differ.
@@ -297,4 +297,17 @@ fn operators_that_nobody_gave_a_rule() {
     let _slow = slow(Slow::Allow);
     check(aten::cross::operator(), [x(&[2, 3]), x(&[2, 3]), v(1_i64)]);
     check(aten::searchsorted::operator(), [x(&[5]), x(&[2]), v(false), v(false), none(), none()]);
+}
+
+#[test]
+fn what_nobody_gave_a_rule_is_called_for_each_slice_unless_that_is_refused() {
+    let x = numbers(&[4, 1, 3]);
+    let distances = |x: &Tensor| aten::_cdist_forward(x, x, 2.0, None);
+    let allowed = slow(Slow::Allow);
+    assert_eq!(vmap(distances, &x).unwrap().sizes(), [4, 1, 1]);
+    drop(allowed);
+    let _slow = slow(Slow::Refuse);
+    let error = vmap(distances, &x).unwrap_err();
+    let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+    assert!(matches!(cause, Some(VmapError::Slow { .. })), "{error}");
 }

@@ -173,6 +173,8 @@ fn losses() {
         check(aten::huber_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction), v(1.0)]);
         check(aten::smooth_l1_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction), v(1.0)]);
         check(aten::soft_margin_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction)]);
+        let given = [x(&[2, 3]), x(&[2, 3]), none(), x(&[3]), v(reduction)];
+        check(aten::binary_cross_entropy_with_logits::operator(), given);
     }
 }
 
@@ -224,4 +226,55 @@ fn elements_that_meet_though_no_word_says_so() {
     check(aten::log_sigmoid_forward::operator(), [x(&[2, 4])]);
     check(aten::frexp::operator(), [x(&[2, 4])]);
     check(aten::glu::operator(), [x(&[2, 4]), v(-1_i64)]);
+}
+
+#[test]
+fn gradients_that_nobody_asked_for() {
+    let _slow = slow(Slow::Refuse);
+    for asked in [[true, true, false], [false, true, true], [true, false, false], [false, false, true]] {
+        let rest = [i(&[4]), i(&[1]), i(&[0]), i(&[1]), v(false), i(&[0]), v(1_i64), mask(&asked)];
+        let given = [vec![x(&[2, 4, 3]), x(&[2, 2, 5]), x(&[4, 2, 3])], rest.to_vec()].concat();
+        check(aten::convolution_backward::operator(), given);
+        let (grad, input, statistics) = (x(&[2, 4]), x(&[2, 4]), x(&[2, 1]));
+        let given = [grad, input, i(&[4]), statistics.clone(), statistics, x(&[4]), x(&[4]), mask(&asked)];
+        check(aten::native_layer_norm_backward::operator(), given);
+    }
+    let given = [x(&[2, 4]), x(&[2, 4]), i(&[4]), x(&[2, 1]), x(&[2, 1]), none(), none(), mask(&[true, false, false])];
+    check(aten::native_layer_norm_backward::operator(), given);
+}
+
+#[test]
+fn slices_of_one_element() {
+    let _slow = slow(Slow::Refuse);
+    check(aten::stack::operator(), [Given::List(vec![vec![], vec![]]), v(0_i64)]);
+    check(aten::cumsum::operator(), [x(&[]), v(-1_i64), none()]);
+    check(aten::softmax_int::operator(), [x(&[]), v(0_i64), none()]);
+    check(aten::sort::operator(), [x(&[]), v(0_i64), v(true)]);
+    check(aten::topk::operator(), [x(&[]), v(1_i64), v(0_i64), v(true), v(true)]);
+    check(aten::gather::operator(), [x(&[]), v(0_i64), at(&[], 1), v(false)]);
+    for keepdim in [false, true] {
+        check(aten::sum_dim_intlist::operator(), [x(&[]), i(&[0]), v(keepdim), none()]);
+        check(aten::amax::operator(), [x(&[]), i(&[]), v(keepdim)]);
+        check(aten::mean_dim::operator(), [x(&[]), none(), v(keepdim), none()]);
+        check(aten::prod_dim_int::operator(), [x(&[]), v(-1_i64), v(keepdim), none()]);
+        check(aten::var_correction::operator(), [x(&[]), none(), v(0_i64), v(keepdim)]);
+        check(aten::argmax::operator(), [x(&[]), v(0_i64), v(keepdim)]);
+        check(aten::max_dim::operator(), [x(&[]), v(0_i64), v(keepdim)]);
+    }
+}
+
+#[test]
+fn products_that_are_added_to_something() {
+    let _slow = slow(Slow::Refuse);
+    let factors = [v(2_i64), v(3_i64)];
+    let added = |given: [Given; 3]| [&given[..], &factors].concat();
+    for this in [x(&[2, 5]), x(&[5]), x(&[])] {
+        check(aten::addmm::operator(), added([this.clone(), x(&[2, 3]), x(&[3, 5])]));
+        check(aten::addbmm::operator(), added([this.clone(), x(&[4, 2, 3]), x(&[4, 3, 5])]));
+        check(aten::baddbmm::operator(), added([this, x(&[4, 2, 3]), x(&[4, 3, 5])]));
+    }
+    check(aten::baddbmm::operator(), added([x(&[4, 1, 5]), x(&[4, 2, 3]), x(&[4, 3, 5])]));
+    for this in [x(&[2]), x(&[1]), x(&[])] {
+        check(aten::addmv::operator(), added([this, x(&[2, 3]), x(&[3])]));
+    }
 }

@@ -5,28 +5,8 @@ use dispatch_autograd::Differentiable;
 use dispatch_autograd::functional::{grad, vjp};
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
-use kernels_cpu as _;
 
-fn numbers(sizes: &[i64]) -> Tensor {
-    let count: i64 = sizes.iter().product();
-    let numbers: Vec<f64> = (0..count).map(|i| f64::from(i32::try_from((i * 7 + 3) % 11).unwrap()) - 4.5).collect();
-    Tensor::from_slice(&numbers).reshape(sizes).unwrap()
-}
-
-fn values(tensor: &Tensor) -> Vec<f64> {
-    tensor.to_vec().unwrap()
-}
-
-fn cause(error: &Error) -> &VmapError {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(found) = error.downcast_ref() {
-            return found;
-        }
-        source = error.source();
-    }
-    panic!("another error: {error}");
-}
+use crate::{cause, numbers, values};
 
 #[test]
 fn maps_nest() {
@@ -216,15 +196,4 @@ fn an_out_form_writes_its_mapped_tensor() {
     )
     .unwrap();
     assert_eq!(values(&out), values(&x.exp().unwrap()));
-}
-
-#[test]
-fn an_operator_without_a_rule_is_called_for_each_slice_unless_that_is_refused() {
-    let x = numbers(&[4, 3]);
-    let f = |x: &Tensor| aten::cdist(&x.unsqueeze(0)?, &x.unsqueeze(0)?, 2.0, None);
-    let distances = vmap(f, &x).unwrap();
-    assert_eq!(distances.sizes(), [4, 1, 1]);
-    dispatch_vmap::set_slow(dispatch_vmap::Slow::Refuse);
-    let error = vmap(|x| aten::_cdist_forward(&x.unsqueeze(0)?, &x.unsqueeze(0)?, 2.0, None), &x).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::Slow { .. }), "{error}");
 }

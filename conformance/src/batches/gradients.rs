@@ -1,0 +1,109 @@
+//! Gradients of each slice: the way back through a batch, held to the ways back through its slices.
+//!
+//! What only derivatives call, and so nobody recorded, is mapped here.
+
+use dispatch_autograd::functional::vjp;
+use dispatch_runtime::schema::Argument;
+use dispatch_runtime::{Result, Tensor, Value};
+use dispatch_vmap::Vmap;
+
+use super::batch::batch;
+use super::mapped::filled;
+use super::slices::other;
+use super::{ONCE, is_blind};
+use crate::array::Array;
+use crate::case::{ARBITRARY, Case};
+use crate::compare::{Extent, compare_to};
+use crate::datum::{Datum, tensors, to_values};
+use crate::gradients::{cosines, is_leaf};
+use crate::tensors::{to_array, to_tensor};
+use crate::verdict::{Failure, Stop, Verdict, attempt};
+
+/// Nothing where no gradients were recorded.
+pub(super) fn check(case: &Case) -> Option<Verdict> {
+    let recorded = case.gradients.as_ref()?;
+    let writes = case.operator.schema().arguments.iter().any(Argument::is_written);
+    if writes || ARBITRARY.contains(&case.operator.name().base) {
+        return None;
+    }
+    let way = Way { case, arguments: &recorded.arguments };
+    Some(match way.compared() {
+        Ok(()) => Verdict::Passed,
+        Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) => Verdict::LeftOut("it looks at elements"),
+        Err(stop) => stop.into(),
+    })
+}
+
+struct Way<'a> {
+    case: &'a Case,
+    arguments: &'a [Datum],
+}
+
+impl Way<'_> {
+    /// Which of the call's tensors gradients are asked of.
+    fn leaves(&self) -> Vec<bool> {
+        let of = |(i, datum): (usize, &Datum)| {
+            datum.arrays().into_iter().map(|array| is_leaf(self.case, i, array.dtype)).collect::<Vec<_>>()
+        };
+        self.arguments.iter().enumerate().flat_map(of).collect()
+    }
+
+    fn compared(&self) -> std::result::Result<(), Stop> {
+        let values = to_values(self.arguments, self.case.device)?;
+        let leaves = self.leaves();
+        let arrays = self.arguments.iter().flat_map(Datum::arrays).zip(&leaves);
+        let mut asked: Vec<Array> = arrays.filter(|(_, is_leaf)| **is_leaf).map(|(array, _)| array.clone()).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        // By how much the cotangents are multiplied, which slices have their own, too.
+        asked.push(Array::floats(&[], &[1.0]));
+        let alone = |which: usize| -> std::result::Result<Vec<Datum>, Stop> {
+            let slices = asked.iter().map(|array| to_tensor(&other(array, which), self.case.device));
+            let slices = slices.collect::<std::result::Result<Vec<_>, _>>()?;
+            let found = attempt(|| self.gradients(&values, &leaves, &slices))?;
+            found.iter().map(|tensor| Ok(Datum::Array(to_array(tensor)?))).collect()
+        };
+        let recorded = alone(0)?;
+        // Slices of other elements, where the operator takes them.
+        let expected: Vec<(usize, Vec<Datum>)> =
+            (0..ONCE[0]).map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found))).collect();
+        let batches = asked.iter().map(|array| {
+            let slices: Vec<Array> = expected.iter().map(|(which, _)| other(array, *which)).collect();
+            to_tensor(&batch(&slices, &[Some(0)], ONCE, false), self.case.device)
+        });
+        let batches = batches.collect::<std::result::Result<Vec<_>, _>>()?;
+        let back = |slices: &Vec<Tensor>| self.gradients(&values, &leaves, slices);
+        let found = attempt(|| Vmap::new().call(back, &batches[..]))?;
+        for (i, (_, expected)) in expected.iter().enumerate() {
+            let at = i64::try_from(i).unwrap_or(0);
+            for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+                let slice = Datum::Array(to_array(&attempt(|| aten::select_int(found, 0, at))?)?);
+                compare_to(Extent::Values, &slice, expected)
+                    .map_err(|difference| Stop::Failed(Failure::Result { index, difference }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The gradients by the leaves of the call with these; the last of `given` is what cotangents are multiplied by.
+    fn gradients(&self, values: &[Value], is_leaf: &[bool], given: &[Tensor]) -> Result<Vec<Tensor>> {
+        let Some((times, leaves)) = given.split_last() else { return Ok(Vec::new()) };
+        let leaves: Vec<&Tensor> = leaves.iter().collect();
+        let call = |leaves: &[Tensor]| {
+            let mut leaves = leaves.iter();
+            let all = values.iter().flat_map(tensors).zip(is_leaf);
+            let all = all.map(|(tensor, is_leaf)| if *is_leaf { leaves.next().unwrap_or(tensor) } else { tensor });
+            let results = self.case.operator.call(filled(values, &all.cloned().collect::<Vec<_>>()))?;
+            let differentiable = results.iter().flat_map(tensors).filter(|tensor| tensor.dtype().is_floating());
+            Ok(differentiable.cloned().collect())
+        };
+        let (outputs, pullback) = vjp(call, &leaves)?;
+        let seeds = outputs.iter().map(|output| {
+            let seed = to_tensor(&cosines(output), self.case.device).map_err(dispatch_runtime::Error::kernel)?;
+            aten::to_dtype(&aten::mul(&seed, times)?, output.dtype(), false, false, None)
+        });
+        let seeds = seeds.collect::<Result<Vec<_>>>()?;
+        pullback.call(&seeds.iter().collect::<Vec<_>>())
+    }
+}
