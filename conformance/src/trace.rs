@@ -74,9 +74,8 @@ impl Trial<'_> {
         };
         match (expected, self.under(layer, graph, change)) {
             (Ok(expected), Ok(actual)) => self.compare(&actual, &expected),
-            (Ok(_), Err(stop)) => Err(stop),
-            (Err(Stop::NotImplemented(_)), Err(stop @ Stop::NotImplemented(_))) => Err(stop),
-            (Err(expected), Err(found)) => as_refused(&expected, found),
+            (Ok(_), Err(stop)) | (Err(Stop::NotImplemented(_)), Err(stop @ Stop::NotImplemented(_))) => Err(stop),
+            (Err(expected), Err(found)) => as_refused(&expected, &found),
             (Err(_), Ok(_)) => {
                 Err(Stop::Failed(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }))
             }
@@ -215,18 +214,18 @@ fn sign(element: &Scalar) -> Scalar {
 }
 
 /// A graph makes the calls that the function makes, so it is refused in the same words.
-fn as_refused(expected: &Stop, found: Stop) -> Result<(), Stop> {
+fn as_refused(expected: &Stop, found: &Stop) -> Result<(), Stop> {
     let message = |stop: &Stop| match stop {
         Stop::NotImplemented(message) => message.clone(),
         Stop::Failed(failure) => failure.to_string(),
     };
-    match (expected, &found) {
+    match (expected, found) {
         (Stop::Failed(Failure::Refused(one)), Stop::Failed(Failure::Refused(other)))
             if one.to_string() == other.to_string() =>
         {
             Ok(())
         }
-        _ => Err(Stop::Failed(Failure::Otherwise { expected: message(expected), found: message(&found) })),
+        _ => Err(Stop::Failed(Failure::Otherwise { expected: message(expected), found: message(found) })),
     }
 }
 
