@@ -46,11 +46,13 @@ fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec
 fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
     let Some(results) = results.flatten() else { return slices::each_slowly(batch, operator, arguments) };
-    if let Some((tensor, dim)) = results.iter().find_map(|result| batch.misplaced(result)) {
-        let (operator, sizes) = (operator.to_string(), tensor.sizes().to_vec());
-        return Err(VmapError::Rule { operator, sizes, dim, expected: batch.size }.into());
+    match results.iter().find_map(|result| batch.misplaced(result)) {
+        None => Ok(results),
+        Some((tensor, dim)) => {
+            let (operator, sizes) = (operator.to_string(), tensor.sizes().to_vec());
+            Err(VmapError::Rule { operator, sizes, dim, expected: batch.size }.into())
+        }
     }
-    Ok(results)
 }
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
