@@ -86,7 +86,13 @@ impl Trial<'_> {
     fn under(&self, layer: Under, f: &Function<'_>, change: impl Fn(&Array) -> Array) -> Result<Made, Stop> {
         let ((_, given), (_, others)) = (self.arguments(Array::clone)?, self.arguments(change)?);
         let written = self.written()?;
-        layer.run(f, given, &others, |at| written[at])
+        self.settled(layer.run(f, given, &others, |at| written[at]))
+    }
+
+    /// What came out, once it is there: a device says late what it refuses.
+    fn settled<T>(&self, outcome: Result<T, Stop>) -> Result<T, Stop> {
+        let late = attempt(|| self.case.device.synchronize());
+        outcome.and_then(|made| late.map(|()| made))
     }
 
     /// Of each tensor, whether the schema says that it is written.
@@ -112,7 +118,7 @@ impl Trial<'_> {
 
     fn traced_with(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, Stop> {
         let (values, given) = self.arguments(change)?;
-        attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given))
+        self.settled(attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given)))
     }
 
     /// The call's values with changed elements, and the tensors in them. What was a number in the recording is one, and no tensor.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use conformance::{Array, Call, Check, Datum, Report, Suite};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Value};
+use dispatch_runtime::{BadArgument, Geometry, Spec, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
@@ -174,7 +174,7 @@ fn add_meta(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     } else {
         Geometry::contiguous(&sizes)
     };
-    Ok(Tensor::new(this.storage().clone(), dtype, geometry)?)
+    Spec { dtype, geometry }.on(Device::META)
 }
 
 #[op_impl(flip, CPU)]

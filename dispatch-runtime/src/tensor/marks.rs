@@ -24,7 +24,7 @@ pub struct Marks(u8);
 impl Marks {
     /// Autograd records what is computed from it.
     pub const REQUIRES_GRAD: Self = Self(1);
-    /// It was made in [`guard::inference_mode`].
+    /// It was made in [`inference_mode`](crate::guard::inference_mode).
     pub const INFERENCE: Self = Self(1 << 1);
     pub(super) const NUMBER: Self = Self(1 << 2);
     /// Autograd knows it as a view of another tensor, whose history is its own.
