@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use opdispatch::guard;
 use opdispatch::prelude::*;
+use opdispatch::{guard, span};
 
 use crate::data::Digits;
 use crate::network::Network;
@@ -23,9 +23,10 @@ pub(crate) fn epoch(
     let start = Instant::now();
     let mut steps = 0;
     for batch in digits.batches(BATCH)? {
-        let loss = aten::cross_entropy_loss!(&network.forward(&batch.pictures)?, &batch.labels)?;
+        let scores = span("forward", || network.forward(&batch.pictures))?;
+        let loss = aten::cross_entropy_loss!(&scores, &batch.labels)?;
         loss.backward()?;
-        optimiser.step()?;
+        span("step", || optimiser.step())?;
         network.parameters().iter().for_each(|(_, parameter)| parameter.zero_grad());
         progress.set_message(format!("loss {:.4}", loss.item::<f64>()?));
         progress.inc(1);
