@@ -158,7 +158,8 @@ impl Device {
 pub struct Destination(Code);
 
 impl Operator {
-    /// The kernel that a call with exactly these keys goes to; none where that is not one kernel of the operator's own signature.
+    /// The kernel that a typed call with exactly these keys goes to, where no tensor is marked for a fallback on the way; none where that
+    /// is not one kernel of the operator's own signature.
     ///
     /// ```
     /// use dispatch_runtime::{KeySet, keys, prelude::*};
@@ -176,7 +177,10 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn destination(&self, keys: KeySet) -> Option<Destination> {
-        let (code, entry) = self.bound_table().ok()?.at(keys);
+        let table = self.bound_table().ok()?;
+        let (slot, ..) = table.slot(keys);
+        let keys = if table.marks_for(slot).is_some() { table.passed(keys).1 } else { keys };
+        let (code, entry) = table.at(keys);
         (entry == Entry::Typed).then_some(Destination(code))
     }
 }

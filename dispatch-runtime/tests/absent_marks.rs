@@ -83,6 +83,7 @@ fn the_first_mark_brings_a_fallback_back_into_tables_that_were_in_use() {
     let plain = x(Tracer);
     given(&plain).unwrap();
     assert_eq!((seen(), boxed_call(&plain)), (0, 0));
+    let before = given::operator().destination(plain.keys());
 
     let marked = x(Tracer);
     marked.mark(Marks::REQUIRES_GRAD);
@@ -90,6 +91,7 @@ fn the_first_mark_brings_a_fallback_back_into_tables_that_were_in_use() {
     assert_eq!((seen(), boxed_call(&marked), boxed_call(&plain)), (1, 1, 1));
     given(&plain).unwrap();
     assert_eq!(seen(), 0, "a typed call still passes over it");
+    assert!(before.is_some() && given::operator().destination(plain.keys()) == before);
 
     marked.unmark(Marks::REQUIRES_GRAD);
     assert_eq!(boxed_call(&plain), 1, "a mark that was seen is not forgotten");
