@@ -426,7 +426,7 @@ fn calls_are_printed_with_arguments_keys_and_kernel() {
     assert_eq!(lines.len(), 3, "{text}");
     assert!(lines[0].starts_with(&format!("modes::whole{tensor}CompositeImplicitAutograd `whole` (")), "{text}");
     assert!(lines[1].starts_with(&format!("  modes::part{tensor}CPU `part_cpu` (")), "{text}");
-    assert!(lines[1].contains("tests/modes.rs:"), "{text}");
+    assert!(lines[1].contains("tests/modes/calls.rs:"), "{text}");
 }
 
 #[test]

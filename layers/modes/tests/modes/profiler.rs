@@ -143,7 +143,7 @@ fn self_time_is_what_the_parts_did_not_take() {
     slow(&x).unwrap();
     slow(&x).unwrap();
     let took = start.elapsed();
-    let (whole, part) = (row(&profiler, "profiler::slow"), row(&profiler, "profiler::slow_part"));
+    let (whole, part) = (row(&profiler, "modes::slow"), row(&profiler, "modes::slow_part"));
     assert_eq!((whole.calls, part.calls), (2, 2));
     let least = Duration::from_millis(40);
     assert!(part.total >= least && part.own == part.total, "{part:?}");
