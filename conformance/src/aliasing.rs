@@ -2,7 +2,6 @@
 
 use dispatch_runtime::{Operator, Tensor, Value};
 
-use crate::datum::tensors;
 use crate::verdict::Failure;
 
 /// `Tensor(a)` here may also be a copy, where no view has the shape or dtype that was asked for.
@@ -79,14 +78,14 @@ pub(crate) fn check(
         let written = schema.written_return(index);
         for (i, value) in given.iter().enumerate() {
             let argument = || schema.arguments[i].name.clone();
-            let shared = tensors(result).iter().any(|result| shares(result, value));
+            let shared = result.tensors().any(|result| shares(result, value));
             let may_share = views.contains(&i) || written == Some(i) || SILENT_VIEWS.contains(&base);
             if shared && !may_share && !given_elsewhere(given, i, &views, written) {
                 return Err(Failure::Shared { index, argument: argument() });
             }
             let must_share = views.contains(&i) && !MAY_COPY.contains(&base)
-                || written == Some(i) && !tensors(value).iter().any(|tensor| tensor.geometry().count() == 0);
-            let every = tensors(result).iter().all(|result| shares(result, value));
+                || written == Some(i) && !value.tensors().any(|tensor| tensor.geometry().count() == 0);
+            let every = result.tensors().all(|result| shares(result, value));
             if must_share && !every && !matches!(value, Value::None) {
                 return Err(Failure::NotShared { index, argument: argument() });
             }
@@ -97,15 +96,15 @@ pub(crate) fn check(
 
 /// Whether the memory of argument `i` is also that of an argument which the result may share.
 fn given_elsewhere(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
-    let mine = tensors(&given[i]);
-    views.iter().copied().chain(written).any(|other| mine.iter().any(|tensor| shares(tensor, &given[other])))
+    let mut others = views.iter().copied().chain(written);
+    others.any(|other| given[i].tensors().any(|tensor| shares(tensor, &given[other])))
 }
 
 fn shares(tensor: &Tensor, value: &Value) -> bool {
-    tensors(value).iter().any(|other| other.storage().same(tensor.storage()))
+    value.tensors().any(|other| other.storage().same(tensor.storage()))
 }
 
 /// How often each tensor of a value was written to.
 pub(crate) fn versions_of(value: &Value) -> Vec<u64> {
-    tensors(value).iter().map(|tensor| tensor.storage().version()).collect()
+    value.tensors().map(|tensor| tensor.storage().version()).collect()
 }

@@ -153,16 +153,6 @@ fn double(dtype: DType) -> DType {
     }
 }
 
-/// The tensors in a value.
-pub(crate) fn tensors(value: &Value) -> Vec<&Tensor> {
-    match value {
-        Value::Tensor(tensor) => vec![tensor],
-        Value::Tensors(tensors) => tensors.iter().collect(),
-        Value::OptionalTensors(tensors) => tensors.iter().flatten().collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// The values of a call on `device`.
 pub(crate) fn to_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
     data.iter().map(|datum| datum.to_value(device)).collect()

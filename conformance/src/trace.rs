@@ -12,7 +12,7 @@ use dispatch_trace::{Graph, TraceError};
 use crate::array::Array;
 use crate::case::{Case, is_unset};
 use crate::compare::{Difference, Extent, Tolerance, compare_to, differing};
-use crate::datum::{Datum, tensors, to_values};
+use crate::datum::{Datum, to_values};
 use crate::meta::depends_on_data;
 use crate::tensors::to_array;
 use crate::verdict::{Failure, Stop, Verdict, attempt};
@@ -100,14 +100,14 @@ impl Trial<'_> {
         let (values, _) = self.arguments(Array::clone)?;
         let arguments = values.iter().zip(&self.case.operator.schema().arguments);
         let each = arguments.flat_map(|(value, argument)| {
-            tensors(value).into_iter().filter(|tensor| !tensor.is_number()).map(|_| argument.is_written())
+            value.tensors().filter(|tensor| !tensor.is_number()).map(|_| argument.is_written())
         });
         Ok(each.collect())
     }
 
     fn call(&self, values: &[Value], inputs: &[Tensor]) -> Outcome<Vec<Tensor>> {
         let results = self.case.operator.call(with(values, &mut inputs.iter()))?;
-        Ok(results.iter().flat_map(tensors).cloned().collect())
+        Ok(results.iter().flat_map(Value::tensors).cloned().collect())
     }
 
     /// The graph of the call with other elements, as far as the operator accepts them.
@@ -132,7 +132,7 @@ impl Trial<'_> {
                 values[i] = Tensor::number(number).into();
             }
         }
-        let given = values.iter().flat_map(tensors).filter(|tensor| !tensor.is_number()).cloned().collect();
+        let given = values.iter().flat_map(Value::tensors).filter(|tensor| !tensor.is_number()).cloned().collect();
         Ok((values, given))
     }
 

@@ -3,6 +3,8 @@
 //! Boxed kernels see calls as values on a [`Stack`](crate::Stack), which is what lets one kernel serve every operator. A value is
 //! two words: what is larger sits behind a thin box.
 
+mod tensors;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use super::{ONCE, is_blind};
 use crate::array::Array;
 use crate::case::{Case, is_arbitrary};
 use crate::compare::{Extent, compare_to};
-use crate::datum::{Datum, tensors, to_values};
+use crate::datum::{Datum, to_values};
 use crate::gradients::{cosines, is_leaf};
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{Failure, Stop, Verdict, attempt};
@@ -92,10 +92,10 @@ impl Way<'_> {
         let leaves: Vec<&Tensor> = leaves.iter().collect();
         let call = |leaves: &[Tensor]| {
             let mut leaves = leaves.iter();
-            let all = values.iter().flat_map(tensors).zip(is_leaf);
+            let all = values.iter().flat_map(Value::tensors).zip(is_leaf);
             let all = all.map(|(tensor, is_leaf)| if *is_leaf { leaves.next().unwrap_or(tensor) } else { tensor });
             let results = self.case.operator.call(filled(values, &all.cloned().collect::<Vec<_>>()))?;
-            let differentiable = results.iter().flat_map(tensors).filter(|tensor| tensor.dtype().is_floating());
+            let differentiable = results.iter().flat_map(Value::tensors).filter(|tensor| tensor.dtype().is_floating());
             Ok(differentiable.cloned().collect())
         };
         let (outputs, pullback) = vjp(call, &leaves)?;

@@ -6,7 +6,6 @@ use std::error::Error as _;
 use dispatch_runtime::{Error, Operator, Result, Tensor, Value};
 use dispatch_vmap::{Randomness, Vmap};
 
-use crate::datum::tensors;
 use crate::verdict::{Stop, attempt};
 
 /// The results of a call, with all batches in front; for each level, `levels` has where its batch is in each tensor. What is given beyond
@@ -22,11 +21,11 @@ pub(super) fn mapped(
         let mut arguments = filled(given, inputs);
         arguments.truncate(operator.argument_count());
         let results = operator.call(arguments)?;
-        let outputs = results.iter().flat_map(|value| tensors(value).into_iter().cloned()).collect();
+        let outputs = results.iter().flat_map(Value::tensors).cloned().collect();
         *outline.borrow_mut() = results;
         Ok(outputs)
     };
-    let inputs: Vec<Tensor> = given.iter().flat_map(|value| tensors(value).into_iter().cloned()).collect();
+    let inputs: Vec<Tensor> = given.iter().flat_map(Value::tensors).cloned().collect();
     let outputs = attempt(|| nested(&call, &inputs, levels, randomness))?;
     Ok(filled(&outline.into_inner(), &outputs))
 }

@@ -7,7 +7,7 @@ use crate::aliasing::is_written_silently;
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{Difference, Tolerance, differing};
-use crate::datum::{Datum, tensors, to_values};
+use crate::datum::{Datum, to_values};
 use crate::error::Result;
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{Failure, Stop, attempt, invoke};
@@ -39,7 +39,7 @@ impl Inputs {
             let argument = &case.operator.schema().arguments[i];
             let name = &argument.name;
             let is_list = !matches!(datum, Datum::Array(_));
-            for (position, (array, tensor)) in datum.arrays().into_iter().zip(tensors(value)).enumerate() {
+            for (position, (array, tensor)) in datum.arrays().into_iter().zip(value.tensors()).enumerate() {
                 if is_leaf(case, i, array.dtype) {
                     let name = if is_list { format!("{name}[{position}]") } else { name.clone() };
                     let tensor = attempt(|| tensor.clone().requires_grad_(true))?;
@@ -99,7 +99,7 @@ pub(super) fn leaf(array: &Array, device: Device) -> Result<Tensor, Stop> {
 
 /// The tensors among these that gradients can be asked of.
 pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
-    let all = results.iter().flat_map(tensors);
+    let all = results.iter().flat_map(Value::tensors);
     all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
 }
 

@@ -40,7 +40,7 @@ pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<(
     at_place(operator, keys, stack, |place, stack| {
         let arguments = stack.top(operator.argument_count()).unwrap_or(&[]);
         let is_low = |tensor: &Tensor| tensor.dtype() == place.low || !is_eligible(tensor, place.device);
-        let all_low = arguments.iter().all(|argument| tensors(argument).all(is_low));
+        let all_low = arguments.iter().flat_map(Value::tensors).all(is_low);
         cast_arguments(operator, stack, place, if all_low { place.low } else { DType::F32 })?;
         operator.call_boxed(stack)
     })
@@ -128,29 +128,9 @@ fn cast_arguments(operator: &Operator, stack: &mut Stack, place: Place, to: DTyp
         if argument.ty.is_written() {
             continue;
         }
-        for tensor in tensors_mut(value) {
+        for tensor in value.tensors_mut() {
             *tensor = cast(tensor, to, place.low, place.device)?;
         }
     }
     Ok(())
-}
-
-fn tensors(value: &Value) -> impl Iterator<Item = &Tensor> {
-    let (list, optional): (&[Tensor], &[Option<Tensor>]) = match value {
-        Value::Tensor(tensor) => (std::slice::from_ref(tensor), &[]),
-        Value::Tensors(tensors) => (tensors, &[]),
-        Value::OptionalTensors(tensors) => (&[], tensors),
-        _ => (&[], &[]),
-    };
-    list.iter().chain(optional.iter().flatten())
-}
-
-fn tensors_mut(value: &mut Value) -> impl Iterator<Item = &mut Tensor> {
-    let (list, optional): (&mut [Tensor], &mut [Option<Tensor>]) = match value {
-        Value::Tensor(tensor) => (std::slice::from_mut(tensor), &mut []),
-        Value::Tensors(tensors) => (tensors, &mut []),
-        Value::OptionalTensors(tensors) => (&mut [], tensors),
-        _ => (&mut [], &mut []),
-    };
-    list.iter_mut().chain(optional.iter_mut().flatten())
 }

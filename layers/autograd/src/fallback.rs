@@ -6,7 +6,7 @@ use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Tensor, Value, gu
 use crate::derivative::Derivative;
 use crate::error::GradientError;
 use crate::history::{self, Origin};
-use crate::in_place::{self, each_tensor, versions};
+use crate::in_place::{self, versions};
 use crate::record::below;
 use crate::unknown::without_derivative;
 use crate::views::{self, tie_to};
@@ -48,7 +48,7 @@ fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     let schema = operator.schema();
     let concerned = guard::is_grad_enabled()
         && arguments.iter().zip(&schema.arguments).try_fold(false, |any, (value, argument)| {
-            Ok::<_, Error>(any || requires_grad(value)? || (argument.is_written() && shows_recorded(value)?))
+            Ok::<_, Error>(any || requires_grad(value)? || (argument.is_written() && shows_recorded(value)))
         })?;
     if !concerned {
         return operator.redispatch_boxed(on, stack);
@@ -79,22 +79,17 @@ fn written_is_returned(schema: &Schema, at: usize) -> bool {
 }
 
 fn requires_grad(value: &Value) -> Result<bool> {
-    let mut any = false;
-    each_tensor(value, &mut |tensor| {
-        any = any || history::requires_grad(tensor)?;
-        Ok(())
-    })?;
-    Ok(any)
+    for tensor in value.tensors() {
+        if history::requires_grad(tensor)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a tensor is a view of one that requires gradients, although it may not itself: it was made while nothing was recorded.
-fn shows_recorded(value: &Value) -> Result<bool> {
-    let mut any = false;
-    each_tensor(value, &mut |tensor| {
-        any = any || tensor.base().is_some_and(Tensor::requires_grad);
-        Ok(())
-    })?;
-    Ok(any)
+fn shows_recorded(value: &Value) -> bool {
+    value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
 }
 
 fn refuse_out(operator: &Operator, arguments: &[Value]) -> Result<()> {

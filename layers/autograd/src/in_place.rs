@@ -80,12 +80,11 @@ pub(crate) fn versions(
     let mut versions = Vec::new();
     for &at in written {
         let name = &operator.schema().arguments[at].name;
-        each_tensor(&arguments[at], &mut |tensor| {
+        for tensor in arguments[at].tensors() {
             check_inference(tensor, operator, name)?;
             check(tensor, name)?;
             versions.push((tensor.clone(), tensor.storage().version()));
-            Ok(())
-        })?;
+        }
     }
     Ok(versions)
 }
@@ -94,11 +93,6 @@ pub(crate) fn versions(
 pub(crate) fn compute(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let _computing = computing();
     operator.redispatch_boxed(below(keys), stack)
-}
-
-/// Every tensor of an argument.
-pub(crate) fn each_tensor(value: &Value, f: &mut dyn FnMut(&Tensor) -> Result<()>) -> Result<()> {
-    each_place(value, &mut |tensor| tensor.map_or(Ok(()), &mut *f))
 }
 
 /// Every place for a tensor in an argument.

@@ -5,7 +5,7 @@ use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 use crate::error::GradientError;
 use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
-use crate::in_place::{self, compute, each_tensor, versions};
+use crate::in_place::{self, compute, versions};
 use crate::node::{Edges, Node};
 use crate::outline::{self, Outline, Outlines};
 use crate::record::{fresh, own};
@@ -22,11 +22,8 @@ pub(crate) fn without_derivative(
     let count = operator.argument_count();
     let arguments = stack.top(count).unwrap_or_default().to_vec();
     let mut edges = Edges::new();
-    for argument in &arguments {
-        each_tensor(argument, &mut |tensor| {
-            edges.push(history::edge(tensor)?);
-            Ok(())
-        })?;
+    for tensor in arguments.iter().flat_map(Value::tensors) {
+        edges.push(history::edge(tensor)?);
     }
     let mut versions =
         versions(operator, written, &arguments, &|tensor, name| in_place::check(tensor, operator, name))?;

@@ -74,20 +74,11 @@ impl Memory {
 
 impl Mode for Memory {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
-        call.arguments().iter().for_each(|value| tensors(value, &mut |tensor| self.follow(tensor, None)));
+        call.arguments().iter().flat_map(Value::tensors).for_each(|tensor| self.follow(tensor, None));
         call.pass_on()?;
         let maker = Some(call.operator().name());
-        call.results().iter().for_each(|value| tensors(value, &mut |tensor| self.follow(tensor, maker)));
+        call.results().iter().flat_map(Value::tensors).for_each(|tensor| self.follow(tensor, maker));
         Ok(())
-    }
-}
-
-fn tensors(value: &Value, f: &mut dyn FnMut(&Tensor)) {
-    match value {
-        Value::Tensor(tensor) => f(tensor),
-        Value::Tensors(tensors) => tensors.iter().for_each(f),
-        Value::OptionalTensors(tensors) => tensors.iter().flatten().for_each(f),
-        _ => {}
     }
 }
 

@@ -243,7 +243,7 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 /// Makes a call, and a node of it.
 fn recorded(operator: &Operator, below: KeySet, arguments: &[Value], stack: &mut Stack, traces: &Traces) -> Result<()> {
     let planned = shapes::planned(operator, arguments)?;
-    if planned.is_none() && !gives_tensors(operator) && arguments.iter().any(has_tensor) {
+    if planned.is_none() && !gives_tensors(operator) && arguments.iter().flat_map(Value::tensors).next().is_some() {
         return Err(TraceError::DataDependent { operator: operator.name().to_string() }.into());
     }
     let before = Before::of(operator, arguments);
@@ -266,10 +266,7 @@ fn tell_apart(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Re
     let schema = operator.schema();
     for (at, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
         let Value::Tensor(tensor) = result else { continue };
-        let mut is_given = false;
-        for value in arguments {
-            each_tensor(value, &mut |argument| is_given |= argument.same(tensor));
-        }
+        let is_given = arguments.iter().flat_map(Value::tensors).any(|argument| argument.same(tensor));
         if is_given && schema.written_return(at).is_none() {
             *tensor = aten::alias(tensor)?;
         }
@@ -294,30 +291,7 @@ fn is_opened(operator: &Operator, arguments: &[Value], traces: &Traces) -> bool 
     if traces.0.iter().any(|trace| trace.borrow().opens) {
         return composite(keys::CPU);
     }
-    let mut differentiable = None;
-    for value in arguments {
-        each_tensor(value, &mut |tensor| {
-            if tensor.requires_grad() {
-                differentiable = Some(tensor.device());
-            }
-        });
-    }
-    let Some(device) = differentiable.filter(|_| guard::is_grad_enabled()) else { return false };
-    composite(keys::Autograd.on(device.key()))
-}
-
-fn has_tensor(value: &Value) -> bool {
-    let mut any = false;
-    each_tensor(value, &mut |_| any = true);
-    any
-}
-
-fn each_tensor<'v>(value: &'v Value, f: &mut impl FnMut(&'v Tensor)) {
-    match value {
-        Value::Tensor(tensor) => f(tensor),
-        Value::Tensors(tensors) => tensors.iter().for_each(f),
-        Value::OptionalTensors(tensors) => tensors.iter().flatten().for_each(f),
-        Value::List(values) | Value::Tuple(values) => values.iter().for_each(|value| each_tensor(value, f)),
-        _ => {}
-    }
+    let differentiable = arguments.iter().flat_map(Value::tensors).find(|tensor| tensor.requires_grad());
+    let Some(tensor) = differentiable.filter(|_| guard::is_grad_enabled()) else { return false };
+    composite(keys::Autograd.on(tensor.device().key()))
 }

@@ -19,4 +19,4 @@ mod stack;
 
 pub use lifted::{Lifted, is_lifted, living};
 pub use modes::calling_state;
-pub use stack::{Entered, Level, Transform, TransformError, depth, each_tensor, enter};
+pub use stack::{Entered, Level, Transform, TransformError, depth, enter};

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, keys, op_fallback};
 
-use crate::stack::{Level, TransformError, each_tensor};
+use crate::stack::{Level, TransformError};
 
 /// What makes a tensor one of a level: it shows the elements of a tensor below.
 ///
@@ -79,10 +79,10 @@ pub fn living(tensor: &Tensor) -> Tensor {
 fn over(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     for value in stack.top_mut(operator.argument_count()).unwrap_or_default() {
         let mut elsewhere = false;
-        each_tensor(value, &mut |tensor| {
+        for tensor in value.tensors_mut() {
             *tensor = living(tensor);
             elsewhere |= tensor.extension::<Lifted>().is_some_and(|lifted| !lifted.level.is_here());
-        });
+        }
         if elsewhere {
             return Err(TransformError::ElsewhereAlive { operator: operator.name().to_string() }.into());
         }

@@ -37,10 +37,10 @@ pub trait Transform: 'static {
         let schema = operator.schema();
         for (value, argument) in arguments.iter_mut().zip(&schema.arguments) {
             let mut captured = false;
-            each_tensor(value, &mut |tensor| {
+            for tensor in value.tensors_mut() {
                 captured = captured || !level.has(tensor);
                 *tensor = level.lift(tensor);
-            });
+            }
             if captured && argument.is_written() {
                 let (operator, argument) = (operator.name().to_string(), argument.name.clone());
                 return Err(TransformError::WrittenFromOutside { operator, argument }.into());
@@ -65,7 +65,7 @@ pub trait Transform: 'static {
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or_default();
         let above: Vec<Value> = arguments.to_vec();
         for value in &mut *arguments {
-            each_tensor(value, &mut |tensor| *tensor = level.lower(tensor));
+            value.tensors_mut().for_each(|tensor| *tensor = level.lower(tensor));
         }
         let below: Vec<Value> = arguments.to_vec();
         call(stack)?;
@@ -74,28 +74,10 @@ pub trait Transform: 'static {
             match (written, &*result) {
                 // The same tensor comes out as went in.
                 (Some((above, Value::Tensor(below))), Value::Tensor(now)) if now.same(below) => *result = above.clone(),
-                _ => each_tensor(result, &mut |tensor| *tensor = level.lift(tensor)),
+                _ => result.tensors_mut().for_each(|tensor| *tensor = level.lift(tensor)),
             }
         }
         Ok(())
-    }
-}
-
-/// Every tensor of a value, which may be replaced.
-///
-/// ```
-/// use dispatch_runtime::{Tensor, Value};
-/// let (one, other) = (Tensor::from_slice(&[1.0]), Tensor::from_slice(&[2.0]));
-/// let mut value = Value::from(vec![one.clone(), one]);
-/// dispatch_transform::each_tensor(&mut value, &mut |tensor| *tensor = other.clone());
-/// assert!(matches!(value, Value::Tensors(tensors) if tensors.iter().all(|tensor| tensor.same(&other))));
-/// ```
-pub fn each_tensor(value: &mut Value, f: &mut dyn FnMut(&mut Tensor)) {
-    match value {
-        Value::Tensor(tensor) => f(tensor),
-        Value::Tensors(tensors) => tensors.iter_mut().for_each(f),
-        Value::OptionalTensors(tensors) => tensors.iter_mut().flatten().for_each(f),
-        _ => {}
     }
 }
 

@@ -149,7 +149,7 @@ impl Batch {
 
     /// A tensor of a value whose batch is not in the dimension that it is said to be in.
     pub(crate) fn misplaced(&self, value: &Value) -> Option<(Tensor, usize)> {
-        let mut all = tensors(value).filter_map(|tensor| {
+        let mut all = value.tensors().filter_map(|tensor| {
             let Mapped { tensor, dim } = self.mapped(tensor);
             Some((tensor, dim?))
         });
@@ -158,12 +158,12 @@ impl Batch {
 
     /// Whether a value has a tensor with a slice for each of the batch.
     pub(crate) fn maps(&self, value: &Value) -> bool {
-        tensors(value).any(|tensor| self.level.has(tensor))
+        value.tensors().any(|tensor| self.level.has(tensor))
     }
 
     /// Whether a value has a tensor that is the same for all slices.
     pub(crate) fn shares(&self, value: &Value) -> bool {
-        tensors(value).any(|tensor| !self.level.has(tensor))
+        value.tensors().any(|tensor| !self.level.has(tensor))
     }
 
     /// Results as the function sees them, where each has the batch in dimension 0.
@@ -177,17 +177,6 @@ impl Batch {
         };
         results.into_iter().map(bring).collect()
     }
-}
-
-/// The tensors of a value.
-fn tensors(value: &Value) -> impl Iterator<Item = &Tensor> {
-    let (tensors, optional): (&[Tensor], &[Option<Tensor>]) = match value {
-        Value::Tensor(tensor) => (std::slice::from_ref(tensor), &[]),
-        Value::Tensors(tensors) => (tensors, &[]),
-        Value::OptionalTensors(tensors) => (&[], tensors),
-        _ => (&[], &[]),
-    };
-    tensors.iter().chain(optional.iter().flatten())
 }
 
 /// A slice's geometry.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, Value, keys, op_fallback};
-use dispatch_transform::{Level, Transform, each_tensor, living};
+use dispatch_transform::{Level, Transform, living};
 
 use crate::batch::Batch;
 use crate::call;
@@ -28,7 +28,7 @@ impl Transform for Mapping {
 
     fn prepare(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
         for value in arguments {
-            each_tensor(value, &mut |tensor| *tensor = living(tensor));
+            value.tensors_mut().for_each(|tensor| *tensor = living(tensor));
         }
         Ok(())
     }

@@ -2,8 +2,6 @@
 
 use dispatch_runtime::{Generator, Operator, Tensor, Value};
 
-use super::each_tensor;
-
 /// What a call may change without saying so.
 pub(super) struct Before {
     versions: Vec<(Tensor, u64)>,
@@ -12,19 +10,14 @@ pub(super) struct Before {
 
 impl Before {
     pub(super) fn of(operator: &Operator, arguments: &[Value]) -> Self {
-        let mut versions: Vec<(Tensor, u64)> = Vec::new();
-        for value in arguments {
-            each_tensor(value, &mut |tensor| versions.push((tensor.clone(), tensor.storage().version())));
-        }
+        let tensors = arguments.iter().flat_map(Value::tensors);
+        let mut versions: Vec<_> = tensors.map(|tensor| (tensor.clone(), tensor.storage().version())).collect();
         for (value, described) in arguments.iter().zip(&operator.schema().arguments) {
             if described.is_written() {
                 // Where memory has no version, such as Meta's, the schema alone says it.
-                each_tensor(value, &mut |tensor| {
-                    versions
-                        .iter_mut()
-                        .filter(|(known, _)| known.same(tensor))
-                        .for_each(|(_, version)| *version = u64::MAX);
-                });
+                for (_, version) in versions.iter_mut().filter(|(known, _)| value.tensors().any(|it| known.same(it))) {
+                    *version = u64::MAX;
+                }
             }
         }
         Self { versions, reservations: Generator::reservations() }

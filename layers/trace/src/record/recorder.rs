@@ -10,7 +10,6 @@ use dispatch_transform::Level;
 
 use super::effects::Before;
 use super::shapes::without_offset;
-use super::{each_tensor, has_tensor};
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
 use crate::graph::{Draft, Effects, Graph, Input, Node, Shown};
@@ -69,16 +68,11 @@ impl Recorder {
     }
 
     pub(super) fn hidden(&mut self, operator: &Operator, arguments: &[Value], results: &[Value]) {
-        for value in results {
-            each_tensor(value, &mut |tensor| {
-                let mut is_new = true;
-                for value in arguments {
-                    each_tensor(value, &mut |argument| is_new &= !argument.storage().same(tensor.storage()));
-                }
-                if is_new {
-                    self.hidden.push((tensor.clone(), operator.name().to_string()));
-                }
-            });
+        for tensor in results.iter().flat_map(Value::tensors) {
+            let mut given = arguments.iter().flat_map(Value::tensors);
+            if !given.any(|argument| argument.storage().same(tensor.storage())) {
+                self.hidden.push((tensor.clone(), operator.name().to_string()));
+            }
         }
     }
 
@@ -171,7 +165,8 @@ impl Recorder {
     ) -> Result<(), TraceError> {
         let name = operator.name().to_string();
         let schema = operator.schema();
-        if !results.is_empty() && !results.iter().any(has_tensor) && before.written().next().is_none() {
+        let gives_tensors = results.iter().flat_map(Value::tensors).next().is_some();
+        if !results.is_empty() && !gives_tensors && before.written().next().is_none() {
             return Ok(());
         }
         let unrecordable = |argument: &str, value: &Value| TraceError::Unrecordable {
@@ -202,10 +197,7 @@ impl Recorder {
         for (at, value) in results.iter().enumerate() {
             let written = schema.written_return(at).map(|at| &arguments[at]);
             let recorded = Argument::record(value, &mut |tensor| {
-                let mut is_written = false;
-                if let Some(written) = written {
-                    each_tensor(written, &mut |known| is_written |= known.same(tensor));
-                }
+                let is_written = written.is_some_and(|written| written.tensors().any(|known| known.same(tensor)));
                 if is_written { self.argument(&name, tensor) } else { Ok(Argument::Tensor(self.define(tensor))) }
             })?;
             outputs.push(recorded.ok_or_else(|| unrecordable(&format!("result {at}"), value))?);

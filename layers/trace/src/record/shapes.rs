@@ -5,7 +5,7 @@ use dispatch_runtime::{
     AccessError, BadArgument, Device, Error, ErrorKind, Geometry, Operator, Problem, Result, Spec, Tensor, Value, keys,
 };
 
-use super::{each_tensor, gives_tensors};
+use super::gives_tensors;
 use crate::error::TraceError;
 use crate::print::Kind;
 
@@ -15,13 +15,9 @@ use crate::print::Kind;
 ///
 /// Where the arguments do not go together, and where what comes out depends on elements.
 pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
-    let (mut on_devices, mut all_numbers) = (false, true);
-    for value in arguments {
-        each_tensor(value, &mut |tensor| {
-            on_devices |= tensor.device() != Device::META;
-            all_numbers &= tensor.is_number();
-        });
-    }
+    let tensors = || arguments.iter().flat_map(Value::tensors);
+    let on_devices = tensors().any(|tensor| tensor.device() != Device::META);
+    let all_numbers = tensors().all(Tensor::is_number);
     if !on_devices || all_numbers && gives_tensors(operator) {
         return Ok(Some(Vec::new()));
     }
@@ -48,11 +44,8 @@ pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option
 /// Whether the results look as planned.
 pub(super) fn check(operator: &Operator, planned: &[Value], results: &[Value]) -> Result<(), TraceError> {
     for (at, (planned, result)) in planned.iter().zip(results).enumerate() {
-        let (mut expected, mut found) = (Vec::new(), Vec::new());
-        each_tensor(planned, &mut |tensor| expected.push(tensor));
-        each_tensor(result, &mut |tensor| found.push(tensor));
-        let differ = |(a, b): &(&&Tensor, &&Tensor)| a.dtype() != b.dtype() || a.sizes() != b.sizes();
-        if let Some((expected, found)) = expected.iter().zip(&found).find(differ) {
+        let differ = |(a, b): &(&Tensor, &Tensor)| a.dtype() != b.dtype() || a.sizes() != b.sizes();
+        if let Some((expected, found)) = planned.tensors().zip(result.tensors()).find(differ) {
             return Err(TraceError::Unplanned {
                 operator: operator.name().to_string(),
                 result: at,

@@ -1,0 +1,83 @@
+//! The tensors of a value, however deep they are in it.
+
+use std::slice;
+
+use super::Value;
+use crate::tensor::Tensor;
+
+impl Value {
+    /// Its tensors: itself, those of a list, and those of all values in it.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Tensor, Value};
+    /// let tensor = Tensor::from_slice(&[1.0]);
+    /// let value = Value::Tuple(Box::new(vec![tensor.clone().into(), 2_i64.into(), vec![tensor].into()]));
+    /// assert_eq!(value.tensors().count(), 2);
+    /// ```
+    pub fn tensors(&self) -> impl Iterator<Item = &Tensor> {
+        let (list, optional): (&[Tensor], &[Option<Tensor>]) = match self {
+            Self::Tensor(tensor) => (slice::from_ref(tensor), &[]),
+            Self::Tensors(tensors) => (tensors, &[]),
+            Self::OptionalTensors(tensors) => (&[], tensors),
+            _ => (&[], &[]),
+        };
+        list.iter().chain(optional.iter().flatten()).chain(self.deeper().into_iter().flatten())
+    }
+
+    /// Its tensors, to be replaced.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Tensor, Value};
+    /// let (one, other) = (Tensor::from_slice(&[1.0]), Tensor::from_slice(&[2.0]));
+    /// let mut value = Value::from(vec![one.clone(), one]);
+    /// value.tensors_mut().for_each(|tensor| *tensor = other.clone());
+    /// assert!(value.tensors().all(|tensor| tensor.same(&other)));
+    /// ```
+    pub fn tensors_mut(&mut self) -> impl Iterator<Item = &mut Tensor> {
+        let (list, optional, deeper): (&mut [Tensor], &mut [Option<Tensor>], _) = match self {
+            Self::Tensor(tensor) => (slice::from_mut(tensor), &mut [], None),
+            Self::Tensors(tensors) => (tensors, &mut [], None),
+            Self::OptionalTensors(tensors) => (&mut [], tensors, None),
+            others => (&mut [], &mut [], others.deeper_mut()),
+        };
+        list.iter_mut().chain(optional.iter_mut().flatten()).chain(deeper.into_iter().flatten())
+    }
+
+    fn deeper(&self) -> Option<Box<dyn Iterator<Item = &Tensor> + '_>> {
+        match self {
+            Self::List(values) | Self::Tuple(values) => Some(Box::new(values.iter().flat_map(Self::tensors))),
+            Self::Dict(pairs) => {
+                Some(Box::new(pairs.iter().flat_map(|(key, value)| key.tensors().chain(value.tensors()))))
+            }
+            _ => None,
+        }
+    }
+
+    fn deeper_mut(&mut self) -> Option<Box<dyn Iterator<Item = &mut Tensor> + '_>> {
+        match self {
+            Self::List(values) | Self::Tuple(values) => Some(Box::new(values.iter_mut().flat_map(Self::tensors_mut))),
+            Self::Dict(pairs) => {
+                Some(Box::new(pairs.iter_mut().flat_map(|(key, value)| key.tensors_mut().chain(value.tensors_mut()))))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_are_found_and_replaced_in_every_kind_of_value() {
+        let tensor = |number: f32| Tensor::from_slice(&[number]);
+        let first = |tensor: &Tensor| tensor.to_vec::<f32>().unwrap()[0];
+        let list: Value = vec![tensor(1.0), tensor(2.0)].into();
+        let optional = Value::OptionalTensors(Box::new(vec![None, Some(tensor(3.0))]));
+        let pairs = Value::Dict(Box::new(vec![(tensor(4.0).into(), Value::List(Box::new(vec![tensor(5.0).into()])))]));
+        let mut value = Value::Tuple(Box::new(vec![tensor(0.0).into(), list, Value::None, optional, pairs]));
+        assert_eq!(value.tensors().map(first).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        value.tensors_mut().for_each(|place| *place = tensor(first(place) + 10.0));
+        assert_eq!(value.tensors().map(first).collect::<Vec<_>>(), [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]);
+    }
+}
