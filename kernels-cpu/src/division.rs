@@ -10,18 +10,18 @@ use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
 use crate::moves::packed;
 
 elementwise! {
-    div div_ div_out [f32 f64 Complex32 Complex64] (this, other) => cheap over;
-    floor_divide - floor_divide_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.floor_divided(b);
+    div div_ div_out [f32 f64 Complex32 Complex64] (this, other) keeps 1 => cheap over;
+    floor_divide - floor_divide_out [f32 f64 i64] (this, other) keeps 1 if divisible => |[a, b]| a.floor_divided(b);
     remainder remainder_ remainder_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.modulo(b);
     fmod fmod_ fmod_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.left_over(b);
     pow_tensor_tensor - pow_tensor_tensor_out [f32 f64 i64 Complex32 Complex64] (this, exponent) => |[a, b]| a.to_the(b);
 }
 
-const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] |[a, b]| a.over(b));
-const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.floor_divided(b));
-const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] |[a, b]| a.trunc_divided(b));
-const TRUNC_F16: Loops<'static, 2> = &loops!([f32] | [a, b] | f16::from_f32(a / b).to_f32().trunc());
-const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] | [a, b] | bf16::from_f32(a / b).to_f32().trunc());
+const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.over(b));
+const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.floor_divided(b));
+const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.trunc_divided(b));
+const TRUNC_F16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| f16::from_f32(a / b).to_f32().trunc());
+const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
 const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
 
 #[op_impl(aten::floor_divide_, CPU)]

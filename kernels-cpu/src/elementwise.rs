@@ -226,8 +226,9 @@ macro_rules! loops {
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
         }
     };
-    ([$($ty:ident)+] |$elements:pat_param| $body:expr) => {
+    ([$($ty:ident)+] $(keeps $kept:literal)? |$elements:pat_param| $body:expr) => {
         move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(lanes.keeps($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
                 lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
                 return Ok(());
@@ -240,16 +241,16 @@ pub(crate) use loops;
 
 /// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it has a loop for, its
 /// arguments - tensors, then numbers - and what it does with elements, or which of the `cheap` functions does that. `if check` calls a
-/// function with the arguments beforehand.
+/// function with the arguments beforehand, and `keeps 1` says which operand [keeps](Lanes::keeps) what halves do not hold.
 macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? => $(cheap $cheap:ident)? $(|$elements:pat_param| $body:expr)?;)*) => {
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(keeps $kept:literal)? $(if $check:path)? => $(cheap $cheap:ident)? $(|$elements:pat_param| $body:expr)?;)*) => {
         $($crate::elementwise::elementwise! {
-            @one $name $in_place $out $types $arguments $arguments [$($check)?] [$(cheap $cheap)? $(|$elements| $body)?]
+            @one $name $in_place $out $types $arguments $arguments [$($kept)?] [$($check)?] [$(cheap $cheap)? $(|$elements| $body)?]
         })*
     };
     (@one
         $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $body:tt
+        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) [$($kept:literal)?] $check:tt $body:tt
     ) => {
         const _: () = {
             use ::dispatch_runtime::{DType, Element, Result};
@@ -261,6 +262,7 @@ macro_rules! elementwise {
                 $($($number: $number_ty),+)?
             ) -> Result<impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]>> {
                 Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, INPUTS>| {
+                    $(lanes.keeps($kept);)?
                     $(if dtype == <$ty as Element>::DTYPE {
                         $crate::elementwise::elementwise! { @run lanes $ty $arguments $body }
                         return Ok(());

@@ -26,8 +26,8 @@ const FEW: usize = 16;
 pub(crate) enum Lanes<'a, const N: usize> {
     /// The operands of a call.
     Walk(Walk<'a, N>),
-    /// None yet: the loop leaves its row here.
-    Row(&'a mut Option<Row>),
+    /// None yet: the loop leaves its row here, and the operand that it [keeps](Lanes::keeps).
+    Row(&'a mut Option<Row>, &'a mut Option<usize>),
 }
 
 /// One result and `N` inputs.
@@ -38,6 +38,8 @@ pub(crate) struct Walk<'a, const N: usize> {
     computed: DType,
     /// What the operands promote to: a narrow dtype has no loop of its own, but its numbers are no wider for that.
     common: DType,
+    /// The operand that the loop [keeps](Lanes::keeps).
+    kept: Option<usize>,
     /// All operands lie side by side and are of the same sizes, and all inputs of the same dtype.
     alike: bool,
 }
@@ -60,7 +62,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline]
     pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, common: DType, alike: bool) -> Self {
         let [out] = operands.written();
-        Self::Walk(Walk { out, inputs: operands.read(), computed, common, alike })
+        Self::Walk(Walk { out, inputs: operands.read(), computed, common, kept: None, alike })
     }
 
     /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
@@ -68,7 +70,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
         let walk = match self {
             Self::Walk(walk) => walk,
-            Self::Row(place) => {
+            Self::Row(place, _) => {
                 let row = move |out: *mut u8, inputs: [*const u8; N], count: usize, numbers: bool| {
                     vectorised(
                         #[inline(always)]
@@ -121,6 +123,15 @@ impl<'a, const N: usize> Lanes<'a, N> {
 }
 
 impl<const N: usize> Lanes<'_, N> {
+    /// Says before the loop runs that this operand, where it is one element, keeps what halves do not hold of it; any other is a half as
+    /// soon as the operands promote to that. PyTorch multiplies and divides by such numbers, and has all else of the common dtype.
+    pub(crate) fn keeps(&mut self, operand: usize) {
+        match self {
+            Self::Walk(walk) => walk.kept = Some(operand),
+            Self::Row(_, kept) => **kept = Some(operand),
+        }
+    }
+
     /// The same for an operation that runs know, with these numbers.
     #[inline(always)]
     pub(crate) fn run_cheap<C: Element, R: Element>(
@@ -130,7 +141,7 @@ impl<const N: usize> Lanes<'_, N> {
         f: impl Fn([C; N]) -> R + Send + Sync + 'static,
     ) {
         self.run(f);
-        if let Self::Row(Some(row)) = self {
+        if let Self::Row(Some(row), _) = self {
             row.cheap = Some((cheap, numbers.to_vec()));
         }
     }
@@ -139,11 +150,13 @@ impl<const N: usize> Lanes<'_, N> {
 impl<const N: usize> Walk<'_, N> {
     #[inline(never)]
     fn walk_any(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
-        let narrow = (self.common != self.computed).then(|| Narrow::between(self.computed, self.common));
+        let narrow = Narrow::between(self.computed, self.common);
         let out_way = Way::of_result(self.out.dtype(), results, narrow.filter(|_| results == self.computed));
         let out = Lane { start: self.out.start(), way: out_way };
-        let inputs = self.inputs.each_ref().map(|input| {
-            let way = Way::of_input(input.dtype(), self.computed, narrow);
+        let inputs = std::array::from_fn(|i| {
+            let input = &self.inputs[i];
+            let is_kept = self.kept == Some(i) && input.geometry().count() == 1;
+            let way = Way::of_input(input.dtype(), self.computed, narrow, is_kept);
             // What is written in place goes through a block: the loop may count on not reading what it wrote.
             let direct = way.direct && input.start() != self.out.start();
             Lane { start: input.start(), way: Way { direct, ..way } }
@@ -322,8 +335,17 @@ pub(super) struct Narrow {
 }
 
 impl Narrow {
-    pub(super) fn between(computed: DType, dtype: DType) -> Self {
-        Self { dtype, down: conversion(computed, dtype), up: conversion(dtype, computed) }
+    /// None where loops compute in the dtype itself.
+    pub(super) fn between(computed: DType, dtype: DType) -> Option<Self> {
+        let between = || Self { dtype, down: conversion(computed, dtype), up: conversion(dtype, computed) };
+        (computed != dtype).then(between)
+    }
+
+    /// Whether the narrow dtype has all that another has.
+    fn holds(&self, dtype: DType) -> bool {
+        // The eight bits that integers of one byte have are as many as the shortest fraction's.
+        let is_exact = |dtype: DType| dtype.is_floating() || dtype.size() == 1;
+        dtype.promote(self.dtype) == self.dtype && (self.dtype.is_integral() || is_exact(dtype))
     }
 
     /// Makes elements of a loop what the narrow dtype has in their place.
@@ -345,12 +367,8 @@ impl Narrow {
 unsafe impl Sync for Lane {}
 
 impl Way {
-    pub(super) fn of_input(dtype: DType, computed: DType, narrow: Option<Narrow>) -> Self {
-        // Integers wrap; a number with a fraction that has no dimensions keeps it.
-        let wraps = |narrow: &Narrow| {
-            dtype.is_integral() && narrow.dtype.is_integral() && dtype.promote(narrow.dtype) != narrow.dtype
-        };
-        let narrow = narrow.filter(wraps);
+    pub(super) fn of_input(dtype: DType, computed: DType, narrow: Option<Narrow>, is_kept: bool) -> Self {
+        let narrow = narrow.filter(|narrow| !narrow.holds(dtype) && !(is_kept && narrow.dtype.is_floating()));
         let direct = dtype == computed && narrow.is_none();
         let convert = if dtype == computed { gather(dtype.size()) } else { conversion(dtype, computed) };
         Self { size: computed.size(), convert, direct, narrow }

@@ -65,7 +65,7 @@ impl Bound {
         let (from_step, to_step) = (from.size().cast_signed(), to.size().cast_signed());
         // SAFETY: whoever runs a row says that there are `count` elements at either end.
         let row = move |out, [input]: [_; 1], count, _| unsafe { convert(input, from_step, out, to_step, count) };
-        let (way, out) = (Way::of_input(from, from, None), Way::of_result(to, to, None));
+        let (way, out) = (Way::of_input(from, from, None, false), Way::of_result(to, to, None));
         Self { row: Row::new(to, row), inputs: vec![way], out, dtype: to }
     }
 }
@@ -75,15 +75,19 @@ impl Rule {
         let common = self.dtype.computes_in(&inputs);
         let dtype = self.dtype.gives(common);
         let row = |computed| {
-            let mut row = None;
-            loops(computed, &mut Lanes::Row(&mut row)).ok()?;
-            row.map(|row| (computed, row))
+            let (mut row, mut kept) = (None, None);
+            loops(computed, &mut Lanes::Row(&mut row, &mut kept)).ok()?;
+            row.map(|row| (computed, row, kept))
         };
         let are_few = super::are_few(common, inputs.iter().map(|input| input.dtype()));
         let few = if are_few { row(super::FEW) } else { None };
-        let (computed, row) = few.or_else(|| row(crate::convert::computed_in(common)))?;
-        let narrow = (common != computed).then(|| Narrow::between(computed, common));
-        let inputs = inputs.iter().map(|input| Way::of_input(input.dtype(), computed, narrow)).collect();
+        let (computed, row, kept) = few.or_else(|| row(crate::convert::computed_in(common)))?;
+        let narrow = Narrow::between(computed, common);
+        let way = |(i, input): (usize, &&Tensor)| {
+            let is_kept = kept == Some(i) && input.geometry().count() == 1;
+            Way::of_input(input.dtype(), computed, narrow, is_kept)
+        };
+        let inputs = inputs.iter().enumerate().map(way).collect();
         let out = Way::of_result(dtype, row.results, narrow.filter(|_| row.results == computed));
         Some(Bound { row, inputs, out, dtype })
     }
@@ -93,7 +97,7 @@ impl Rule {
 pub(crate) struct Fusible {
     /// Its kernel is in the same file.
     location: Location,
-    /// The loop for these arguments, whose tensors are of the dtypes and ranks that there will be, and of zeros.
+    /// The loop for these arguments, whose tensors are of the dtypes and ranks that there will be, of one element where these are, and of zeros.
     bind: fn(&mut [Value]) -> Option<Bound>,
 }
 

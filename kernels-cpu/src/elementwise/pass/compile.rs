@@ -213,8 +213,8 @@ impl Compiler<'_> {
             None => &self.chain.inputs[value],
             Some(step) => &self.chain.steps.get(step)?.result,
         };
-        let ones = vec![1; tensor.sizes().len()];
-        let mut zeros = Spec::contiguous(tensor.dtype(), &ones).on(Device::CPU).ok()?;
+        let few: Vec<i64> = tensor.sizes().iter().map(|&size| size.min(2)).collect();
+        let mut zeros = Spec::contiguous(tensor.dtype(), &few).on(Device::CPU).ok()?;
         aten::zero_(&mut zeros).ok()?;
         Some(zeros.into())
     }
@@ -255,7 +255,7 @@ impl Compiler<'_> {
             DType::F64 => Tensor::from([f64::from_scalar(number)]),
             _ => return None,
         };
-        Some(self.uniform(From::Number(number), Way::of_input(computed, computed, None)))
+        Some(self.uniform(From::Number(number), Way::of_input(computed, computed, None, false)))
     }
 
     fn uniform(&mut self, from: From, way: Way) -> End {
