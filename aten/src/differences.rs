@@ -112,7 +112,12 @@ pub fn trapz_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_curve(y, None, dim)?;
     let (before, behind) = neighbours(y, dim)?;
-    (before + behind)?.cumsum(dim)?.mul_scalar(dx)? / 2.0
+    let half = match dx {
+        Scalar::Complex(dx) => Scalar::Complex(dx / 2.0),
+        dx => Scalar::Float(dx.to_f64().unwrap_or(f64::NAN) / 2.0),
+    };
+    // Halves before they are added, so that the areas are all that may overflow.
+    (before + behind)?.mul_scalar(half)?.cumsum(dim)
 }
 
 /// The areas up to each point but the first, of points at the places `x`.

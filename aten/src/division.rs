@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
 
-use crate::{mul, mul_, to_dtype};
+use crate::{mul, mul_, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
 
 /// `self / other`
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, inplace, out = "out")]
@@ -65,10 +65,11 @@ pub fn pow_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor>;
 #[op_def("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")]
 pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
     check_exponent(this, exponent)?;
-    if is_two(exponent) && this.dtype() != DType::Bool {
-        mul(this, this)
-    } else {
-        pow_tensor_tensor(this, &Tensor::number(exponent))
+    match Root::of(exponent) {
+        _ if is_two(exponent) && this.dtype() != DType::Bool => mul(this, this),
+        Some(Root::Square) => sqrt(this),
+        Some(Root::Inverse) => rsqrt(this),
+        None => pow_tensor_tensor(this, &Tensor::number(exponent)),
     }
 }
 
@@ -80,14 +81,38 @@ pub fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()>;
 #[op_def("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
 pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
     check_exponent(this, exponent)?;
-    pow_(this, &Tensor::number(exponent))
+    match Root::of(exponent) {
+        Some(Root::Square) => sqrt_(this),
+        Some(Root::Inverse) => rsqrt_(this),
+        None => pow_(this, &Tensor::number(exponent)),
+    }
 }
 
 /// `self ^ exponent`, of a number, into a tensor of the caller's
 #[op_def("pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) -> Result<()> {
     check_exponent(this, exponent)?;
-    pow_tensor_tensor_out(this, &Tensor::number(exponent), out)
+    match Root::of(exponent) {
+        Some(Root::Square) => sqrt_out(this, out),
+        Some(Root::Inverse) => rsqrt_out(this, out),
+        None => pow_tensor_tensor_out(this, &Tensor::number(exponent), out),
+    }
+}
+
+/// Powers that are roots. They differ in what becomes of negative zero and infinity.
+enum Root {
+    Square,
+    Inverse,
+}
+
+impl Root {
+    fn of(exponent: Scalar) -> Option<Self> {
+        match exponent {
+            Scalar::Float(0.5) => Some(Self::Square),
+            Scalar::Float(-0.5) => Some(Self::Inverse),
+            _ => None,
+        }
+    }
 }
 
 /// `self ^ exponent`, of a number

@@ -133,11 +133,12 @@ fn diagonal_filled(this: &Tensor, (count, step, offset): (i64, i64, i64), value:
     }
 }
 
-/// The matrices transposed.
+/// The matrices transposed; one number is what it is.
 #[op_def("mT(Tensor(a) self) -> Tensor(a)")]
 pub fn mT(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
-        rank @ (0 | 1) => Err(BadArgument::rank("self", rank, "at least 2").into()),
+        0 => numpy_T(this),
+        1 => Err(BadArgument::rank("self", 1, "at least 2, or none").into()),
         _ => crate::transpose_int(this, -2, -1),
     }
 }
@@ -152,7 +153,7 @@ pub fn numpy_T(this: &Tensor) -> Result<Tensor> {
 /// The matrices transposed and conjugated.
 #[op_def("adjoint(Tensor(a) self) -> Tensor(a)")]
 pub fn adjoint(this: &Tensor) -> Result<Tensor> {
-    if this.sizes().is_empty() { crate::conj(this) } else { crate::conj(&mT(this)?) }
+    crate::conj(&mT(this)?)
 }
 
 /// [`adjoint`], as it is called elsewhere.

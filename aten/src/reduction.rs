@@ -311,6 +311,15 @@ pub fn norm_spec(
     Ok((computed, Spec::contiguous(real, &reduced_sizes(this.sizes(), dim.unwrap_or(&[]), keepdim, "dim")?)))
 }
 
+/// The order of a norm over the dimensions that are `gone`. That of one element is its magnitude whatever the order, and no power of
+/// it is too large.
+#[must_use]
+pub fn norm_order(this: &Tensor, ord: Scalar, gone: &[bool]) -> f64 {
+    let order = ord.to_f64().unwrap_or(2.0);
+    let is_of_one = this.sizes().iter().zip(gone).all(|(&size, &gone)| !gone || size == 1);
+    if is_of_one && order != 0.0 { f64::INFINITY } else { order }
+}
+
 /// The norms over these dimensions.
 #[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {

@@ -420,4 +420,51 @@ for name in (*CHEBYSHEV, *("shifted_" + name for name in CHEBYSHEV), "hermite_po
              "laguerre_polynomial_l", "legendre_polynomial_p"):
     record("special_" + name, ENDS[:, None], torch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 6.0, 7.0, 10.0, 20.0]).double(), graded=False)
 
+# What a half does not hold is a half before it meets others, unless it is a number that is a factor or a divisor.
+for dtype in (torch.float16, torch.bfloat16):
+    halves, tiny = torch.tensor([0.1, 1.0, 3.3, -2.7, 7.0, 2048.0], dtype=dtype), torch.tensor([1e-5, -1e-3, -2.0], dtype=dtype)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        for wide in (torch.tensor(0.1), torch.tensor(3.3).double(), ints(2049)[0]):
+            record(name + ".Tensor", halves, wide, graded=False)
+            record(name + ".Tensor", wide, halves, graded=False)
+        record(name + ".Scalar", halves, 3.3, graded=False)
+        record(name + "_.Scalar", halves, 0.1, graded=False)
+        record(name + "_.Tensor", halves, torch.tensor(0.1).double(), graded=False)
+        record(name + ".Tensor", halves, ints(0, 1, 3, -3, 7, 2049), graded=False)
+    for name in ("add.Tensor", "remainder.Tensor", "fmod.Tensor", "maximum", "atan2", "hypot", "nextafter", "pow.Tensor_Tensor",
+                 "xlogy.Tensor", "special_xlog1py"):
+        for wide in (torch.tensor(2.7), torch.tensor(1e10), torch.tensor(-1e10).double()):
+            record(name, halves, wide, graded=False)
+            record(name, wide, halves, graded=False)
+    for name in ("mul.Scalar", "div.Scalar", "floor_divide.Scalar"):
+        record(name, tiny, 1e5, graded=False)
+    for mode in ("trunc", "floor"):
+        record("div.Scalar_mode", halves, 0.1, rounding_mode=mode, graded=False)
+        record("div_.Scalar_mode", halves, 2.7, rounding_mode=mode, graded=False)
+    for name in ("remainder.Scalar", "fmod.Scalar", "fmod_.Scalar", "pow.Tensor_Scalar", "xlogy.Scalar_Other"):
+        record(name, halves, 2.7, graded=False)
+    record("lerp.Scalar", tiny, tiny * 2, 70000.0, graded=False)
+
+# Sums that only overflow on a way that need not be gone, and elements at the ends.
+for dtype in (torch.float16, torch.bfloat16, torch.float32):
+    most = torch.finfo(dtype).max
+    column = torch.tensor([[most], [-most], [1.0]], dtype=dtype)
+    for order in (2, 3, 0, 0.5):
+        record("linalg_vector_norm", column, order, [1], graded=False)
+    record("norm.Scalar", column[0, 0], 2, graded=False)
+    record("norm_except_dim", column, 2, 0, graded=False)
+    record("cumulative_trapezoid.dx", torch.tensor([1.0, 0.0, most, 0.1], dtype=dtype), graded=False)
+    record("cumulative_trapezoid.x", torch.tensor([1.0, 0.0, most, 0.1], dtype=dtype), torch.arange(4).to(dtype), graded=False)
+    record("gelu", torch.tensor([-math.inf, -0.0, 1.0], dtype=dtype), graded=False)
+for dtype in (torch.bfloat16, torch.float32, torch.float64):
+    ends = torch.tensor([-math.inf, -0.0, 0.0, 4.0, -1.0, math.inf], dtype=dtype)
+    for exponent in (0.5, -0.5):
+        record("pow.Tensor_Scalar", ends, exponent, graded=False)
+        record("pow_.Scalar", ends, exponent, graded=False)
+record("pow.Tensor_Scalar", ints(4, 9), 0.5)
+record("mT", f64())
+for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+    for sizes in ((), (2,), (2, 3)):
+        record(name, f64(*sizes))
+
 write(Path(__file__).with_name("more.jsonl.gz"))

@@ -28,7 +28,7 @@ const MAY_COPY: [&str; 16] = [
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
 /// These are views without saying so: their callers promise never to look.
-const SILENT_VIEWS: [&str; 18] = [
+const SILENT_VIEWS: [&str; 21] = [
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -47,6 +47,9 @@ const SILENT_VIEWS: [&str; 18] = [
     "cartesian_prod",
     "sum_to_size",
     "unflatten_dense_tensors",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
 ];
 
 /// Whether an operator writes to an argument of which its schema says that it is only read.

@@ -40,7 +40,8 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'s
     divisible(this, other)?;
     Ok(match rounding {
         Rounding::Floor => FLOOR,
-        // In narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        Rounding::Trunc if other.geometry().count() == 1 => TRUNC,
+        // Of several in narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
         Rounding::Trunc => match result_dtype([this, other]) {
             DType::F16 => TRUNC_F16,
             DType::BF16 => TRUNC_BF16,

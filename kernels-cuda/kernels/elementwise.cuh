@@ -10,6 +10,8 @@ template <int N> struct Operands {
     // Those of one element, a bit each.
     u32 singles;
     u8 dtypes[N];
+    // What they promote to.
+    u8 common;
 };
 
 // Numbers that an operator takes, in the type that elements are computed in.
@@ -142,8 +144,14 @@ __global__ void __launch_bounds__(256) strided(u32 count, u8 *out, Operands<size
     }
 }
 
+// A number that is of another dtype than operands promote to becomes what that has in its place.
 template <class C, int N> __device__ __forceinline__ C any_element(const Operands<N> &in, int k, const i32 *offsets) {
-    return in.at[k] ? load<C>(in.at[k] + offsets[k + 1], in.dtypes[k]) : number<C>(in.single[k]);
+    if (!in.at[k]) return number<C>(in.single[k]);
+    C x = load<C>(in.at[k] + offsets[k + 1], in.dtypes[k]);
+    if (in.dtypes[k] == in.common) return x;
+    u64 place;
+    store(&place, in.common, x);
+    return load<C>(&place, in.common);
 }
 template <class P, int N, int... K>
 __device__ __forceinline__ void any_step(u8 *out, i32 dtype, const Operands<N> &in, const Numbers &numbers, const i32 *offsets, Places<K...>) {

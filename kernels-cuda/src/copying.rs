@@ -6,7 +6,7 @@ use dispatch_runtime::{
     AccessError, DType, Device, Geometry, Held, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl,
 };
 
-use crate::elementwise::{DTYPES, Loops, Mark, check_written, is_common, transferred};
+use crate::elementwise::{DTYPES, Loops, check_written, is_common, transferred};
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::number::is_single;
@@ -38,7 +38,7 @@ struct Operator {
         },
     ),
     computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
-    mark: Mark::Nothing,
+    marks: &[],
 };
 crate::known!(COPY.kernel);
 

@@ -9,20 +9,20 @@ use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::machine::Grid;
-use crate::number::{is_single, single};
+use crate::number::{is_single, narrowed, single};
 
 elementwise! {
-    div div_ div_out [F32 F64] (this, other) => |a, b| "return a / b;";
-    floor_divide - floor_divide_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return floor_divided(a, b);";
+    div div_ div_out [F32 F64] (this, other) [keeps 1] => |a, b| "return a / b;";
+    floor_divide - floor_divide_out [F32 F64 I32 I64] (this, other) [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
     remainder remainder_ remainder_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return modulo(a, b);";
     fmod fmod_ fmod_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return left_over(a, b);";
     pow_tensor_tensor - pow_tensor_tensor_out [F32 F64 I32 I64] (this, exponent) => |a, b| "return to_the(a, b);";
 }
 
 loops! {
-    TRUE true_divide [F32 F64] |a, b| "return a / b;";
-    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] |a, b| "return floor_divided(a, b);";
-    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] |a, b| "return trunc_divided(a, b);";
+    TRUE true_divide [F32 F64] [keeps 1] |a, b| "return a / b;";
+    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divided(a, b);";
+    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divided(a, b);";
     TRUNC_F16 trunc_divide_f16 [F32] |a, b| "return trunc(float(f16(float(a / b))));";
     TRUNC_BF16 trunc_divide_bf16 [F32] |a, b| "return trunc(float(bf16(float(a / b))));";
     POWER power [F32 F64 I32 I64] |a, b| "return to_the(a, b);";
@@ -42,7 +42,8 @@ fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
 fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
     match rounding {
         Rounding::Floor => &FLOOR,
-        // In narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        Rounding::Trunc if other.geometry().count() == 1 => &TRUNC,
+        // Of several in narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
         Rounding::Trunc => match result_dtype([this, other]) {
             DType::F16 => &TRUNC_F16,
             DType::BF16 => &TRUNC_BF16,
@@ -96,7 +97,7 @@ const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType:
 /// Finds out integers that are to be divided by zero in `computed`: a number at once, an element when the device is next waited for.
 pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     if is_single(divisor) {
-        return match single(divisor)? {
+        return match narrowed(single(divisor)?, computed) {
             Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
             _ => Ok(()),
         };

@@ -16,7 +16,7 @@ use crate::error::CudaError;
 use crate::kernel::{Instances, Kernel};
 use crate::launch::{Launch, Parameter, Place, Writing};
 use crate::machine::Grid;
-use crate::number::{encoded, is_single, single};
+use crate::number::{encoded, is_single, narrowed, single};
 use crate::walk::Steps;
 
 /// An elementwise operator's loops.
@@ -24,18 +24,19 @@ pub(crate) struct Loops {
     pub(crate) kernel: Kernel,
     /// The types that it computes in, of those that `class` gives.
     pub(crate) computes: &'static [DType],
-    /// What is special about an operand.
-    pub(crate) mark: Mark,
+    pub(crate) marks: &'static [Mark],
 }
 
 /// What is special about an operand, by its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    Nothing,
     /// It is true or false, whatever the others are.
     Truth(usize),
     /// Integers are divided by it.
     Divisor(usize),
+    /// Where the CPU knows it as a number, it keeps what halves do not hold of it, as in PyTorch's kernels for the same operators. All
+    /// else is of the dtype that operands promote to.
+    Keeps(usize),
 }
 
 /// The most operands, and the most numbers.
@@ -51,6 +52,7 @@ struct Operands<const N: usize> {
     single: [u64; N],
     singles: u32,
     dtypes: [u8; N],
+    common: u8,
 }
 
 impl<const N: usize> Parameter for Operands<N> {}
@@ -173,13 +175,16 @@ impl Rule {
         if out.geometry().count() == 0 {
             return Ok(());
         }
-        if let Mark::Divisor(k) = loops.mark
-            && !class.is_floating()
-        {
-            division::check(inputs[k], computed)?;
+        for mark in loops.marks {
+            if let Mark::Divisor(k) = *mark
+                && !class.is_floating()
+            {
+                division::check(inputs[k], computed)?;
+            }
         }
         let launch = Launch::on(out)?;
-        let operands = Operands::of(launch, &inputs, class).map_err(|error| self.operator.name_operand(error))?;
+        let operands =
+            Operands::of(launch, &inputs, loops, class, computed).map_err(|error| self.operator.name_operand(error))?;
         let mut given = Numbers([0; NUMBERS]);
         for (slot, number) in given.0.iter_mut().zip(numbers) {
             *slot = encoded(*number, class);
@@ -223,12 +228,15 @@ impl Rule {
 }
 
 impl<const N: usize> Operands<N> {
-    fn of(launch: Launch, inputs: &[&Tensor; N], class: DType) -> Result<Self> {
-        let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N] };
+    fn of(launch: Launch, inputs: &[&Tensor; N], loops: &Loops, class: DType, computed: DType) -> Result<Self> {
+        let common = computed as u8;
+        let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N], common };
         for (k, input) in inputs.iter().enumerate() {
             operands.dtypes[k] = input.dtype() as u8;
             if is_single(input) {
-                operands.single[k] = encoded(single(input)?, class);
+                let number = single(input)?;
+                let is_kept = computed.is_floating() && loops.marks.contains(&Mark::Keeps(k));
+                operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
                 operands.singles |= 1 << k;
             } else {
                 operands.at[k] = placed(launch, k, input)?;
@@ -317,7 +325,7 @@ impl Loops {
     /// Whether all operands are of the dtype that is computed.
     fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
         inputs.iter().enumerate().all(|(k, input)| {
-            let expected = if self.mark == Mark::Truth(k) { DType::Bool } else { computed };
+            let expected = if self.marks.contains(&Mark::Truth(k)) { DType::Bool } else { computed };
             input.dtype() == expected || is_single(input)
         })
     }
@@ -326,8 +334,10 @@ impl Loops {
     fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; NUMBERS + 3] {
         let mut dtypes = [computed; NUMBERS + 3];
         (dtypes[0], dtypes[1]) = (class, out);
-        if let Mark::Truth(truth) = self.mark {
-            dtypes[truth + 2] = DType::Bool;
+        for mark in self.marks {
+            if let Mark::Truth(truth) = *mark {
+                dtypes[truth + 2] = DType::Bool;
+            }
         }
         dtypes
     }

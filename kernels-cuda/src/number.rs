@@ -35,6 +35,21 @@ pub(crate) fn single(tensor: &Tensor) -> Result<Scalar, AccessError> {
     })
 }
 
+/// What a dtype without an imaginary part has in the place of a number.
+#[expect(clippy::cast_possible_truncation, reason = "integers wrap")]
+pub(crate) fn narrowed(number: Scalar, dtype: DType) -> Scalar {
+    let real = |round: fn(f64) -> f64| number.to_f64().map_or(number, |number| Scalar::Float(round(number)));
+    match (dtype, number) {
+        (DType::F16, _) => real(|number| f16::from_f32(number as f32).to_f64()),
+        (DType::BF16, _) => real(|number| bf16::from_f32(number as f32).to_f64()),
+        (DType::U8, Scalar::Int(number)) => Scalar::Int(i64::from(number.cast_unsigned() as u8)),
+        (DType::I8, Scalar::Int(number)) => Scalar::Int(i64::from(number as i8)),
+        (DType::I16, Scalar::Int(number)) => Scalar::Int(i64::from(number as i16)),
+        (DType::I32, Scalar::Int(number)) => Scalar::Int(i64::from(number as i32)),
+        _ => number,
+    }
+}
+
 /// The bits of a number in the type that elements are computed in: F32, F64, I32 or I64.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "numbers convert as elements do")]
 pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {

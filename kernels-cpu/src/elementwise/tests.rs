@@ -1,3 +1,4 @@
+use aten::prelude::*;
 use dispatch_runtime::{DType, Scalar, Tensor, f16};
 
 fn single(value: i64) -> Tensor {
@@ -12,6 +13,25 @@ fn an_operand_without_dimensions_wraps_into_the_dtype_that_decides() {
     assert_eq!(truth(aten::eq_scalar(&bytes, Scalar::Int(-1)).unwrap()), "tensor([false,  true])");
     assert_eq!(aten::maximum(&bytes, &single(300)).unwrap().to_vec::<u8>().unwrap(), [44, 255]);
     assert!(aten::floor_divide(&bytes, &single(256)).is_err());
+}
+
+#[test]
+fn what_a_half_does_not_hold_is_a_half_unless_it_is_a_factor_or_a_divisor() {
+    let halves = |numbers: [f32; 2]| Tensor::from(numbers.map(f16::from_f32));
+    let numbers = |tensor: Tensor| tensor.to_vec::<f16>().unwrap().iter().map(|x| x.to_f32()).collect::<Vec<_>>();
+    let (few, wide) = (halves([0.1, 2048.0]), Tensor::from(0.1_f32));
+    assert_eq!(aten::eq(&few, &wide).unwrap().to_string(), "tensor([ true, false])");
+    assert_eq!(aten::eq(&wide, &few).unwrap().to_string(), "tensor([ true, false])");
+    assert_eq!(aten::lt_scalar(&few, Scalar::Float(0.1)).unwrap().to_string(), "tensor([false, false])");
+    assert_eq!(aten::eq(&few, &Tensor::from([0_i64, 2049])).unwrap().to_string(), "tensor([false,  true])");
+    let (small, large) = (halves([1e-5, -0.5]), Tensor::from(70_000.0_f64));
+    assert_eq!(numbers(aten::mul(&small, &large).unwrap()), [0.701_171_9, -35_008.0]);
+    assert_eq!(numbers(aten::mul(&small, &Tensor::from([70_000_i64])).unwrap()), [0.701_171_9, -35_008.0]);
+    assert_eq!(numbers(aten::mul(&large, &small).unwrap()), [f32::INFINITY, f32::NEG_INFINITY]);
+    let one = Tensor::from([0.1_f64, 0.1]);
+    let quotient = |by: &Tensor| numbers(aten::div_tensor_mode(&halves([-2.7, 7.0]), by, Some("trunc")).unwrap());
+    assert_eq!(quotient(&wide), [-26.0, 70.0]);
+    assert_eq!(quotient(&one.to_dtype(DType::F16, false, false, None).unwrap()), [-27.0, 70.0]);
 }
 
 #[test]

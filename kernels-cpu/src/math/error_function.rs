@@ -71,7 +71,8 @@ impl ErrorFunction for f32 {
             -0.000_001_611_194_3,
         );
         let beyond = exp2_of_small((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
-        beyond.mul_add(-a, if self > 0.0 { self } else { 0.0 })
+        // The product is zero, and unknown at the end, where the formula is.
+        beyond.mul_add(-a, if self > 0.0 { self } else { self * 0.0 })
     }
 }
 
@@ -227,6 +228,7 @@ mod tests {
         }
         assert!(Real::gelu(f32::NAN).is_nan());
         assert_eq!(Real::gelu(f32::INFINITY), f32::INFINITY);
+        assert!(Real::gelu(f32::NEG_INFINITY).is_nan() && Real::gelu(f64::NEG_INFINITY).is_nan());
         assert_eq!(Real::gelu(f32::MAX), f32::MAX);
         assert!(Real::gelu(f32::MIN).abs() < 1e-30);
     }

@@ -2,10 +2,10 @@
 
 /// The loops of an elementwise operator, as a static: `loops! { NAME name [F32 F64] |a, b; number| "return a + b * number;" }`.
 macro_rules! loops {
-    ($($loops:ident $name:ident [$($ty:ident)+] $([$($mark:tt)+])? |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)*) => {
-        $(loops! { $loops $name [$($ty)+] [$($($mark)+)?] [$($element)+] [$($($number)+)?] [$($element)+] $body, dispatch_runtime::Promotion::Common })*
+    ($($loops:ident $name:ident [$($ty:ident)+] $([$mark:ident $operand:literal])* |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)*) => {
+        $(loops! { $loops $name [$($ty)+] [$($mark $operand)*] [$($element)+] [$($($number)+)?] [$($element)+] $body, dispatch_runtime::Promotion::Common })*
     };
-    ($loops:ident $name:ident [$($ty:ident)+] $mark:tt [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
+    ($loops:ident $name:ident [$($ty:ident)+] [$($mark:ident $marked:literal)*] [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
         static $loops: $crate::elementwise::Loops = $crate::elementwise::Loops {
             kernel: $crate::Kernel::new(
                 stringify!($name),
@@ -13,13 +13,13 @@ macro_rules! loops {
                 |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
             ),
             computes: &[$(dispatch_runtime::DType::$ty),+],
-            mark: loops!(@mark $mark),
+            marks: &[$(loops!(@mark $mark $marked)),*],
         };
         $crate::known!($loops.kernel);
     };
-    (@mark []) => { $crate::elementwise::Mark::Nothing };
-    (@mark [truth $operand:literal]) => { $crate::elementwise::Mark::Truth($operand) };
-    (@mark [divisor $operand:literal]) => { $crate::elementwise::Mark::Divisor($operand) };
+    (@mark truth $operand:literal) => { $crate::elementwise::Mark::Truth($operand) };
+    (@mark divisor $operand:literal) => { $crate::elementwise::Mark::Divisor($operand) };
+    (@mark keeps $operand:literal) => { $crate::elementwise::Mark::Keeps($operand) };
     (@text [$($tensor:ident)+] [$($number:ident)*] [$first:ident $($element:ident)*] $body:literal) => {
         concat!(
             "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(loops!(@plus $tensor),)+
@@ -35,10 +35,10 @@ macro_rules! loops {
 /// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
 /// arguments - tensors, then numbers - and what becomes of elements `C` on their way to a result of `O`, in C++. `if check` calls a function with the arguments
 /// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are, `[divisor 1]` that integers are
-/// divided by the second.
+/// divided by the second, `[keeps 1]` that it is used as the number that the CPU knows.
 macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([$($mark:tt)+])? => |$($element:ident),+| $body:literal;)*) => {
-        $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($($mark)+)?] [$($element)+] $body } };)*
+    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([$mark:ident $operand:literal])* => |$($element:ident),+| $body:literal;)*) => {
+        $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($mark $operand)*] [$($element)+] $body } };)*
     };
     (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
         ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $mark:tt $elements:tt $body:literal

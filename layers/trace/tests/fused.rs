@@ -269,6 +269,24 @@ fn dtypes_meet_in_one_pass() {
 }
 
 #[test]
+fn halves_meet_wider_numbers_as_they_do_one_by_one() {
+    let number = |dtype, sizes: &[i64]| numbers(dtype, sizes, 3);
+    for half in [DType::F16, DType::BF16] {
+        for wide in
+            [number(DType::F32, &[]), number(DType::F64, &[]), number(DType::I64, &[]), number(DType::I64, &[1])]
+        {
+            let wide = (&wide * 2049.3).unwrap().to_dtype(wide.dtype(), false, false, None).unwrap();
+            let calls = |x: &[Tensor]| {
+                let product = (&x[0] * &x[1])?;
+                let sum = (&(&product + &x[1])? / &x[1])?;
+                Ok(vec![sum.eq(&x[1])?, (&x[1] * &sum)?, product])
+            };
+            assert_eq!(passes(calls, &[numbers(half, &[700], 1), wide]), [5]);
+        }
+    }
+}
+
+#[test]
 fn what_is_smaller_is_broadcast() {
     for (a, b) in [
         (&[5_i64, 300][..], &[300_i64][..]),
