@@ -368,7 +368,7 @@ unsafe impl Sync for Lane {}
 
 impl Way {
     pub(super) fn of_input(dtype: DType, computed: DType, narrow: Option<Narrow>, is_kept: bool) -> Self {
-        let narrow = narrow.filter(|narrow| !narrow.holds(dtype) && !(is_kept && narrow.dtype.is_floating()));
+        let narrow = narrow.filter(|narrow| !(narrow.holds(dtype) || is_kept && narrow.dtype.is_floating()));
         let direct = dtype == computed && narrow.is_none();
         let convert = if dtype == computed { gather(dtype.size()) } else { conversion(dtype, computed) };
         Self { size: computed.size(), convert, direct, narrow }

@@ -37,7 +37,8 @@ pub(crate) fn pointwise(
 }
 
 /// What is there for all slices, in the dtype that a slice would have decided with others. Without dimensions it decided no more than
-/// the kind of that; with the batch it would decide more.
+/// the kind of that; with the batch it would decide more. As in PyTorch, this rounds factors of halves too, which the CPU's kernels take as
+/// they are where they are one number.
 pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType) -> Result<Tensor> {
     if slice.rank() > 0 || all.dtype() == common {
         return Ok(all);
