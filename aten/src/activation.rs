@@ -115,8 +115,8 @@ fn inverse(number: Scalar) -> Scalar {
 
 #[op_meta(log_sigmoid_forward)]
 fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
-    let like = |tensor| Spec::pointwise(&[tensor], this.dtype())?.on(Device::META);
-    Ok((like(this)?, like(this)?))
+    let spec = Spec::contiguous(this.dtype(), this.sizes());
+    Ok((spec.clone().on(Device::META)?, spec.on(Device::META)?))
 }
 
 /// What `approximate` says of `gelu`.

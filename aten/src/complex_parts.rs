@@ -56,17 +56,15 @@ pub fn view_as_real(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(view_as_real, CompositeExplicitAutograd)]
 fn view_as_real_any(this: &Tensor) -> Result<Tensor> {
-    let part = match this.dtype() {
-        DType::C64 => DType::F32,
-        DType::C128 => DType::F64,
-        other => return Err(BadArgument::dtype("self", other, "complex").into()),
-    };
+    if !this.dtype().is_complex() {
+        return Err(BadArgument::dtype("self", this.dtype(), "complex").into());
+    }
     let geometry = this.geometry();
     let mut sizes = Dims::from_slice(geometry.sizes());
     let mut strides: Dims = geometry.strides().iter().map(|stride| stride.saturating_mul(2)).collect();
     sizes.push(2);
     strides.push(1);
-    shown_as(this, part, &sizes, &strides, geometry.offset().saturating_mul(2))
+    shown_as(this, this.dtype().to_real(), &sizes, &strides, geometry.offset().saturating_mul(2))
 }
 
 /// Pairs of real numbers, in the last dimension, as complex ones.

@@ -5,7 +5,8 @@ use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
-    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, transpose_int,
+    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, to_dtype,
+    transpose_int,
 };
 
 /// The norm of the difference.
@@ -26,11 +27,15 @@ pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bo
 /// The cosine of the angle between vectors along a dimension, none of them taken to be shorter than `eps`.
 #[op_def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")]
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
-    check_vectors("x1", x1)?;
-    check_vectors("x2", x2)?;
+    let dtype = x1.dtype().promote(x2.dtype());
+    if !dtype.is_floating() {
+        let expected = format!("floating, as {dtype} in common is not");
+        return Err(BadArgument::dtype("x1", x1.dtype(), expected).into());
+    }
     let sizes = broadcast([x1.sizes(), x2.sizes()]).map_err(|error| BadArgument::new("x2", error.problem))?;
     let unit = |x: &Tensor| {
-        let x = crate::expand(x, &sizes, false)?;
+        let x = if x.dtype().is_floating() { x.clone() } else { to_dtype(x, dtype, false, false, None)? };
+        let x = crate::expand(&x, &sizes, false)?;
         let length = linalg_vector_norm(&x, 2.into(), Some(&[dim]), true, None)?;
         div(&x, &clamp_min(&length, eps.into())?)
     };

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
 
-use crate::{mul, mul_, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
+use crate::{clamp, copy_, floor, mul, mul_, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
 
 /// `self / other`
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, inplace, out = "out")]
@@ -130,13 +130,29 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 pub fn square_(this: &mut Tensor) -> Result<()>;
 
 /// `self * 2^other`
-#[op_def("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out = "out", calls = mul(this, &pow_scalar(2.0.into(), other)?))]
-pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+#[op_def("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    if !other.dtype().is_integral() || !(this.dtype().is_floating() || this.dtype().is_complex()) {
+        return mul(this, &pow_scalar(2.0.into(), other)?);
+    }
+    // A whole exponent leaves the dtype as it is. Two powers, as there are products in range of one that is not.
+    let wide = if this.dtype().is_complex() { this.dtype() } else { DType::F64 };
+    let exponent = clamp(&converted(other, DType::F64)?, Some((-EXPONENTS).into()), Some(EXPONENTS.into()))?;
+    let half = floor(&mul_scalar(&exponent, 0.5.into())?)?;
+    let power = |exponent| pow_scalar(2.0.into(), exponent);
+    let product = mul(&mul(&converted(this, wide)?, &power(&half)?)?, &power(&(&exponent - &half)?)?)?;
+    converted(&product, this.dtype())
+}
+
+/// Beyond this, powers of two make zero or infinity of every number there is.
+const EXPONENTS: f64 = 2200.0;
 
 /// `self * 2^other`, in place
 #[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
 pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    mul_(this, &pow_scalar(2.0.into(), other)?)
+    let product = ldexp(this, other)?;
+    Spec::contiguous(product.dtype(), product.sizes()).fit("self", this)?;
+    copy_(this, &product, false)
 }
 
 /// `self ^ exponent`, in double precision

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
 
-use crate::images_like;
+use crate::{images_like, to_dtype};
 
 /// The tensors one after another along a dimension.
 #[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
@@ -367,6 +367,9 @@ pub fn repeat_interleave_self_tensor(
             );
         }
     };
+    // Positions are of the dtype of the repeats, and what is narrow may not hold them.
+    let is_narrow = repeats.dtype().is_integral() && repeats.dtype().size() < DType::I32.size();
+    let repeats = if is_narrow { to_dtype(&repeats, DType::I64, false, false, None)? } else { repeats };
     crate::index_select(&this, dim, &repeat_interleave(&repeats, output_size)?)
 }
 

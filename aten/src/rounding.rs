@@ -16,8 +16,8 @@ pub fn positive(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// The absolute value
-#[op_def("abs(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+/// The absolute value; of a complex number, the distance from zero
+#[op_def("abs(Tensor self) -> Tensor", shape = pointwise, dtype = real, inplace, out = "out")]
 pub fn abs(this: &Tensor) -> Result<Tensor>;
 
 /// -1, 0 or 1, as the sign is

@@ -467,4 +467,63 @@ for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
     for sizes in ((), (2,), (2, 3)):
         record(name, f64(*sizes))
 
+# Dtypes that operators have beside those of most calls.
+DOUBLES, HALVES = torch.complex128, torch.float16
+ENDS = torch.tensor([3 + 4j, 0j, complex(math.inf, math.nan), complex(math.nan, 1), 1e300 + 1e300j, 1e-300j, complex(-math.inf, 1)], dtype=DOUBLES)
+for dtype in (torch.complex64, DOUBLES):
+    def numbers(*sizes):
+        return torch.randn(sizes, dtype=dtype)
+
+    for name in ("abs", "absolute", "silu", "sinc", "special_sinc", "log1p"):
+        record(name, numbers(3, 2))
+        record(name, numbers(2, 3).t())
+    record("abs", ENDS.to(dtype), graded=False)
+    record("nan_to_num", ENDS.to(dtype), graded=False)
+    record("nan_to_num", ENDS.to(dtype), 1.0, 2.0, -3.0, graded=False)
+    record("isclose", numbers(3), numbers(3))
+    record("allclose", numbers(3), numbers(3))
+    record("l1_loss", numbers(3), numbers(3))
+    record("lerp.Scalar", numbers(3, 2), numbers(2), 0.3)
+    record("lerp.Scalar", numbers(3), numbers(3), 0.4 - 0.9j)
+    record("lerp.Tensor", numbers(3), numbers(3), numbers(3))
+    record("logaddexp", numbers(3, 1), numbers(4))
+    record("logaddexp", ENDS.to(dtype), ENDS.to(dtype)[-1:], graded=False)
+    for keepdim in (False, True):
+        record("logsumexp", numbers(2, 3), [0], keepdim)
+        record("logsumexp", numbers(2, 3), [0, 1], keepdim)
+    record("logsumexp", numbers(0, 3), [0], False)
+    record("logcumsumexp", numbers(2, 3), 0)
+    record("logcumsumexp", numbers(4), 0)
+    for name in ("sigmoid_backward", "tanh_backward", "silu_backward"):
+        record(name, numbers(3), numbers(3))
+record("im2col", torch.rand(1, 2, 3, 3) > 0.5, [2, 2], [1, 1], [1, 1], [1, 1])
+kept = torch.tensor([True, False, True])
+for dtype in (torch.uint8, torch.int32, torch.int64, torch.bool):
+    record("native_dropout_backward", torch.tensor([2, 1, 0]).to(dtype), kept, 2.5)
+picture = torch.randint(0, 256, (2, 3, 5, 4), dtype=torch.uint8)
+for pixels in (picture, picture.contiguous(memory_format=torch.channels_last)):
+    for name in ("upsample_bilinear2d", "upsample_bicubic2d"):
+        for align in (False, True):
+            for size in ([7, 9], [3, 2], [5, 8], [1, 4]):
+                record(name, pixels, size, align, None, None)
+        record(name + ".vec", pixels, None, False, [1.7, 0.6])
+for dtype in (torch.uint8, torch.int8, torch.int16):
+    record("repeat_interleave.self_Tensor", f32(3, 2), torch.tensor([2, 0, 3], dtype=dtype), 0)
+    record("repeat_interleave.self_Tensor", f32(3), torch.tensor([2], dtype=dtype), None)
+    record("repeat_interleave.Tensor", torch.tensor([2, 0, 3], dtype=dtype), graded=False)
+for dtype in (HALVES, torch.bfloat16, torch.float32, torch.float64):
+    record("ldexp.Tensor", torch.tensor([1e-4, -3.0, 0.0]).to(dtype), torch.tensor([20, -3, 7]))
+    record("ldexp.Tensor", torch.tensor(-1.5).to(dtype), torch.tensor([12, -3, 7]))
+record("ldexp.Tensor", torch.tensor([1e-30, 2.0]), torch.tensor([200, -60], dtype=torch.int32))
+record("ldexp.Tensor", f64(3), torch.tensor(200, dtype=torch.uint8), graded=False)
+record("cosine_similarity", f32(2, 3), i64(2, 3), 1)
+record("cosine_similarity", torch.ones(3, dtype=torch.uint8), f64(2, 3), 1)
+record("cosine_similarity", f32(2, 3).half(), f32(3), 1)
+slices = torch.tensor([[[1, 2], [3, 4]], [[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+for dim in (0, 1, 2):
+    for wanted in (False, True):
+        record("unique_dim", slices, dim, True, wanted, wanted)
+        record("unique_consecutive", slices, wanted, wanted, dim)
+record("log_sigmoid", f32(3, 4).t())
+
 write(Path(__file__).with_name("more.jsonl.gz"))

@@ -61,6 +61,21 @@ impl DType {
         }
     }
 
+    /// The dtype of the parts of a complex number; any other is its own.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert_eq!((DType::C64.to_real(), DType::I32.to_real()), (DType::F32, DType::I32));
+    /// ```
+    #[must_use]
+    pub const fn to_real(self) -> Self {
+        match self {
+            Self::C64 => Self::F32,
+            Self::C128 => Self::F64,
+            real => real,
+        }
+    }
+
     /// Whether elements of `self` may be stored as `other`: every kind goes into itself and into the kinds above it.
     ///
     /// ```

@@ -261,17 +261,21 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// Where its sizes differ, or its dtype cannot hold the result.
+    /// Where its sizes differ, or its dtype cannot hold the result; and where a complex `self` would be written with real numbers.
     #[inline]
     pub fn fit(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype && !self.dtype.can_cast(tensor.dtype()) {
             let expected = format!("able to hold the result, which is of {}", self.dtype);
             return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), expected).into());
         }
+        let is_in_place = argument == "self";
+        if is_in_place && tensor.dtype().is_complex() && self.dtype.is_floating() {
+            return Err(BadArgument::dtype("self", tensor.dtype(), "real, as the result is, which takes its place").into());
+        }
         if tensor.sizes() == self.geometry.sizes() {
             return Ok(());
         }
-        if tensor.geometry().count() == 0 && tensor.geometry().rank() <= 1 && argument != "self" {
+        if tensor.geometry().count() == 0 && tensor.geometry().rank() <= 1 && !is_in_place {
             *tensor = Self { dtype: tensor.dtype(), geometry: self.geometry.clone() }.on(tensor.device())?;
             return Ok(());
         }

@@ -263,6 +263,8 @@ pub enum Promotion {
     Float,
     /// That of the first operand.
     First,
+    /// The dtype that all operands promote to, and where it is complex, that of its parts.
+    Real,
     /// Integers and booleans are counted in 64 bits.
     Sum,
     /// Truth.
@@ -286,6 +288,7 @@ impl Promotion {
         match self {
             Self::Bool => DType::Bool,
             Self::Index => DType::I64,
+            Self::Real => computed.to_real(),
             _ => computed,
         }
     }

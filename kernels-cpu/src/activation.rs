@@ -1,6 +1,6 @@
 //! Activation functions.
 
-use dispatch_runtime::{BadArgument, DType, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, DType, MemoryFormat, Result, Scalar, Tensor, op_impl};
 
 use aten::Gelu;
 
@@ -11,7 +11,6 @@ use crate::math::Real;
 elementwise! {
     relu relu_ relu_out [f32 f64 i32 i64] (this) => cheap positive;
     leaky_relu leaky_relu_ leaky_relu_out [f32 f64] (this; negative_slope: Scalar) => cheap leaking;
-    silu silu_ silu_out [f32 f64] (this) => |[x]| x * Real::sigmoid(x);
     elu elu_ elu_out [f32 f64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) => |[x]| {
         if x <= 0.0 { Real::expm1(x * input_scale) * (alpha * scale) } else { x * scale }
     };
@@ -79,6 +78,7 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
     }
+    let this = &aten::contiguous(this, MemoryFormat::Contiguous)?;
     let output = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| log_sigmoid(x)))?;
     let buffer = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| Real::exp(-Real::abs(x))))?;
     Ok((output, buffer))

@@ -4,7 +4,8 @@ use dispatch_runtime::{
     Arithmetic, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
-use crate::compute::{Field, Fraction, Ordered};
+use crate::complex;
+use crate::compute::{Field, Fraction, Ordered, narrowed_complex, widened};
 use crate::elementwise::{Loops, elementwise, fresh, loops};
 use crate::math::Real;
 
@@ -15,11 +16,11 @@ elementwise! {
     mul mul_ mul_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) keeps 1 => cheap times;
     addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).times(c));
     addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).over(c));
-    lerp lerp_ lerp_tensor_out [f32 f64] (this, end, weight) keeps 2 if aten::check_lerp => |[a, b, weight]| between(a, b, weight);
+    lerp lerp_ lerp_tensor_out [f32 f64 Complex32 Complex64] (this, end, weight) keeps 2 if aten::check_lerp => |[a, b, weight]| between(a, b, weight);
     hypot hypot_ hypot_out [f32 f64] (this, other) => |[a, b]| Real::hypot(a, b);
     atan2 atan2_ atan2_out [f32 f64] (this, other) => |[y, x]| Real::atan2(y, x);
     xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b, Real::log);
-    logaddexp - logaddexp_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp, Real::log1p);
+    logaddexp - logaddexp_out [f32 f64 Complex32 Complex64] (this, other) => |[a, b]| a.log_sum(b);
     logaddexp2 - logaddexp2_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
     copysign copysign_ copysign_out [f32 f64] (this, other) => |[a, b]| Real::copysign(a, b);
     gcd gcd_ gcd_out [i64] (this, other) => |[a, b]| common_divisor(a, b);
@@ -28,9 +29,50 @@ elementwise! {
 
 /// From the nearer end, so that either end comes out exactly.
 #[inline(always)]
-fn between<T: Fraction>(a: T, b: T, weight: T) -> T {
-    let (half, one) = (T::near(0.5), T::near(1.0));
-    if Real::abs(weight) < half { a + weight * (b - a) } else { b - (b - a) * (one - weight) }
+fn between<T: Blend>(a: T, b: T, weight: T) -> T {
+    let way = b.minus(a);
+    if weight.is_small() { a.plus(weight.times(way)) } else { b.minus(way.times(T::ONE.minus(weight))) }
+}
+
+trait Blend: Field {
+    /// Whether the magnitude is below a half.
+    fn is_small(self) -> bool;
+
+    /// The logarithm of the sum of the exponentials.
+    fn log_sum(self, other: Self) -> Self;
+}
+
+macro_rules! blends {
+    ($($real:ty, $complex:ty: |$a:ident, $b:ident| $log_sum:expr;)*) => {$(
+        impl Blend for $real {
+            #[inline(always)]
+            fn is_small(self) -> bool {
+                Real::abs(self) < 0.5
+            }
+
+            #[inline(always)]
+            fn log_sum(self, other: Self) -> Self {
+                log_sum(self, other, Real::exp, Real::log1p)
+            }
+        }
+
+        impl Blend for $complex {
+            #[inline(always)]
+            fn is_small(self) -> bool {
+                self.norm_sqr() < 0.25
+            }
+
+            fn log_sum(self, other: Self) -> Self {
+                let ($a, $b) = (self, other);
+                $log_sum
+            }
+        }
+    )*};
+}
+
+blends! {
+    f32, Complex32: |a, b| narrowed_complex(complex::log_sum(widened(a), widened(b)));
+    f64, Complex64: |a, b| complex::log_sum(a, b);
 }
 
 /// The product with a logarithm, which is zero where `a` is.

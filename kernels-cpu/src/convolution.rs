@@ -130,6 +130,11 @@ fn convolution_backward(
 #[op_impl(aten::im2col, CPU)]
 fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
     let (window, sizes) = aten::columns(this, kernel_size, dilation, padding, stride)?;
+    if this.dtype() == DType::Bool {
+        let bytes = aten::to_dtype(this, DType::U8, false, false, None)?;
+        let columns = im2col(&bytes, kernel_size, dilation, padding, stride)?;
+        return aten::to_dtype(&columns, DType::Bool, false, false, None);
+    }
     let moves = Moves::of_image(&window, this.sizes());
     computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;

@@ -82,7 +82,7 @@ struct Along {
 fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<Three> {
     let dim = along.dim.filter(|_| !this.sizes().is_empty());
     let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
-    let at = wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
+    wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
     let rows = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
     let size = rows.sizes()[0];
     let (count, total) = (usized(size), usized(rows.geometry().count()));
@@ -94,7 +94,8 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<T
     })?;
     let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
     let firsts = Tensor::from_vec(kinds.firsts, &found)?;
-    let values = aten::index_select(&source, i64::try_from(at).unwrap_or(0), &firsts)?;
+    // The slices lie one after the other, whichever dimension they are of.
+    let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim.unwrap_or(0))?;
     let size = [size];
     let inverse_sizes = if dim.is_some() { &size } else { this.sizes() };
     let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
@@ -110,13 +111,13 @@ fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: boo
 }
 
 #[op_impl(aten::unique_dim, CPU)]
-fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    let along = Along { dim: Some(dim), sorted: true, inverse: return_inverse };
-    distinct::<aten::unique_dim>(this, along, return_counts)
+fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, _inverse: bool, _counts: bool) -> Result<Three> {
+    distinct::<aten::unique_dim>(this, Along { dim: Some(dim), sorted: true, inverse: true }, true)
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
 fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
-    let along = Along { dim, sorted: false, inverse: return_inverse };
-    distinct::<aten::unique_consecutive>(this, along, return_counts)
+    // Slices come with all that is known of them in any case.
+    let along = Along { dim, sorted: false, inverse: return_inverse || dim.is_some() };
+    distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())
 }

@@ -148,7 +148,7 @@ impl Rule {
             && !first.is_number()
             && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_like(input, first));
         let computed = match self.dtype {
-            Promotion::Common | Promotion::Bool if alike => first.dtype(),
+            Promotion::Common | Promotion::Real | Promotion::Bool if alike => first.dtype(),
             dtype => dtype.computes_in(inputs),
         };
         (computed, alike)

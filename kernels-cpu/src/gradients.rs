@@ -1,18 +1,19 @@
 //! Gradients of elementwise operators.
 
 use aten::Gelu;
-use dispatch_runtime::{DType, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar, Tensor, op_impl};
 
 use crate::activation::{gelu_inner, softplus};
-use crate::compute::{Compute, Fraction};
+use crate::complex::Conjugate;
+use crate::compute::{Compute, Field, Fraction, narrowed_complex, widened};
 use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
     threshold_backward - - [f32 f64 i64] (grad_output, this; threshold: Scalar) => |[grad, x]| if x <= threshold { Default::default() } else { grad };
-    sigmoid_backward - - [f32 f64] (grad_output, output) => |[grad, y]| grad * y * (1.0 - y);
-    tanh_backward - - [f32 f64] (grad_output, output) => |[grad, y]| grad * (1.0 - y * y);
-    silu_backward - - [f32 f64] (grad_output, this) => |[grad, x]| silu(grad, x);
+    sigmoid_backward - - [f32 f64 Complex32 Complex64] (grad_output, output) => |[grad, y]| grad.times_sigmoid_slope(y);
+    tanh_backward - - [f32 f64 Complex32 Complex64] (grad_output, output) => |[grad, y]| grad.times(rest(y.times(y)).conjugate());
+    silu_backward - - [f32 f64 Complex32 Complex64] (grad_output, this) => |[grad, x]| grad.times(x.gate_slope());
     mish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| mish(grad, x);
     leaky_relu_backward - - [f32 f64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) => |[grad, x]| {
         if x > 0.0 { grad } else { grad * negative_slope }
@@ -37,10 +38,49 @@ forms! {
     logit_backward - - (grad_output, this; eps: Option<f64>) => logit_loops;
 }
 
+/// What is missing to one.
 #[inline(always)]
-fn silu<T: Fraction>(grad: T, x: T) -> T {
-    let (one, sigmoid) = (T::near(1.0), Real::sigmoid(x));
-    grad * sigmoid * (one + x * (one - sigmoid))
+fn rest<T: Arithmetic>(y: T) -> T {
+    T::ONE.minus(y)
+}
+
+trait Gate: Field + Conjugate {
+    /// Of a result.
+    fn times_sigmoid_slope(self, y: Self) -> Self;
+
+    fn sigmoid(self) -> Self;
+
+    /// The slope of a number times its own sigmoid.
+    #[inline(always)]
+    fn gate_slope(self) -> Self {
+        let sigmoid = self.sigmoid();
+        sigmoid.times(Self::ONE.plus(self.times(Self::ONE.minus(sigmoid))))
+    }
+}
+
+macro_rules! gates {
+    ($($ty:ty: |$grad:ident, $y:ident| $slope:expr, |$x:ident| $sigmoid:expr;)*) => {$(
+        impl Gate for $ty {
+            #[inline(always)]
+            fn times_sigmoid_slope(self, $y: Self) -> Self {
+                let $grad = self;
+                $slope
+            }
+
+            #[inline(always)]
+            fn sigmoid(self) -> Self {
+                let $x = self;
+                $sigmoid
+            }
+        }
+    )*};
+}
+
+gates! {
+    f32: |grad, y| grad * (1.0 - y) * y, |x| Real::sigmoid(x);
+    f64: |grad, y| grad * (1.0 - y) * y, |x| Real::sigmoid(x);
+    Complex32: |grad, y| grad * (rest(y) * y).conj(), |x| narrowed_complex(widened(x).sigmoid());
+    Complex64: |grad, y| grad * (rest(y) * y).conj(), |x| Self::ONE.over(Self::ONE + (-x).exp());
 }
 
 #[inline(always)]

@@ -170,8 +170,8 @@ fn repeat_interleave(repeats: &Tensor, output_size: Option<i64>) -> Result<Tenso
     let &[_] = repeats.sizes() else {
         return Err(BadArgument::rank("repeats", repeats.sizes().len(), "1").into());
     };
-    if !matches!(repeats.dtype(), DType::I32 | DType::I64) {
-        return Err(BadArgument::dtype("repeats", repeats.dtype(), "int32 or int64").into());
+    if !repeats.dtype().is_integral() {
+        return Err(BadArgument::dtype("repeats", repeats.dtype(), "integral").into());
     }
     let times = packed(repeats, DType::I64)?.to_vec::<i64>()?;
     if let Some(negative) = times.iter().find(|&&times| times < 0) {

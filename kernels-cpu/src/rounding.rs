@@ -9,7 +9,6 @@ use crate::special::by;
 
 elementwise! {
     neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if aten::check_negation => cheap negated;
-    abs abs_ abs_out [f32 f64 i32 i64] (this) => cheap magnitude;
     sign sign_ sign_out [f32 f64 i32 i64] (this) => |[x]| Ordered::signum(x);
     sgn sgn_ sgn_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| x.direction();
     floor floor_ floor_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Down);
@@ -20,7 +19,16 @@ elementwise! {
 }
 
 forms! {
+    abs abs_ abs_out (this) => abs_loops;
     round_decimals round__decimals round_decimals_out (this; decimals: i64) => round_loops;
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn abs_loops() -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+    Ok(|dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+        DType::C64 | DType::C128 => loops!([Complex32 Complex64] |[z]| Real::hypot(z.re, z.im))(dtype, lanes),
+        _ => loops!([f32 f64 i32 i64] cheap magnitude)(dtype, lanes),
+    })
 }
 
 trait Signed: Compute {
@@ -137,7 +145,14 @@ impl Stand for i64 {
 }
 
 macro_rules! stands {
-    ($($ty:ty)*) => {$(
+    ($($ty:ty, $complex:ty;)*) => {$(
+        impl Stand for $complex {
+            #[inline(always)]
+            fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self {
+                Self::new(self.re.or(nan, above, below), self.im.or(nan, above, below))
+            }
+        }
+
         impl Stand for $ty {
             #[inline(always)]
             fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self {
@@ -155,7 +170,7 @@ macro_rules! stands {
     )*};
 }
 
-stands! { f32 f64 }
+stands! { f32, Complex32; f64, Complex64; }
 
 #[op_impl(aten::nan_to_num, CPU)]
 fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
@@ -198,5 +213,5 @@ fn nan_to_num_loops(
         _ => None,
     };
     let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
-    loops!([f32 f64 i64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
+    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
 }

@@ -5,6 +5,7 @@ use dispatch_runtime::{
     wrap_dim,
 };
 
+use crate::complex::log_sum;
 use crate::compute::Compute;
 use crate::math::Real;
 use crate::reduce::{computed, lines, marked};
@@ -54,11 +55,12 @@ fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
     let dims = dims(this, dim)?;
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
-    computed!(aten::logcumsumexp, dtype, T: [f32, f64] => {
-        lines(&dims, [from], [to], [], |_, [line]: [&[f64]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let mut running = f64::NEG_INFINITY;
+    computed!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
+        type Wider = <T as Wide>::Wide;
+        lines(&dims, [from], [to], [], |_, [line]: [&[Wider]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let mut running = Wider::from_scalar(Scalar::Float(f64::NEG_INFINITY));
             for (out, &value) in out.iter_mut().zip(line) {
-                running = log_add_exp(running, value);
+                running = running.log_add_exp(value);
                 *out = T::over(running, 1.0);
             }
         });
@@ -68,14 +70,27 @@ fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
     Ok(out)
 }
 
-fn log_add_exp(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if a.is_nan() || b.is_nan() {
-        f64::NAN
-    } else if high.is_infinite() {
-        high
-    } else {
-        high + Real::log1p(Real::exp(low - high))
+trait Exponential {
+    /// The logarithm of the sum of the exponentials.
+    fn log_add_exp(self, other: Self) -> Self;
+}
+
+impl Exponential for f64 {
+    fn log_add_exp(self, other: Self) -> Self {
+        let (low, high) = if self < other { (self, other) } else { (other, self) };
+        if self.is_nan() || other.is_nan() {
+            Self::NAN
+        } else if high.is_infinite() {
+            high
+        } else {
+            high + Real::log1p(Real::exp(low - high))
+        }
+    }
+}
+
+impl Exponential for Complex64 {
+    fn log_add_exp(self, other: Self) -> Self {
+        log_sum(self, other)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Elementwise functions of one operand that give numbers with a fraction.
 
+use std::f64::consts::PI;
+
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Result, Tensor, op_impl};
 
 use crate::compute::{Field, Fraction, narrowed_complex, widened};
@@ -53,7 +55,7 @@ analytic! {
     log log_ log_out: Real::log, Complex64::ln;
     log2 log2_ log2_out: Real::log2, Complex64::log2;
     log10 log10_ log10_out: Real::log10, Complex64::log10;
-    log1p log1p_ log1p_out: Real::log1p, |x| (one() + x).ln();
+    log1p log1p_ log1p_out: Real::log1p, crate::complex::log1p;
     sin sin_ sin_out: Real::sin, Complex64::sin;
     cos cos_ cos_out: Real::cos, Complex64::cos;
     tan tan_ tan_out: Real::tan, Complex64::tan;
@@ -67,6 +69,8 @@ analytic! {
     acosh acosh_ acosh_out: Real::acosh, Complex64::acosh;
     atanh atanh_ atanh_out: Real::atanh, Complex64::atanh;
     sigmoid sigmoid_ sigmoid_out: Real::sigmoid, |x| one().over(one() + (-x).exp());
+    silu silu_ silu_out: gated, |x| x.over(one() + (-x).exp());
+    sinc sinc_ sinc_out: sine_over, |x| if x == Complex64::ZERO { one() } else { (x * PI).sin().over(x * PI) };
 }
 
 elementwise! {
@@ -75,9 +79,8 @@ elementwise! {
     erfinv erfinv_ erfinv_out [f32 f64] (this) => |[x]| Real::erfinv(x);
     lgamma lgamma_ lgamma_out [f32 f64] (this) => |[x]| Real::lgamma(x);
     digamma digamma_ digamma_out [f32 f64] (this) => |[x]| Real::digamma(x);
-    sinc sinc_ sinc_out [f32 f64] (this) => |[x]| sine_over(x);
-    deg2rad deg2rad_ deg2rad_out [f32 f64] (this) => |[x]| scaled(x, std::f64::consts::PI / 180.0);
-    rad2deg rad2deg_ rad2deg_out [f32 f64] (this) => |[x]| scaled(x, 180.0 / std::f64::consts::PI);
+    deg2rad deg2rad_ deg2rad_out [f32 f64] (this) => |[x]| scaled(x, PI / 180.0);
+    rad2deg rad2deg_ rad2deg_out [f32 f64] (this) => |[x]| scaled(x, 180.0 / PI);
 }
 
 forms! {
@@ -106,8 +109,13 @@ fn scaled<T: Fraction>(x: T, by: f64) -> T {
 }
 
 #[inline(always)]
+fn gated<T: Fraction>(x: T) -> T {
+    x * Real::sigmoid(x)
+}
+
+#[inline(always)]
 fn sine_over<T: Fraction>(x: T) -> T {
-    let turn = x * T::near(std::f64::consts::PI);
+    let turn = x * T::near(PI);
     if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
 }
 

@@ -3,6 +3,7 @@
 //! Every element of the result is a sum of a few elements of the image, and which they are is decided for each dimension alone. Nearest,
 //! linear and cubic ways differ in these taps only, and a gradient walks through the same taps the other way.
 
+mod bytes;
 mod taps;
 
 use dispatch_runtime::prelude::*;
@@ -18,7 +19,7 @@ use taps::{Taps, Way};
 const GRAIN: usize = 1 << 13;
 
 macro_rules! upsamples {
-    ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $name:ident $backward:ident;)*) => {$(
+    ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
             this: &Tensor,
@@ -28,7 +29,9 @@ macro_rules! upsamples {
         ) -> Result<Tensor> {
             let spec = aten::upsampled($rank, this, output_size)?;
             let way = (Way::$way, false $(|| $align)?);
-            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, &spec, way, &[$($scale),+]) }
+            let scales = [$($scale),+];
+            $(upsamples! { @bytes $bytes this, &spec, way, &scales })?
+            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, &spec, way, &scales) }
         }
 
         #[op_impl(aten::$backward, CPU)]
@@ -46,6 +49,11 @@ macro_rules! upsamples {
             })
         }
     )*};
+    (@bytes bytes $this:expr, $spec:expr, $way:expr, $scales:expr) => {
+        if $this.dtype() == DType::U8 {
+            return bytes::resize($this, $spec, $way, $scales);
+        }
+    };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
         computed!($name $argument, $dtype; $T in [$($ty)+] => $body)
     };
@@ -59,9 +67,9 @@ upsamples! {
     2 Exact [] [scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
     3 Exact [] [scales_d scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
     1 Linear [align_corners] [scales] [f32 f64] upsample_linear1d upsample_linear1d_backward;
-    2 Linear [align_corners] [scales_h scales_w] [f32 f64] upsample_bilinear2d upsample_bilinear2d_backward;
+    2 Linear [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bilinear2d upsample_bilinear2d_backward;
     3 Linear [align_corners] [scales_d scales_h scales_w] [f32 f64] upsample_trilinear3d upsample_trilinear3d_backward;
-    2 Cubic [align_corners] [scales_h scales_w] [f32 f64] upsample_bicubic2d upsample_bicubic2d_backward;
+    2 Cubic [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bicubic2d upsample_bicubic2d_backward;
     2 SmoothLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
     2 SmoothCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
 }

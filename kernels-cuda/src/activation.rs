@@ -1,7 +1,7 @@
 //! Activation functions.
 
 use aten::Gelu;
-use dispatch_runtime::{BadArgument, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, MemoryFormat, Result, Scalar, Tensor, op_impl};
 
 use crate::elementwise::{Loops, fresh, in_place, into};
 
@@ -59,7 +59,8 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
     }
-    let either = |loops| fresh::<aten::silu, _>(loops, [this], &[]);
+    let this = aten::contiguous(this, MemoryFormat::Contiguous)?;
+    let either = |loops| fresh::<aten::silu, _>(loops, [&this], &[]);
     Ok((either(&LOG_SIGMOID)?, either(&LOG_SIGMOID_BUFFER)?))
 }
 

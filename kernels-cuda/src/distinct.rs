@@ -50,9 +50,9 @@ fn order(rows: &Tensor) -> Result<Tensor> {
 fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let dim = along.dim.filter(|_| !this.sizes().is_empty());
     let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
-    let at = wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
-    let rows = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
-    let (count, total) = (rows.sizes()[0], rows.geometry().count());
+    wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
+    let slices = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
+    let (count, total) = (slices.sizes()[0], slices.geometry().count());
     if total == 0 && count > 0 {
         return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice").into());
     }
@@ -60,7 +60,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
         return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order").into());
     }
     let width = total.checked_div(count).unwrap_or(0);
-    let rows = packed(&rows, rows.dtype())?;
+    let rows = packed(&slices, slices.dtype())?;
     let rows = rows.restride(Geometry::contiguous(&[count, width]).at(rows.geometry().offset()))?;
     let launch = Launch::on(&rows)?;
     let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
@@ -80,7 +80,8 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     launch.run(&DISTINCT, "kinds", &[], Grid::cover(count), arguments)?;
     let kinds = known(launch, &kinds)?;
     let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
-    let values = aten::index_select(&source, i64::try_from(at).unwrap_or(0), &firsts)?;
+    // The slices lie one after the other, whichever dimension they are of.
+    let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim.unwrap_or(0))?;
     let counts = room(if along.counts { kinds } else { 0 })?;
     let all = counts.geometry().count();
     launch.run(&DISTINCT, "lengths", &[], Grid::cover(all), (kinds, count, to.1, launch.place(&counts)?))?;
@@ -93,11 +94,13 @@ fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: boo
 }
 
 #[op_impl(aten::unique_dim, CUDA)]
-fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    distinct(this, Along { dim: Some(dim), sorted: true, inverse: return_inverse, counts: return_counts })
+fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, _inverse: bool, _counts: bool) -> Result<Three> {
+    distinct(this, Along { dim: Some(dim), sorted: true, inverse: true, counts: true })
 }
 
 #[op_impl(aten::unique_consecutive, CUDA)]
 fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
-    distinct(this, Along { dim, sorted: false, inverse: return_inverse, counts: return_counts })
+    // Slices come with all that is known of them in any case.
+    let all = dim.is_some();
+    distinct(this, Along { dim, sorted: false, inverse: return_inverse || all, counts: return_counts || all })
 }

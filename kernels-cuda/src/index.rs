@@ -184,8 +184,12 @@ fn repeat_interleave(repeats: &Tensor, output_size: Option<i64>) -> Result<Tenso
         return Err(BadArgument::rank("repeats", repeats.sizes().len(), "1").into());
     };
     let dtype = repeats.dtype();
+    if !dtype.is_integral() {
+        return Err(BadArgument::dtype("repeats", dtype, "integral").into());
+    }
     if !matches!(dtype, DType::I32 | DType::I64) {
-        return Err(BadArgument::dtype("repeats", dtype, "int32 or int64").into());
+        let converted = |from: &Tensor, dtype| aten::to_dtype(from, dtype, false, false, None);
+        return converted(&repeat_interleave(&converted(repeats, DType::I64)?, output_size)?, dtype);
     }
     let repeats = packed(repeats, dtype)?;
     let launch = Launch::on(&repeats)?;

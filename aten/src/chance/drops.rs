@@ -59,6 +59,7 @@ fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Te
 #[op_def(
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
     shape = pointwise,
+    dtype = float,
     out = "out"
 )]
 pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor>;

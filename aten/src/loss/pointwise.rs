@@ -1,7 +1,7 @@
 //! Losses of elements by themselves.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, Promotion, Spec};
 
 use super::{loss_spec, reduced, reduced_spec};
 use crate::{abs, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
@@ -130,8 +130,21 @@ fn smooth_l1_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, beta: f64
 
 #[op_meta(huber_loss)]
 fn huber_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
+    Spec { dtype: check_huber(this, target, delta)?, ..reduced_spec(this, target, reduction)? }.on(Device::META)
+}
+
+/// The dtype of a [`huber_loss`], which is that of `self`.
+///
+/// # Errors
+///
+/// Where it cannot hold what is computed, or `delta` is not above zero.
+pub fn check_huber(this: &Tensor, target: &Tensor, delta: f64) -> Result<DType, BadArgument> {
     check_width("delta", delta, f64::MIN_POSITIVE)?;
-    reduced_spec(this, target, reduction)?.on(Device::META)
+    let computed = Promotion::Common.of(&[this, target]);
+    if computed.can_cast(this.dtype()) {
+        return Ok(this.dtype());
+    }
+    Err(BadArgument::dtype("self", this.dtype(), format!("able to hold the loss, which is of {computed}")))
 }
 
 #[op_meta(binary_cross_entropy)]

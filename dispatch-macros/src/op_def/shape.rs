@@ -10,10 +10,11 @@ use crate::errors::Errors;
 use crate::signature::rust_name;
 
 /// The words for dtypes, and the variant of `Promotion` for each.
-const DTYPES: [(&str, &str); 6] = [
+const DTYPES: [(&str, &str); 7] = [
     ("common", "Common"),
     ("float", "Float"),
     ("first", "First"),
+    ("real", "Real"),
     ("sum", "Sum"),
     ("bool", "Bool"),
     ("index", "Index"),

@@ -78,8 +78,9 @@ fn smooth_slope<T: Fraction>(off: T, beta: f64) -> T {
 
 #[op_impl(aten::huber_loss, CPU)]
 fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-    aten::check_width("delta", delta, f64::MIN_POSITIVE)?;
-    loss::<aten::huber_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| huber(x - y, delta)))
+    let dtype = aten::check_huber(this, target, delta)?;
+    let loss = loss::<aten::huber_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| huber(x - y, delta)))?;
+    aten::to_dtype(&loss, dtype, false, false, None)
 }
 
 #[inline(always)]

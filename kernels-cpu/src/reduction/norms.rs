@@ -162,6 +162,9 @@ fn normed<T: Magnitude + Sync>(
 fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
     let dtype = this.dtype().to_floating();
+    if dtype.is_complex() {
+        return complex_log_sum_exp(this, dim, keepdim);
+    }
     let mut out = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, true)).on(this.device())?;
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
@@ -173,6 +176,18 @@ fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     })?;
     drop(operands);
     dropped(out, &gone, keepdim)
+}
+
+/// The part that can overflow is the real one.
+fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    let sum = |terms: &Tensor, keepdim| aten::sum_dim_intlist(terms, Some(dim), keepdim, None);
+    if this.geometry().count() == 0 {
+        return aten::log(&sum(this, keepdim)?);
+    }
+    let highest = aten::amax(&aten::real(this)?, dim, true)?;
+    let shift = aten::masked_fill_scalar(&highest, &aten::isinf(&highest)?, Scalar::Int(0))?;
+    let logarithm = aten::log(&sum(&aten::exp(&(this - &shift)?)?, keepdim)?)?;
+    logarithm + if keepdim { shift } else { sum(&shift, false)? }
 }
 
 fn log_sum_exp<T: Ordered + Compute + Real>(line: &[T]) -> T {

@@ -73,8 +73,9 @@ fn smooth_l1_loss_backward(
 
 #[op_impl(aten::huber_loss, CUDA)]
 fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-    aten::check_width("delta", delta, f64::MIN_POSITIVE)?;
-    loss::<aten::huber_loss>(&HUBER, this, target, reduction, &[delta.into()])
+    let dtype = aten::check_huber(this, target, delta)?;
+    let loss = loss::<aten::huber_loss>(&HUBER, this, target, reduction, &[delta.into()])?;
+    aten::to_dtype(&loss, dtype, false, false, None)
 }
 
 #[op_impl(aten::huber_loss_backward, CUDA)]

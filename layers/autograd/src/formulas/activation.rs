@@ -5,6 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
+use crate::complex::conj;
 use crate::{Gradient, op_grad};
 
 #[op_grad(aten::relu)]
@@ -82,17 +83,18 @@ fn gelu_bend_by_tanh(x: &Tensor) -> Result<Tensor> {
 
 #[op_grad(aten::silu)]
 fn silu(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    aten::silu_backward(grad, this)
+    // It multiplies with the slope as it is, where a gradient wants the conjugate.
+    conj(&aten::silu_backward(&conj(grad)?, this)?)
 }
 
 #[op_grad(aten::silu_backward)]
 fn silu_backward(grad: &Tensor, grad_output: &Tensor, this: &Tensor) -> (impl Gradient, impl Gradient) {
     (
-        move || aten::silu_backward(grad, this),
+        move || silu(grad, this),
         move || {
             let sigmoid = this.sigmoid()?;
             let bend = (((1 - (&sigmoid * 2)?)? * this)? + 2)?;
-            aten::sigmoid_backward(&(grad * grad_output)?, &sigmoid)? * bend
+            aten::sigmoid_backward(&(grad * conj(grad_output)?)?, &sigmoid)? * conj(&bend)?
         },
     )
 }
@@ -243,10 +245,16 @@ fn log_sigmoid_backward(
 
 #[op_grad(aten::sigmoid_backward)]
 fn sigmoid_backward(grad: &Tensor, grad_output: &Tensor, output: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || aten::sigmoid_backward(grad, output), move || (grad * grad_output)? * (1 - (output * 2)?)?)
+    (
+        move || aten::sigmoid_backward(grad, &conj(output)?),
+        move || (conj(grad)? * grad_output)? * conj(&(1 - (output * 2)?)?)?,
+    )
 }
 
 #[op_grad(aten::tanh_backward)]
 fn tanh_backward(grad: &Tensor, grad_output: &Tensor, output: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || aten::tanh_backward(grad, output), move || ((grad * grad_output)? * output)? * -2)
+    (
+        move || aten::tanh_backward(grad, &conj(output)?),
+        move || ((conj(grad)? * grad_output)? * conj(output)?)? * -2,
+    )
 }

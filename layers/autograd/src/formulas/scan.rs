@@ -56,6 +56,11 @@ fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
 #[op_grad(aten::logcumsumexp)]
 fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
     // Logarithms of gradients have no sign, so each sign goes by itself. Infinity for that of zero would have no gradient.
+    if this.dtype().is_complex() {
+        // That of a complex number has all that there is to it.
+        let from_here = backwards(&(conj(grad)?.log()? - result)?, dim, |terms| terms.logcumsumexp(dim))?;
+        return conj(&(from_here + this)?.exp()?);
+    }
     let of_zero = if this.dtype() == DType::F64 { f64::MIN } else { f32::MIN.into() };
     let of = |grad: &Tensor| {
         let none = grad.le_scalar(0)?;

@@ -105,9 +105,6 @@ fn cosh(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
 
 #[op_grad(aten::tanh)]
 fn tanh(grad: &Tensor, result: &Tensor) -> Result<Tensor> {
-    if result.dtype().is_complex() {
-        return grad * conj(&(1 - (result * result)?)?)?;
-    }
     aten::tanh_backward(grad, result)
 }
 
@@ -180,9 +177,6 @@ fn sinc(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
 
 #[op_grad(aten::sigmoid)]
 fn sigmoid(grad: &Tensor, result: &Tensor) -> Result<Tensor> {
-    if result.dtype().is_complex() {
-        return grad * conj(&((1 - result)? * result)?)?;
-    }
     aten::sigmoid_backward(grad, result)
 }
 
