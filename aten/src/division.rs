@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
 
-use crate::{clamp, copy_, floor, mul, mul_, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
+use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
 
 /// `self / other`
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, inplace, out = "out")]
