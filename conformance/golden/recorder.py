@@ -10,8 +10,9 @@ import math
 import torch
 
 LINES = []
-NAMES = {torch.float32: "f32", torch.float64: "f64", torch.bfloat16: "bf16", torch.complex64: "c64", torch.int64: "i64",
-         torch.int32: "i32", torch.uint8: "u8", torch.bool: "bool"}
+NAMES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.complex64: "c64",
+         torch.complex128: "c128", torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
+         torch.bool: "bool"}
 
 
 def number(value):
@@ -29,6 +30,8 @@ def encoded(value):
         return {"tensor": {"dtype": NAMES[value.dtype], "shape": sizes, "strides": strides, "data": data}}
     if isinstance(value, torch.dtype):
         return {"dtype": NAMES[value]}
+    if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
+        return {type(value).__name__: str(value).removeprefix("torch.")}
     if isinstance(value, (list, tuple)):
         return {"list": [encoded(element) for element in value]}
     return {type(value).__name__: number(value)}
