@@ -30,6 +30,8 @@ def encoded(value):
         return {"tensor": {"dtype": NAMES[value.dtype], "shape": sizes, "strides": strides, "data": data}}
     if isinstance(value, torch.dtype):
         return {"dtype": NAMES[value]}
+    if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
+        return {type(value).__name__: str(value).removeprefix("torch.")}
     if isinstance(value, (list, tuple)):
         return {"list": [encoded(element) for element in value]}
     return {type(value).__name__: number(value)}
