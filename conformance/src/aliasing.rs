@@ -28,7 +28,10 @@ const MAY_COPY: [&str; 16] = [
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
 /// These are views without saying so: their callers promise never to look.
-const SILENT_VIEWS: [&str; 18] = [
+const SILENT_VIEWS: [&str; 21] = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
