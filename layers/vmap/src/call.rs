@@ -45,13 +45,7 @@ fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec
 
 fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
-    let Some(mut results) = results.flatten() else { return slices::each_slowly(batch, operator, arguments) };
-    // A rule has only seen what is below a written tensor: what comes out is the tensor that went in.
-    for (i, result) in results.iter_mut().enumerate() {
-        if let Some(written) = operator.schema().written_return(i) {
-            *result = arguments[written].clone();
-        }
-    }
+    let Some(results) = results.flatten() else { return slices::each_slowly(batch, operator, arguments) };
     match results.iter().find_map(|result| batch.misplaced(result)) {
         None => Ok(results),
         Some((tensor, dim)) => {

@@ -120,8 +120,7 @@ fn native_layer_norm_backward(
     let [of_input, no_weight, no_bias] = [of_input, no_weight, no_bias].map(|gradient| cast(&gradient, dtype));
     let of_input = if asked[0] { Mapped::in_front(of_input?) } else { Mapped::same_for_all(of_input?) };
     let of_slice = [&[batch.size()], normalized_shape].concat();
-    let gathered =
-        |products: &Tensor| cast(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
+    let gathered = |products: &Tensor| cast(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
     let of_weight = if asks_weight {
         let mut statistics = each.sizes()[..=input.rank() - normalized_shape.len()].to_vec();
         statistics.resize(each.sizes().len(), 1);

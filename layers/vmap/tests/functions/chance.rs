@@ -159,7 +159,8 @@ fn an_outer_map_says_whose_the_numbers_of_an_inner_one_are() {
 #[test]
 fn slopes_of_what_all_share_are_each_slices_own() {
     let (x, shared) = (halves(), (halves() - 1.0).unwrap());
-    let slopes = |x: &Tensor| aten::rrelu(&shared, Scalar::from(0.1), Scalar::from(0.9), true, None)? + (x * 0.0)?.sum()?;
+    let slopes =
+        |x: &Tensor| aten::rrelu(&shared, Scalar::from(0.1), Scalar::from(0.9), true, None)? + (x * 0.0)?.sum()?;
     let drawn = Vmap::new().randomness(Randomness::Different).call(slopes, &x).unwrap();
     assert_ne!(slice(&drawn, 0), slice(&drawn, 1));
     let error = vmap(slopes, &x).unwrap_err();

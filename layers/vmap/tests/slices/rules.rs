@@ -105,7 +105,8 @@ fn gradients_of_norms_of_few_bits_are_rounded_once() {
     let (grad, x, weight) = (all(&[3, 40, 12]), all(&[3, 40, 12]), all(&[3, 12]));
     let back = |(grad, x, weight): &(Tensor, Tensor, Tensor)| {
         let (_, mean, rstd) = aten::native_layer_norm(x, &[12], Some(weight), None, 1e-5)?;
-        let of = aten::native_layer_norm_backward(grad, x, &[12], &mean, &rstd, Some(weight), None, &[true, true, false])?;
+        let of =
+            aten::native_layer_norm_backward(grad, x, &[12], &mean, &rstd, Some(weight), None, &[true, true, false])?;
         Ok(vec![of.0, of.1])
     };
     let mapped = vmap(back, (&grad, &x, &weight)).unwrap();
