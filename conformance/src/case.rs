@@ -280,3 +280,46 @@ pub(crate) fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
     let after = after.collect::<Result<Vec<_>>>()?;
     Ok(Read { results, after })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Report, State, Suite};
+    use kernels_cpu as _;
+
+    /// A recorded call with numbers that no other draw gives.
+    fn judged(operator: &str, further: &str, result: &str) -> Report {
+        let numbers = |dtype: &str, shape: &str, data: &str| {
+            format!(r#"{{"tensor": {{"dtype": "{dtype}", "shape": {shape}, "strides": [1], "data": {data}}}}}"#)
+        };
+        let (this, out) = (numbers("f32", "[4]", "[0.5, 0.25, 0.5, 0.75]"), numbers(result, "[4]", "[41, 42, 43, 44]"));
+        let line = format!(r#"{{"op": "{operator}", "args": [{this}{further}], "kwargs": {{}}, "out": {out}}}"#);
+        Suite::new(Device::CPU).run_calls(&[Call::parse(&line).unwrap()])
+    }
+
+    #[test]
+    fn a_call_that_draws_is_held_to_its_outline_in_every_check() {
+        let calls = [
+            ("aten::rand_like", ""),
+            ("aten::randint_like", r#", {"int": 100}"#),
+            ("aten::bernoulli_.float", r#", {"float": 0.5}"#),
+            ("aten::exponential_", ""),
+            ("aten::geometric_", r#", {"float": 0.1}"#),
+            ("aten::poisson", ""),
+            ("aten::rrelu", r#", {"float": -2.0}, {"float": -1.0}, {"bool": true}"#),
+            ("aten::empty_like", ""),
+            ("aten::new_empty", r#", {"list": [{"int": 4}]}"#),
+        ];
+        for (operator, further) in calls {
+            let report = judged(operator, further, "f32");
+            assert_eq!(report.count(State::Passed), 1, "{operator}: {:?}", report.failed());
+            assert_eq!(judged(operator, further, "f64").count(State::Failed), 1, "{operator}");
+        }
+    }
+
+    #[test]
+    fn a_random_operator_that_draws_nothing_is_held_to_its_numbers() {
+        let report = judged("aten::rrelu", r#", {"float": 0.25}, {"float": 0.5}, {"bool": false}"#, "f32");
+        assert_eq!(report.count(State::Failed), 1);
+    }
+}

@@ -297,7 +297,7 @@ proptest! {
                 let seeds: Vec<&Tensor> = seeds.iter().collect();
                 Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&[&leaves[0], &leaves[1]])
             });
-            made.map(|made| made.iter().map(|x| x.as_ref().map(|x| bits(&[x.clone()]))).collect::<Vec<_>>())
+            made.map(|made| made.iter().map(|x| x.as_ref().map(|x| bits(std::slice::from_ref(x)))).collect::<Vec<_>>())
                 .map_err(|error| error.to_string())
         };
         let expected_slopes = slopes(&|x| follow(&steps, x));
