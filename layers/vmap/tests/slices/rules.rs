@@ -83,9 +83,9 @@ fn norms_of_few_bits_are_rounded_once() {
         for given in [0b11_u8, 0b01, 0b10] {
             let norms = |[weight, bias]: [&Tensor; 2]| -> Result<Vec<Tensor>> {
                 let (weight, bias) = (Some(weight).filter(|_| given & 1 > 0), Some(bias).filter(|_| given & 2 > 0));
-                let (a, b, c) = aten::native_layer_norm(&lines, &[12], weight, bias, 1e-5)?;
-                let (d, e, f) = aten::native_group_norm(&x, weight, bias, 2, 12, 4, 3, 1e-5)?;
-                Ok(vec![a, b, c, d, e, f])
+                let layers = aten::native_layer_norm(&lines, &[12], weight, bias, 1e-5)?;
+                let groups = aten::native_group_norm(&x, weight, bias, 2, 12, 4, 3, 1e-5)?;
+                Ok(vec![layers.0, layers.1, layers.2, groups.0, groups.1, groups.2])
             };
             let mapped = vmap(|(weight, bias)| norms([weight, bias]), (&weight, &bias)).unwrap();
             for i in 0..3 {
