@@ -217,7 +217,7 @@ fn middle([lower, upper]: [f64; 2]) -> Scalar {
 
 /// Random numbers between bounds for the elements that are not positive, and 1 for those that are.
 fn slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
-    let mut slopes = crate::empty_like(this, None, None, None, None, None)?;
-    crate::uniform_(&mut slopes, lower, upper, generator)?;
+    // Not in place, as a mapped function may draw others for each slice of what all share.
+    let slopes = crate::uniform(this, lower, upper, generator)?;
     crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())
 }

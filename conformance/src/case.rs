@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use dispatch_runtime::schema::Schema;
-use dispatch_runtime::{DType, Device, Operator, Value};
+use dispatch_runtime::{DType, Device, Generator, Operator, Value};
 
 use crate::aliasing::{self, versions_of};
 use crate::array::Array;
@@ -20,29 +20,9 @@ use crate::verdict::{Failure, Stop, Verdict, invoke};
 /// These give memory as it comes.
 const UNSET: [&str; 6] = ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
-/// The elements of these results are random.
-const RANDOM: [&str; 11] = [
-    "rand",
-    "rand_like",
-    "randn",
-    "randn_like",
-    "randint",
-    "randint_like",
-    "randperm",
-    "bernoulli",
-    "normal",
-    "multinomial",
-    "native_dropout",
-];
-
 /// Whether an operator gives memory as it comes.
 pub(crate) fn is_unset(base: &str) -> bool {
     UNSET.contains(&base)
-}
-
-/// Whether the elements of an operator's results are arbitrary or random.
-pub(crate) fn is_arbitrary(base: &str) -> bool {
-    is_unset(base) || RANDOM.contains(&base)
 }
 
 pub(crate) struct Case {
@@ -55,6 +35,7 @@ pub(crate) struct Case {
     pub(crate) numbers: Vec<bool>,
     after: Option<Vec<Option<Datum>>>,
     double: OnceCell<Option<Read>>,
+    arbitrary: OnceCell<bool>,
 }
 
 /// Gradients as [`Call`] has them, and the arguments that they are for.
@@ -67,6 +48,15 @@ pub(crate) struct Recorded {
 pub(crate) struct Outcome {
     pub(crate) given: Vec<Value>,
     pub(crate) results: Vec<Value>,
+    /// Whether nobody can say what the elements are: random numbers, or memory as it comes.
+    pub(crate) is_arbitrary: bool,
+}
+
+impl Outcome {
+    /// What of this can be held to something else.
+    pub(crate) const fn known(&self, extent: Extent) -> Extent {
+        if self.is_arbitrary { extent.outline() } else { extent }
+    }
 }
 
 /// The same, on the host.
@@ -91,20 +81,38 @@ impl Case {
             numbers: (0..schema.arguments.len()).map(|i| decode::is_number(call, schema, i)).collect(),
             after: decode::arguments_after(call, schema)?,
             double: OnceCell::new(),
+            arbitrary: OnceCell::new(),
         })
     }
 
     /// A call of which nobody knows the outcome.
     pub(crate) fn made(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
-        let arguments = decode::arguments(call, operator.schema())?;
-        let (expected, gradients, numbers, after, double) = (Vec::new(), None, Vec::new(), None, OnceCell::new());
-        Ok(Self { operator, device, arguments, expected, gradients, numbers, after, double })
+        Ok(Self {
+            operator,
+            device,
+            arguments: decode::arguments(call, operator.schema())?,
+            expected: Vec::new(),
+            gradients: None,
+            numbers: Vec::new(),
+            after: None,
+            double: OnceCell::new(),
+            arbitrary: OnceCell::new(),
+        })
     }
 
     /// A call of a twin, whose outcome follows from the recorded one.
     pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
-        let (gradients, numbers, after, double) = (None, Vec::new(), None, OnceCell::new());
-        Self { operator, device: self.device, arguments, expected, gradients, numbers, after, double }
+        Self {
+            operator,
+            device: self.device,
+            arguments,
+            expected,
+            gradients: None,
+            numbers: Vec::new(),
+            after: None,
+            double: OnceCell::new(),
+            arbitrary: OnceCell::new(),
+        }
     }
 
     /// The same call with arguments that are equal and lie otherwise in memory.
@@ -127,8 +135,13 @@ impl Case {
 
     /// Makes the recorded call, and compares all that the recording and the schema say about it.
     pub(crate) fn values(&self) -> Verdict {
-        let extent = if is_arbitrary(self.operator.name().base) { Extent::Geometry } else { Extent::All };
-        self.verdict(extent)
+        self.verdict(Extent::All)
+    }
+
+    /// Whether nobody can say what the elements of the results are. It is the call that is random, and not the operator: without training,
+    /// many draw nothing.
+    pub(crate) fn is_arbitrary(&self) -> bool {
+        *self.arbitrary.get_or_init(|| self.call(&self.arguments).is_ok_and(|outcome| outcome.is_arbitrary))
     }
 
     /// Makes the call, and compares this much.
@@ -146,6 +159,7 @@ impl Case {
 
     /// Compares an outcome with the recorded one.
     pub(crate) fn compare(&self, outcome: &Outcome, extent: Extent) -> Result<(), Failure> {
+        let extent = outcome.known(extent);
         let read = read(self.operator, outcome).map_err(Failure::Suite)?;
         for (index, (actual, expected)) in read.results.iter().zip(&self.expected).enumerate() {
             let compared = compare_to(extent, actual, expected);
@@ -242,9 +256,11 @@ fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Resu
 /// Calls an operator, and holds it to what its schema says about memory.
 pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, Stop> {
     let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
+    let drawn = Generator::reservations();
     let results = invoke(operator, given.clone())?;
+    let is_arbitrary = is_unset(operator.name().base) || Generator::reservations() != drawn;
     aliasing::check(operator, &given, &versions, &results).map_err(Stop::Failed)?;
-    Ok(Outcome { given, results })
+    Ok(Outcome { given, results, is_arbitrary })
 }
 
 #[derive(Clone, Copy)]
@@ -263,4 +279,47 @@ pub(crate) fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
     });
     let after = after.collect::<Result<Vec<_>>>()?;
     Ok(Read { results, after })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Report, State, Suite};
+    use kernels_cpu as _;
+
+    /// A recorded call with numbers that no other draw gives.
+    fn judged(operator: &str, further: &str, result: &str) -> Report {
+        let numbers = |dtype: &str, shape: &str, data: &str| {
+            format!(r#"{{"tensor": {{"dtype": "{dtype}", "shape": {shape}, "strides": [1], "data": {data}}}}}"#)
+        };
+        let (this, out) = (numbers("f32", "[4]", "[0.5, 0.25, 0.5, 0.75]"), numbers(result, "[4]", "[41, 42, 43, 44]"));
+        let line = format!(r#"{{"op": "{operator}", "args": [{this}{further}], "kwargs": {{}}, "out": {out}}}"#);
+        Suite::new(Device::CPU).run_calls(&[Call::parse(&line).unwrap()])
+    }
+
+    #[test]
+    fn a_call_that_draws_is_held_to_its_outline_in_every_check() {
+        let calls = [
+            ("aten::rand_like", ""),
+            ("aten::randint_like", r#", {"int": 100}"#),
+            ("aten::bernoulli_.float", r#", {"float": 0.5}"#),
+            ("aten::exponential_", ""),
+            ("aten::geometric_", r#", {"float": 0.1}"#),
+            ("aten::poisson", ""),
+            ("aten::rrelu", r#", {"float": -2.0}, {"float": -1.0}, {"bool": true}"#),
+            ("aten::empty_like", ""),
+            ("aten::new_empty", r#", {"list": [{"int": 4}]}"#),
+        ];
+        for (operator, further) in calls {
+            let report = judged(operator, further, "f32");
+            assert_eq!(report.count(State::Passed), 1, "{operator}: {:?}", report.failed());
+            assert_eq!(judged(operator, further, "f64").count(State::Failed), 1, "{operator}");
+        }
+    }
+
+    #[test]
+    fn a_random_operator_that_draws_nothing_is_held_to_its_numbers() {
+        let report = judged("aten::rrelu", r#", {"float": 0.25}, {"float": 0.5}, {"bool": false}"#, "f32");
+        assert_eq!(report.count(State::Failed), 1);
+    }
 }

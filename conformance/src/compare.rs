@@ -78,6 +78,16 @@ pub(crate) enum Extent {
     Sizes,
 }
 
+impl Extent {
+    /// This without the elements.
+    pub(crate) const fn outline(self) -> Self {
+        match self {
+            Self::All | Self::Geometry => Self::Geometry,
+            Self::Values | Self::Sizes => Self::Sizes,
+        }
+    }
+}
+
 /// The first difference between a result and what was expected.
 ///
 /// ```

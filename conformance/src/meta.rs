@@ -11,7 +11,8 @@ use crate::tensors::outline;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
 /// What comes out of these, or how large it is, stands in the elements.
-const DATA_DEPENDENT: [&str; 20] = [
+const DATA_DEPENDENT: [&str; 21] = [
+    "argwhere",
     "combinations",
     "nonzero_numpy",
     "_pack_padded_sequence",

@@ -6,12 +6,12 @@ use dispatch_vmap::{Randomness, VmapError};
 
 use super::batch::{batch, slice};
 use super::mapped::{cause, mapped};
-use super::refused;
+use super::{is_random, refused};
 use crate::array::Array;
-use crate::case::{Outcome, Read, read};
+use crate::case::{Outcome, Read, call, read};
 use crate::compare::{Difference, Extent, compare_to};
 use crate::datum::{Datum, to_values};
-use crate::verdict::{Failure, Stop, Verdict, invoke};
+use crate::verdict::{Failure, Stop, Verdict};
 
 const SLICES: usize = 3;
 /// How often slices may be the same by chance.
@@ -20,7 +20,6 @@ const ATTEMPTS: u64 = 8;
 /// Holds a call of a random operator in mapped functions to what they say about randomness.
 pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: Device) -> Vec<Verdict> {
     let draws = Draws { operator, arguments, device };
-    let is_random = |error: &Error| matches!(cause(error), Some(VmapError::Random { .. }));
     let is_shared = |error: &Error| matches!(cause(error), Some(VmapError::WrittenByAll { .. }));
     let unsaid = draws.mapped(1, true, Randomness::Error).map(|_| ());
     let mut verdicts = vec![
@@ -45,9 +44,8 @@ impl Draws<'_> {
     /// The call by itself.
     fn one(&self, seed: u64) -> Result<Read, Stop> {
         Generator::of(self.device).set_seed(seed);
-        let given = to_values(self.arguments, self.device)?;
-        let results = invoke(self.operator, given.clone())?;
-        Ok(read(self.operator, &Outcome { given, results })?)
+        let outcome = call(self.operator, to_values(self.arguments, self.device)?)?;
+        Ok(read(self.operator, &outcome)?)
     }
 
     /// The call for each of some slices that are all alike, of which it takes its tensors, or not.
@@ -68,7 +66,7 @@ impl Draws<'_> {
         };
         let read_at = |place| {
             let given = if takes { at(&given, place)? } else { given.clone() };
-            Ok(read(self.operator, &Outcome { given, results: at(&results, place)? })?)
+            Ok(read(self.operator, &Outcome { given, results: at(&results, place)?, is_arbitrary: true })?)
         };
         (0..SLICES).map(read_at).collect()
     }

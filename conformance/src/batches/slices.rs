@@ -46,11 +46,10 @@ impl<'a> Slices<'a> {
                 datum => tensors.extend((0..datum.arrays().len()).map(|i| (argument, Some(i)))),
             }
         }
-        let generator = Generator::of(case.device);
-        let before = generator.position();
+        let drawn = Generator::reservations();
         let mut slices = Self { case, operator, tensors, known: RefCell::default(), is_random: false };
         _ = slices.recorded();
-        slices.is_random = generator.position() != before;
+        slices.is_random = Generator::reservations() != drawn;
         slices
     }
 
@@ -59,7 +58,7 @@ impl<'a> Slices<'a> {
         self.tensors.len()
     }
 
-    /// Whether the recorded call moves a generator.
+    /// Whether the recorded call draws random numbers.
     pub(super) const fn is_random(&self) -> bool {
         self.is_random
     }

@@ -3,12 +3,11 @@
 //! What an operator computes must not depend on strides, unless strides are what it is about. What its result's strides are may,
 //! and Meta must know.
 
-use dispatch_runtime::Value;
 use dispatch_runtime::schema::SchemaKind;
 
 use crate::aliasing::is_written_silently;
 use crate::array::Array;
-use crate::case::Case;
+use crate::case::{Case, Outcome};
 use crate::compare::{Extent, compare_to};
 use crate::datum::Datum;
 use crate::meta;
@@ -119,16 +118,17 @@ fn repeated_along(case: &Case, position: usize, array: &Array, dim: usize) -> Op
     let reference = case.call(&written_out).ok()?;
     let variant = format!("with `{}` broadcast", case.operator.schema().arguments[position].name);
     Some(match case.call(&repeated) {
-        Ok(outcome) => Verdict::from(same_values(&outcome.results, &reference.results)).of(variant),
+        Ok(outcome) => Verdict::from(same_values(&outcome, &reference)).of(variant),
         Err(stop) => Verdict::from(stop).of(variant),
     })
 }
 
-fn same_values(actual: &[Value], expected: &[Value]) -> Result<(), Failure> {
-    for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+fn same_values(actual: &Outcome, expected: &Outcome) -> Result<(), Failure> {
+    let extent = actual.known(Extent::Values);
+    for (index, (actual, expected)) in actual.results.iter().zip(&expected.results).enumerate() {
         let (actual, expected) =
             (Datum::read(actual).map_err(Failure::Suite)?, Datum::read(expected).map_err(Failure::Suite)?);
-        compare_to(Extent::Values, &actual, &expected).map_err(|difference| Failure::Result { index, difference })?;
+        compare_to(extent, &actual, &expected).map_err(|difference| Failure::Result { index, difference })?;
     }
     Ok(())
 }

@@ -157,9 +157,10 @@ impl Out<'_> {
             Ok(outcome) => match Datum::read(&outcome.results[0]) {
                 Ok(actual) => {
                     // A result that is nearer to the truth than the recording is as right here as in the call without `out`.
-                    let compared = compare_to(Extent::Values, &actual, &self.case.expected[0]).or_else(|difference| {
+                    let extent = outcome.known(Extent::Values);
+                    let compared = compare_to(extent, &actual, &self.case.expected[0]).or_else(|difference| {
                         let plain = self.plain_result();
-                        plain.map_or(Err(difference), |plain| compare_to(Extent::Values, &actual, &plain))
+                        plain.map_or(Err(difference), |plain| compare_to(extent, &actual, &plain))
                     });
                     Verdict::from(compared.map_err(|difference| Failure::Result { index: 0, difference })).of(variant)
                 }

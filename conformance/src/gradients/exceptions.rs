@@ -2,14 +2,13 @@
 
 use dispatch_runtime::{DType, Value};
 
-use crate::case::{Case, is_arbitrary};
+use crate::case::Case;
 use crate::datum::Datum;
 
 /// Calls of which the gradient is, in PyTorch as here, not that of the results.
 pub(super) fn first_order(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
-        "native_dropout" if is_false(case, "train") => return None,
-        base if is_arbitrary(base) => "its results are arbitrary",
+        _ if case.is_arbitrary() => "its results are arbitrary",
         "detach" => "it cuts the history",
         "embedding" | "_embedding_bag" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(argument(case, "padding_idx"), Some(Value::Int(0..))) => {
@@ -58,10 +57,6 @@ pub(super) fn symmetric(base: &str) -> bool {
 fn argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
     let (i, _) = case.operator.schema().argument(name)?;
     if let Datum::Plain(value) = &case.arguments[i] { Some(value) } else { None }
-}
-
-fn is_false(case: &Case, name: &str) -> bool {
-    matches!(argument(case, name), Some(Value::Bool(false)))
 }
 
 fn is_true(case: &Case, name: &str) -> bool {

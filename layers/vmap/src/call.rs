@@ -57,7 +57,7 @@ fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Resul
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     match word(operator) {
-        Some(Shape::Pointwise { operands, .. }) => words::pointwise(batch, operator, operands, arguments),
+        Some(Shape::Pointwise { operands, dtype }) => words::pointwise(batch, operator, operands, dtype, arguments),
         Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) => {
             words::reduce(batch, operator, dims, keepdim, arguments)
         }

@@ -3,7 +3,7 @@
 //! Each gives the results with the batch in dimension 0, or nothing where the word does not help.
 
 use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{DType, Operator, Result, Tensor, Value, result_dtype, wrap_dim};
+use dispatch_runtime::{DType, Operator, Promotion, Result, Tensor, Value, result_dtype, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
 
@@ -12,6 +12,7 @@ pub(crate) fn pointwise(
     batch: &Batch,
     operator: &Operator,
     operands: &[usize],
+    promotion: Promotion,
     arguments: &[Value],
 ) -> Result<Option<Vec<Value>>> {
     let beside = |at: &usize| !operands.contains(at) || arguments[*at].as_tensor().is_none();
@@ -22,28 +23,34 @@ pub(crate) fn pointwise(
     let rank = seen.iter().map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
     let common = result_dtype(seen.iter().copied());
     let mixed = seen.iter().any(|tensor| tensor.dtype() != common);
+    // Integers that are computed with as fractions are so as they are, and not rounded to the common dtype before.
+    let met = if promotion == Promotion::Float { promotion.computes_in(&seen) } else { common };
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         let Value::Tensor(tensor) = value else { continue };
         let mapped = batch.mapped(tensor);
         if !mapped.is_mapped() {
+            if mixed && tensor.sizes().is_empty() && tensor.dtype() == common && !tensor.is_number() {
+                // It decided for slices without dimensions, and would not for a batch of them.
+                *value = aten::unsqueeze(tensor, 0)?.into();
+            }
             continue;
         }
         let aligned = aligned(&mapped, rank)?;
         let decides = mixed && !argument.is_written() && tensor.dtype() != DType::Bool;
-        *value = if decides { promoted(&mapped, aligned, common)? } else { aligned }.into();
+        *value = if decides { promoted(&mapped, aligned, common, met)? } else { aligned }.into();
     }
     operator.call(values).map(Some)
 }
 
 /// What is there for all slices, in the dtype that a slice would have decided with others. Without dimensions it decided no more than
-/// the kind of that; with the batch it would decide more. As in PyTorch, this rounds factors of halves too, which the CPU's kernels take as
-/// they are where they are one number.
-pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType) -> Result<Tensor> {
+/// the kind of that; with the batch it would decide more. So it comes in the dtype in which all meet. As in PyTorch, this rounds factors
+/// of halves too, which the CPU's kernels take as they are where they are one number.
+pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType, met: DType) -> Result<Tensor> {
     if slice.rank() > 0 || all.dtype() == common {
         return Ok(all);
     }
-    aten::to_dtype(&all, common, false, false, None)
+    aten::to_dtype(&all, met, false, false, None)
 }
 
 /// The batch in dimension 0, and behind it as many dimensions of size 1 as a slice has too few.

@@ -50,14 +50,16 @@ fn fmod(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gr
     (grad.clone(), move || (grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?.neg())
 }
 
+/// The result is computed again where the exponent asks for a gradient: mostly it does not, and who writes over a power may do so.
 #[op_grad(aten::pow_tensor_tensor)]
-fn pow(grad: &Tensor, this: &Tensor, exponent: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || of_base(grad, this, exponent), move || of_exponent(grad, this, exponent, result))
+fn pow(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> (impl Gradient, impl Gradient) {
+    let of_exponent = move || of_exponent(grad, this, exponent, &this.pow_tensor_tensor(exponent)?);
+    (move || of_base(grad, this, exponent), of_exponent)
 }
 
 #[op_grad(aten::pow_)]
-fn pow_(grad: &Tensor, this: &Tensor, exponent: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || of_base(grad, this, exponent), move || of_exponent(grad, this, exponent, result))
+fn pow_(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> (impl Gradient, impl Gradient) {
+    pow(grad, this, exponent)
 }
 
 fn of_base(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {

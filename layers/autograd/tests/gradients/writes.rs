@@ -123,3 +123,21 @@ fn a_write_to_what_a_recorded_output_showed_leaves_its_function_in_place() {
     output.sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [200.0, 200.0]);
 }
+
+#[test]
+fn a_power_may_be_written_over() {
+    for power in [
+        |x: &Tensor| x.pow_tensor_scalar(3),
+        |x: &Tensor| {
+            let mut written = (x * 1.0)?;
+            written.pow__scalar(3)?;
+            Ok(written)
+        },
+    ] {
+        let x = leaf(&[1.0, 2.0]);
+        let mut y = power(&x).unwrap();
+        y.mul__scalar(10.0).unwrap();
+        y.sum().unwrap().backward().unwrap();
+        assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [30.0, 120.0]);
+    }
+}

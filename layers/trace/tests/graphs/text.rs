@@ -1,8 +1,11 @@
 //! The text of graphs, and the mistakes in it.
 
+use aten::prelude::*;
+use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 use dispatch_trace::{Graph, TraceError, trace};
+use dispatch_vmap::vmap;
 use kernels_cpu as _;
 use proptest::prelude::*;
 
@@ -274,6 +277,33 @@ proptest! {
             let inputs = two(start);
             prop_assert_eq!(&bits(&graph.run(&inputs).unwrap()), &expected, "{}", graph);
             prop_assert_eq!(&bits(&inputs), &written, "{}", graph);
+        }
+        let batch = || two(start).map(|x| aten::stack(&[x.clone(), aten::neg(&x).unwrap()], 0).unwrap());
+        let mapped = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
+            let inputs = batch();
+            let made = vmap(|x: &Vec<Tensor>| f(x), &inputs[..]).map_err(|error| error.to_string());
+            (made.map(|made| bits(&made)), bits(&inputs))
+        };
+        let expected = mapped(&|x| follow(&steps, x));
+        let slopes = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
+            let leaves = two(start).map(|x| x.requires_grad_(true).unwrap());
+            let copies = leaves.each_ref().map(|x| aten::clone(x, None).unwrap());
+            let made = f(&copies).and_then(|made| {
+                let of: Vec<&Tensor> = made.iter().filter(|x| x.requires_grad()).collect();
+                let seeds = of.iter().map(|x| x.detach()).collect::<Result<Vec<_>>>()?;
+                if of.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let seeds: Vec<&Tensor> = seeds.iter().collect();
+                Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&[&leaves[0], &leaves[1]])
+            });
+            made.map(|made| made.iter().map(|x| x.as_ref().map(|x| bits(std::slice::from_ref(x)))).collect::<Vec<_>>())
+                .map_err(|error| error.to_string())
+        };
+        let expected_slopes = slopes(&|x| follow(&steps, x));
+        for graph in [&graph, &clean] {
+            prop_assert_eq!(&mapped(&|x| graph.run(x)), &expected, "{}", graph);
+            prop_assert_eq!(&slopes(&|x| graph.run(x)), &expected_slopes, "{}", graph);
         }
     }
 

@@ -36,7 +36,7 @@ fn unreduced(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec
         if let Value::Tensor(tensor) = value {
             let mapped = batch.mapped(tensor);
             let each = aligned(&Mapped::in_front(batch.each(&mapped)?), sizes.len())?;
-            *value = aten::expand(&promoted(&mapped, each, common)?, &all, false)?.into();
+            *value = aten::expand(&promoted(&mapped, each, common, common)?, &all, false)?.into();
         }
     }
     Ok(values)

@@ -11,9 +11,20 @@ fn is_mapped(tensor: Option<&Mapped>) -> bool {
     tensor.is_some_and(Mapped::is_mapped)
 }
 
+/// Numbers of few bits in single precision, in which kernels compute with them: between the parts of a rule nothing is rounded to them.
+fn wide(tensor: &Tensor) -> Result<Tensor> {
+    match tensor.dtype() {
+        DType::F16 | DType::BF16 => cast(tensor, DType::F32),
+        _ => Ok(tensor.clone()),
+    }
+}
+
+fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+    aten::to_dtype(tensor, dtype, false, false, None)
+}
+
 /// `y * weight + bias`, each with these sizes.
 fn weighted(batch: &Batch, y: Tensor, [weight, bias]: [Option<&Mapped>; 2], sizes: &[i64]) -> Result<Tensor> {
-    let dtype = y.dtype();
     let mut y = y;
     if let Some(weight) = weight {
         y = aten::mul(&y, &placed(batch, weight, sizes)?)?;
@@ -21,12 +32,17 @@ fn weighted(batch: &Batch, y: Tensor, [weight, bias]: [Option<&Mapped>; 2], size
     if let Some(bias) = bias {
         y = aten::add(&y, &placed(batch, bias, sizes)?, 1.into())?;
     }
-    aten::to_dtype(&y, dtype, false, false, None)
+    Ok(y)
+}
+
+/// The dtype of what a slice is normalised with.
+fn of_statistics(input: &Tensor, parameters: [Option<&Mapped>; 2]) -> DType {
+    parameters.into_iter().flatten().next().map_or_else(|| input.dtype(), |parameter| parameter.tensor().dtype())
 }
 
 /// A weight for each slice, with these sizes.
 fn placed(batch: &Batch, weight: &Mapped, sizes: &[i64]) -> Result<Tensor> {
-    aten::reshape(&batch.each(weight)?, sizes)
+    wide(&aten::reshape(&batch.each(weight)?, sizes)?)
 }
 
 /// The batch, 1 in place of the dimensions before, and those that are normalised.
@@ -50,15 +66,15 @@ fn native_layer_norm(
         return Ok(None);
     }
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let apart = is_mapped(weight) || is_mapped(bias);
-    let within = |tensor: Option<&'_ Mapped>| tensor.filter(|_| !apart).map(|tensor| tensor.tensor().clone());
-    let (inner_weight, inner_bias) = (within(weight), within(bias));
     let each = batch.each(&input)?;
-    let (mut y, mean, rstd) =
-        aten::native_layer_norm(&each, normalized_shape, inner_weight.as_ref(), inner_bias.as_ref(), eps)?;
-    if apart {
-        y = weighted(batch, y, [weight, bias], &behind_ones(batch, input.rank(), normalized_shape))?;
-    }
+    let (y, mean, rstd) = if is_mapped(weight) || is_mapped(bias) {
+        let (y, mean, rstd) = aten::native_layer_norm(&wide(&each)?, normalized_shape, None, None, eps)?;
+        let y = weighted(batch, y, [weight, bias], &behind_ones(batch, input.rank(), normalized_shape))?;
+        let dtype = of_statistics(&each, [weight, bias]);
+        (cast(&y, each.dtype())?, cast(&mean, dtype)?, cast(&rstd, dtype)?)
+    } else {
+        aten::native_layer_norm(&each, normalized_shape, weight.map(Mapped::tensor), bias.map(Mapped::tensor), eps)?
+    };
     Ok(Some((Mapped::in_front(y), Mapped::in_front(mean), Mapped::in_front(rstd))))
 }
 
@@ -89,8 +105,9 @@ fn native_layer_norm_backward(
     if mixed || of_none || input.rank() < normalized_shape.len() {
         return Ok(None);
     }
-    let (grad, each) = (batch.each(&grad_out)?, batch.each(&input)?);
-    let (mean, rstd) = (batch.each(&mean)?, batch.each(&rstd)?);
+    let [grad, each, mean, rstd] = [&grad_out, &input, &mean, &rstd].map(|tensor| wide(&batch.each(tensor)?));
+    let (grad, each, mean, rstd) = (grad?, each?, mean?, rstd?);
+    let dtype = input.tensor().dtype();
     let sizes = behind_ones(batch, input.rank(), normalized_shape);
     let inner = match weight {
         Some(weight) => aten::mul(&grad, &placed(batch, &weight, &sizes)?)?,
@@ -100,9 +117,10 @@ fn native_layer_norm_backward(
     // Those that are not asked for look as they do of one slice.
     let (of_input, no_weight, no_bias) =
         aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &asked)?;
-    let of_input = if asked[0] { Mapped::in_front(of_input) } else { Mapped::same_for_all(of_input) };
+    let [of_input, no_weight, no_bias] = [of_input, no_weight, no_bias].map(|gradient| cast(&gradient, dtype));
+    let of_input = if asked[0] { Mapped::in_front(of_input?) } else { Mapped::same_for_all(of_input?) };
     let of_slice = [&[batch.size()], normalized_shape].concat();
-    let gathered = |products: &Tensor| aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice);
+    let gathered = |products: &Tensor| cast(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
     let of_weight = if asks_weight {
         let mut statistics = each.sizes()[..=input.rank() - normalized_shape.len()].to_vec();
         statistics.resize(each.sizes().len(), 1);
@@ -112,9 +130,9 @@ fn native_layer_norm_backward(
         )?;
         Mapped::in_front(gathered(&aten::mul(&grad, &normal)?)?)
     } else {
-        Mapped::same_for_all(no_weight)
+        Mapped::same_for_all(no_weight?)
     };
-    let of_bias = if asks_bias { Mapped::in_front(gathered(&grad)?) } else { Mapped::same_for_all(no_bias) };
+    let of_bias = if asks_bias { Mapped::in_front(gathered(&grad)?) } else { Mapped::same_for_all(no_bias?) };
     Ok(Some((of_input, of_weight, of_bias)))
 }
 
@@ -130,26 +148,22 @@ fn native_group_norm(
     HxW: i64,
     group: i64,
     eps: f64,
-) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+) -> Result<(Mapped, Mapped, Mapped)> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let apart = is_mapped(weight) || is_mapped(bias);
-    // Numbers of few bits would be rounded once more, before the weights come.
-    if apart && matches!(input.tensor().dtype(), DType::F16 | DType::BF16) {
-        return Ok(None);
-    }
-    let within = |tensor: Option<&'_ Mapped>| tensor.filter(|_| !apart).map(|tensor| tensor.tensor().clone());
-    let (inner_weight, inner_bias) = (within(weight), within(bias));
     let all = folded(&batch.each(&input)?, 0)?;
     let items = N * batch.size();
-    let (y, mean, rstd) =
-        aten::native_group_norm(&all, inner_weight.as_ref(), inner_bias.as_ref(), items, C, HxW, group, eps)?;
-    let mut y = taken_apart(batch, &y, 0)?.front()?;
-    if apart {
-        let mut sizes = vec![batch.size(), 1, C];
-        sizes.resize(input.rank() + 1, 1);
-        y = weighted(batch, y, [weight, bias], &sizes)?;
+    if !is_mapped(weight) && !is_mapped(bias) {
+        let [weight, bias] = [weight, bias].map(|parameter| parameter.map(Mapped::tensor));
+        let (y, mean, rstd) = aten::native_group_norm(&all, weight, bias, items, C, HxW, group, eps)?;
+        return Ok((taken_apart(batch, &y, 0)?, taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?));
     }
-    Ok(Some((Mapped::in_front(y), taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?)))
+    let (y, mean, rstd) = aten::native_group_norm(&wide(&all)?, None, None, items, C, HxW, group, eps)?;
+    let mut sizes = vec![batch.size(), 1, C];
+    sizes.resize(input.rank() + 1, 1);
+    let y = weighted(batch, taken_apart(batch, &y, 0)?.front()?, [weight, bias], &sizes)?;
+    let dtype = of_statistics(&all, [weight, bias]);
+    let statistics = |of_slices: &Tensor| taken_apart(batch, &cast(of_slices, dtype)?, 0);
+    Ok((Mapped::in_front(cast(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
 }
 
 /// Channels are normalised each by itself: the batch is more channels.

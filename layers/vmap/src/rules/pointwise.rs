@@ -1,6 +1,6 @@
 //! Operators whose elements meet one by one though no word says so.
 
-use dispatch_runtime::{Operator, Result, Value};
+use dispatch_runtime::{Operator, Promotion, Result, Value};
 
 use crate::batch::Batch;
 use crate::{call, words};
@@ -11,7 +11,9 @@ fn pointwise(
     arguments: &[Value],
     operands: &[usize],
 ) -> Result<Option<Vec<Value>>> {
-    let results = words::pointwise(batch, operator, operands, arguments)?;
+    // A quotient that is not rounded has a fraction.
+    let promotion = if matches!(arguments.get(2), Some(Value::None)) { Promotion::Float } else { Promotion::Common };
+    let results = words::pointwise(batch, operator, operands, promotion, arguments)?;
     results.map(|results| call::give(batch, operator, arguments, results)).transpose()
 }
 

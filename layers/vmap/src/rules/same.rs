@@ -1,7 +1,7 @@
 //! Operators that do to a batch what they do to a slice, and those that make tensors like others.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{MemoryFormat, Result};
+use dispatch_runtime::{MemoryFormat, Result, Value};
 
 use crate::batch::{Batch, Mapped};
 use crate::words::{aligned, behind};
@@ -39,16 +39,19 @@ fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
     Ok(Mapped::in_front(aten::reshape(&this.front()?, &sizes)?))
 }
 
-/// What is written is the batch below, at its own place.
-#[op_vmap(aten::copy_)]
-fn copy_(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result<Mapped> {
+/// What is written is the batch below, at its own place; what comes out is the very tensor that went in.
+fn copied(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let [Value::Tensor(written), Value::Tensor(src), Value::Bool(non_blocking)] = arguments else { return Ok(None) };
+    let (this, src) = (batch.mapped(written), batch.mapped(src));
     let mut source = batch.each(&src)?;
     for _ in src.rank()..this.rank() {
         source = aten::unsqueeze(&source, 1)?;
     }
-    aten::copy_(&mut this.front()?, &source, non_blocking)?;
-    Ok(this)
+    aten::copy_(&mut this.front()?, &source, *non_blocking)?;
+    Ok(Some(vec![written.clone().into()]))
 }
+
+by_values! { |batch, _, arguments| copied(batch, arguments) => copy_ }
 
 /// A value for each slice is one for each element, and no longer the one that the operator takes.
 #[op_vmap(aten::masked_fill)]

@@ -155,3 +155,24 @@ fn an_outer_map_says_whose_the_numbers_of_an_inner_one_are() {
     assert_eq!(at(&found, 0, 0), at(&found, 0, 1));
     assert_ne!(at(&found, 0, 0), at(&found, 1, 0));
 }
+
+#[test]
+fn slopes_of_what_all_share_are_each_slices_own() {
+    let (x, shared) = (halves(), (halves() - 1.0).unwrap());
+    let slopes =
+        |x: &Tensor| aten::rrelu(&shared, Scalar::from(0.1), Scalar::from(0.9), true, None)? + (x * 0.0)?.sum()?;
+    let drawn = Vmap::new().randomness(Randomness::Different).call(slopes, &x).unwrap();
+    assert_ne!(slice(&drawn, 0), slice(&drawn, 1));
+    let error = vmap(slopes, &x).unwrap_err();
+    assert!(matches!(cause(&error), VmapError::Random { .. }), "{error}");
+}
+
+#[test]
+fn a_composite_hands_its_numbers_back_in_what_it_writes() {
+    let (x, noise) = ((halves() - 1.0).unwrap(), halves());
+    let draw = |(x, noise): &(Tensor, Tensor)| {
+        aten::rrelu_with_noise(x, &mut noise.clone(), Scalar::from(0.1), Scalar::from(0.9), true, None)
+    };
+    let drawn = Vmap::new().randomness(Randomness::Different).call(draw, (&x, &noise)).unwrap();
+    assert_eq!(values(&drawn), values(&(x * noise).unwrap()));
+}

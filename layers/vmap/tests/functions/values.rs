@@ -45,6 +45,28 @@ fn division_of_integers_gives_fractions() {
 }
 
 #[test]
+fn integers_that_become_fractions_keep_their_values() {
+    let large = Tensor::from([1000_i64, -70_000, 2_000_000]);
+    for dtype in [DType::U8, DType::I16] {
+        let other = Tensor::from([4_i64, 5]).to(dtype).unwrap();
+        check([(&large, Some(0)), (&other, None)], |x| &x[0] / &x[1]);
+        check([(&large, Some(0)), (&other, None)], |x| aten::atan2(&x[1], &x[0]));
+        check([(&large, Some(0)), (&other, None)], |x| aten::div_tensor_mode(&x[0], &x[1], None));
+    }
+}
+
+#[test]
+fn what_all_share_decides_beside_slices_without_dimensions_as_it_does_alone() {
+    let (small, large) = (Tensor::from([10_i64, 7, 9]).to(DType::U8).unwrap(), Tensor::from(-32768_i64));
+    check([(&small, Some(0)), (&large, None)], |x| aten::gcd(&x[0], &x[1]));
+    check([(&small, Some(0)), (&large, None)], |x| {
+        let mut written = aten::clone(&x[0], None)?;
+        aten::gcd_(&mut written, &x[1])?;
+        Ok(written)
+    });
+}
+
+#[test]
 fn comparisons_give_masks_which_choose() {
     check([(&numbers(&[3, 4]), Some(0))], |x| aten::where_self(&x[0].gt_scalar(0)?, &x[0], &x[0].neg()?));
     check([(&numbers(&[3, 4]), Some(0)), (&numbers(&[4]), None)], |x| {

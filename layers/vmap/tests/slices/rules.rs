@@ -71,6 +71,58 @@ fn norms() {
 }
 
 #[test]
+fn norms_of_few_bits_are_rounded_once() {
+    let _slow = slow(Slow::Refuse);
+    let all = |sizes: &[i64], dtype: DType| numbers(sizes).to(dtype).unwrap();
+    let f32 = |tensor: &Tensor| (tensor.dtype(), tensor.to(DType::F32).unwrap().to_vec::<f32>().unwrap());
+    for (dtype, of_weights) in
+        [(DType::F16, DType::F16), (DType::BF16, DType::BF16), (DType::BF16, DType::F32), (DType::F64, DType::F64)]
+    {
+        let (x, weight, bias) = (all(&[2, 12, 4], dtype), all(&[3, 12], of_weights), all(&[3, 12], of_weights));
+        let lines = aten::transpose_int(&x, 1, 2).unwrap();
+        for given in [0b11_u8, 0b01, 0b10] {
+            let norms = |[weight, bias]: [&Tensor; 2]| -> Result<Vec<Tensor>> {
+                let (weight, bias) = (Some(weight).filter(|_| given & 1 > 0), Some(bias).filter(|_| given & 2 > 0));
+                let layers = aten::native_layer_norm(&lines, &[12], weight, bias, 1e-5)?;
+                let groups = aten::native_group_norm(&x, weight, bias, 2, 12, 4, 3, 1e-5)?;
+                Ok(vec![layers.0, layers.1, layers.2, groups.0, groups.1, groups.2])
+            };
+            let mapped = vmap(|(weight, bias)| norms([weight, bias]), (&weight, &bias)).unwrap();
+            for i in 0..3 {
+                let [weight, bias] = [&weight, &bias].map(|all| all.select_int(0, i).unwrap());
+                for (mapped, one) in mapped.iter().zip(&norms([&weight, &bias]).unwrap()) {
+                    assert_eq!(f32(&mapped.select_int(0, i).unwrap()), f32(one), "{dtype}, {of_weights}, {given}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_of_norms_of_few_bits_are_rounded_once() {
+    let _slow = slow(Slow::Refuse);
+    let all = |sizes: &[i64]| numbers(sizes).to(DType::BF16).unwrap();
+    let (grad, x, weight) = (all(&[3, 40, 12]), all(&[3, 40, 12]), all(&[3, 12]));
+    let back = |(grad, x, weight): &(Tensor, Tensor, Tensor)| {
+        let (_, mean, rstd) = aten::native_layer_norm(x, &[12], Some(weight), None, 1e-5)?;
+        let of =
+            aten::native_layer_norm_backward(grad, x, &[12], &mean, &rstd, Some(weight), None, &[true, true, false])?;
+        Ok(vec![of.0, of.1])
+    };
+    let mapped = vmap(back, (&grad, &x, &weight)).unwrap();
+    for i in 0..3 {
+        let slice = |all: &Tensor| all.select_int(0, i).unwrap();
+        let one = back(&(slice(&grad), slice(&x), slice(&weight))).unwrap();
+        for (mapped, one) in mapped.iter().zip(&one) {
+            let [mapped, one] = [&slice(mapped), one].map(|x| x.to(DType::F64).unwrap().to_vec::<f64>().unwrap());
+            for (mapped, one) in mapped.iter().zip(one) {
+                assert!((mapped - one).abs() <= 1e-5 + one.abs() / 128.0, "{mapped} and not {one}");
+            }
+        }
+    }
+}
+
+#[test]
 fn gradients_of_norms() {
     let _slow = slow(Slow::Refuse);
     let all = || mask(&[true; 3]);
