@@ -5,8 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
-    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, to_dtype,
-    transpose_int,
+    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, to_dtype, transpose_int,
 };
 
 /// The norm of the difference.

@@ -144,8 +144,8 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     converted(&product, this.dtype())
 }
 
-/// Beyond this, powers of two make zero or infinity of every number there is.
-const EXPONENTS: f64 = 2200.0;
+/// How far two powers go. One beyond makes zero or infinity of all but the very smallest numbers.
+const EXPONENTS: f64 = 2046.0;
 
 /// `self * 2^other`, in place
 #[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")]

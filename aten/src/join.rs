@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
 
-use crate::{images_like, to_dtype};
+use crate::{check_devices, images_like, to_dtype};
 
 /// The tensors one after another along a dimension.
 #[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
@@ -352,6 +352,7 @@ pub fn repeat_interleave_self_tensor(
     dim: Option<i64>,
     output_size: Option<i64>,
 ) -> Result<Tensor> {
+    check_devices([("self", this), ("repeats", repeats)])?;
     let (this, dim) = match dim {
         Some(dim) => (this.clone(), dim),
         None => (crate::flatten_using_ints(this, 0, -1)?, 0),

@@ -26,7 +26,7 @@ use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 /// ```
 #[allow(clippy::fn_params_excessive_bools, clippy::too_many_arguments, clippy::wrong_self_convention)]
 pub trait Methods {
-    /// The absolute value
+    /// The absolute value; of a complex number, the distance from zero
     fn abs(&self) -> Result<Tensor>;
 
     /// `abs`, in place.

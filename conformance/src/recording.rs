@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Error, Result};
 
 /// The first is of what PyTorch's dispatcher sees below autograd; then come operators that it lacks, and such as are composed of others,
-/// which golden/record.py records, and the other dtypes, which golden/record_samples.py does.
+/// which `golden/record.py` records, and the other dtypes, which `golden/record_samples.py` does.
 const RECORDINGS: [(&str, &[u8]); 3] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),

@@ -270,7 +270,9 @@ impl Spec {
         }
         let is_in_place = argument == "self";
         if is_in_place && tensor.dtype().is_complex() && self.dtype.is_floating() {
-            return Err(BadArgument::dtype("self", tensor.dtype(), "real, as the result is, which takes its place").into());
+            return Err(
+                BadArgument::dtype("self", tensor.dtype(), "real, as the result is, which takes its place").into()
+            );
         }
         if tensor.sizes() == self.geometry.sizes() {
             return Ok(());

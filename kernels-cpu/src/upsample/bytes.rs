@@ -3,8 +3,8 @@
 //! Weights are rounded to as many bits as leave the largest within 15, and what lies across is rounded to bytes before what lies down
 //! is added up: that is what PyTorch does, and an image shows it.
 
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
 
 use super::GRAIN;
 use super::taps::{Taps, Way};

@@ -253,8 +253,5 @@ fn sigmoid_backward(grad: &Tensor, grad_output: &Tensor, output: &Tensor) -> (im
 
 #[op_grad(aten::tanh_backward)]
 fn tanh_backward(grad: &Tensor, grad_output: &Tensor, output: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::tanh_backward(grad, &conj(output)?),
-        move || ((conj(grad)? * grad_output)? * conj(output)?)? * -2,
-    )
+    (move || aten::tanh_backward(grad, &conj(output)?), move || ((conj(grad)? * grad_output)? * conj(output)?)? * -2)
 }
