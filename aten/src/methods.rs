@@ -1979,7 +1979,7 @@ pub trait Methods {
     /// `adjoint`, as it is called elsewhere.
     fn mH(&self) -> Result<Tensor>;
 
-    /// The matrices transposed.
+    /// The matrices transposed; one number is what it is.
     fn mT(&self) -> Result<Tensor>;
 
     /// `value`, a single element, where the mask holds, `self` elsewhere

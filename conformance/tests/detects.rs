@@ -47,7 +47,7 @@ pub fn wrong_value(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(wrong_value, CPU)]
 fn wrong_value_cpu(this: &Tensor) -> Tensor {
-    wrong_by(0.01, this)
+    wrong_by(0.1, this)
 }
 
 fn wrong_by(error: f64, this: &Tensor) -> Tensor {
@@ -55,8 +55,9 @@ fn wrong_by(error: f64, this: &Tensor) -> Tensor {
     for element in &mut result.elements {
         match element {
             Scalar::Float(x) => *x += error,
+            Scalar::Complex(x) => x.re += error,
             Scalar::Int(x) => *x = x.wrapping_add(1),
-            _ => {}
+            Scalar::Bool(_) => {}
         }
     }
     tensor(result)
