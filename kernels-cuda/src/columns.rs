@@ -44,7 +44,9 @@ impl Columns {
 #[op_impl(aten::im2col, CUDA)]
 fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
     let (window, sizes) = aten::columns(this, kernel_size, dilation, padding, stride)?;
-    check_dtype(aten::im2col::operator(), "self", this.dtype(), &NUMBERS)?;
+    if this.dtype() != DType::Bool {
+        check_dtype(aten::im2col::operator(), "self", this.dtype(), &NUMBERS)?;
+    }
     let out = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
     let columns = Columns::of(&out, &window, this.sizes());
