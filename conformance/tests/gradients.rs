@@ -56,7 +56,7 @@ const BY_ONE: &str = "it can be differentiated by its second argument alone; the
 const COMPLEX: &str = "differences are taken of real numbers";
 
 /// What raises, here as in PyTorch: some tensor's gradient, or the gradient of the gradient.
-const RAISE: [(&str, &str); 19] = [
+const RAISE: [(&str, &str); 20] = [
     ("aten::_embedding_bag", ONCE),
     ("aten::_embedding_bag_forward_only", NEVER),
     ("aten::_unique2", NEVER),
@@ -76,6 +76,7 @@ const RAISE: [(&str, &str); 19] = [
     ("aten::segment_reduce", ONCE),
     ("aten::special_zeta", BY_OTHERS),
     ("aten::unique_consecutive", NEVER),
+    ("aten::unique_dim", NEVER),
 ];
 
 const NEVER: &str = "PyTorch does not differentiate it";
