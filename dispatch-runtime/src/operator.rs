@@ -348,6 +348,7 @@ impl Operator {
     }
 
     /// The table, made now if this is the first call.
+    #[inline]
     pub(crate) fn bound_table(&self) -> Result<&'static Table> {
         match self.published().bound() {
             Some(table) => Ok(table),
@@ -374,7 +375,8 @@ impl Operator {
     /// Where a typed call goes that passes over its slot's boxed kernel, and with which keys; none where a tensor concerns that.
     #[inline(always)]
     pub(crate) fn passed(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
-        let table = self.published().bound()?;
+        // It may have been unbound since the code was loaded that asks; what cannot be bound is refused by who goes on.
+        let table = self.bound_table().ok()?;
         if has_any(table.marks?) { None } else { Some(table.passed(keys)) }
     }
 

@@ -1,9 +1,10 @@
 //! Fallbacks that say which tensors concern them: typed calls without any pass over them, and nothing else changes.
 
 use std::cell::RefCell;
+use std::thread;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{FallbackRecord, Location, Marks, Record, register};
+use dispatch_runtime::{FallbackRecord, Location, Marks, Record, fallback_fallthrough, register};
 
 /// Tells which keys its kernel was given.
 #[op_def("given(Tensor self, Tensor other) -> Tensor")]
@@ -247,6 +248,18 @@ fn one_that_is_registered_late_is_passed_over_as_well() {
     assert!(late(&with_key(&plain)).is_ok());
     assert!(late(&with_key(&foreign)).unwrap_err().to_string().contains("refused"));
     assert!(late::operator().call([with_key(&plain).into()]).is_err());
+}
+
+#[test]
+fn it_is_passed_over_by_calls_during_which_operators_are_unbound() {
+    let registering =
+        thread::spawn(|| (0..2_000).for_each(|_| fallback_fallthrough(keys::PreDispatch).unwrap().remove()));
+    let x = x();
+    while !registering.is_finished() {
+        given(&x, &x).unwrap();
+        assert!(seen()[0].starts_with("cpu "));
+    }
+    registering.join().unwrap();
 }
 
 fn refuse(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
