@@ -132,7 +132,7 @@ fn second(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
 impl<'a> Point<'a> {
     fn of(case: &'a Case) -> Result<Self, Stop> {
         let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
-        let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.widened().map(apart)).collect();
+        let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.in_double().map(apart)).collect();
         let inputs = Inputs::with(case, &arguments)?;
         let seeds = inputs.call(case.operator)?.iter().map(cosines).collect();
         let count = inputs.leaves.iter().map(|leaf| elements(&leaf.tensor)).sum();
