@@ -56,7 +56,7 @@ const BY_ONE: &str = "it can be differentiated by its second argument alone; the
 const COMPLEX: &str = "differences are taken of real numbers";
 
 /// What raises, here as in PyTorch: some tensor's gradient, or the gradient of the gradient.
-const RAISE: [(&str, &str); 20] = [
+const RAISE: [(&str, &str); 21] = [
     ("aten::_embedding_bag", ONCE),
     ("aten::_embedding_bag_forward_only", NEVER),
     ("aten::_unique2", NEVER),
@@ -64,6 +64,7 @@ const RAISE: [(&str, &str); 20] = [
     ("aten::embedding_bag.padding_idx", ONCE),
     ("aten::embedding_renorm_", NEVER),
     ("aten::floor_divide", NEVER),
+    ("aten::floor_divide.Scalar", NEVER),
     ("aten::heaviside", NEVER),
     ("aten::igamma", BY_OTHERS),
     ("aten::igammac", BY_OTHERS),
