@@ -348,7 +348,6 @@ impl Operator {
     }
 
     /// The table, made now if this is the first call.
-    #[inline]
     pub(crate) fn bound_table(&self) -> Result<&'static Table> {
         match self.published().bound() {
             Some(table) => Ok(table),
@@ -375,8 +374,11 @@ impl Operator {
     /// Where a typed call goes that passes over its slot's boxed kernel, and with which keys; none where a tensor concerns that.
     #[inline(always)]
     pub(crate) fn passed(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
-        // It may have been unbound since the code was loaded that asks; what cannot be bound is refused by who goes on.
-        let table = self.bound_table().ok()?;
+        let published = self.published();
+        let Some(table) = published.bound() else {
+            // Unbound since the call began: it begins again.
+            return Some((published.code(keys), keys));
+        };
         if has_any(table.marks?) { None } else { Some(table.passed(keys)) }
     }
 
