@@ -74,8 +74,10 @@ impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
         if let Undo::Excluded(layers, entered) = &self.undo {
-            let now = LOCAL.get();
-            LOCAL.set(Local { allow: now.allow | *layers, entered: entered.left(now), ..now });
+            OWN.with(|own| {
+                own.allow.set(own.allow.get() | *layers);
+                own.entered.set(entered.left(own.entered.get()));
+            });
         } else {
             self.undo_more();
         }
@@ -85,8 +87,8 @@ impl Drop for Guard {
 impl Guard {
     #[inline(never)]
     fn undo_more(&self) {
-        let now = LOCAL.get();
-        LOCAL.set(match &self.undo {
+        let now = local();
+        set(match &self.undo {
             Undo::Excluded(..) | Undo::Nothing => return,
             Undo::Layers(change) => change.undone(now),
             Undo::Grad => Local { grad: 1 - now.grad, ..now },
@@ -129,15 +131,55 @@ impl Local {
 /// The layer that is excluded by default, and the only one that a guard can switch on.
 const AUTOCAST_LAYER: KeySet = KeySet::from_bits(layer_bit(AUTOCAST));
 
+/// A thread's [`Local`], field by field: who reads all of it waits for whoever has just written a part.
+struct Own {
+    include: Cell<KeySet>,
+    allow: Cell<KeySet>,
+    grad: Cell<u8>,
+    low: Cell<LowDTypes>,
+    entered: Cell<Option<&'static Caller<'static>>>,
+}
+
 thread_local! {
-    static LOCAL: Cell<Local> = const { Cell::new(Local::DEFAULT) };
+    static OWN: Own = const {
+        let Local { include, allow, grad, low, entered } = Local::DEFAULT;
+        Own {
+            include: Cell::new(include),
+            allow: Cell::new(allow),
+            grad: Cell::new(grad),
+            low: Cell::new(low),
+            entered: Cell::new(entered),
+        }
+    };
+}
+
+#[inline]
+fn local() -> Local {
+    OWN.with(|own| Local {
+        include: own.include.get(),
+        allow: own.allow.get(),
+        grad: own.grad.get(),
+        low: own.low.get(),
+        entered: own.entered.get(),
+    })
+}
+
+#[inline]
+fn set(local: Local) {
+    let Local { include, allow, grad, low, entered } = local;
+    OWN.with(|own| {
+        own.include.set(include);
+        own.allow.set(allow);
+        own.grad.set(grad);
+        own.low.set(low);
+        own.entered.set(entered);
+    });
 }
 
 /// The keys of a call whose arguments carry `arguments`, on this thread.
 #[inline(always)]
 pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
-    let local = LOCAL.get();
-    (arguments | local.include) & local.allow
+    OWN.with(|own| (arguments | own.include.get()) & own.allow.get())
 }
 
 /// Where a guard was entered, and where the one around it was.
@@ -150,15 +192,15 @@ struct Entered {
 impl Entered {
     /// The innermost guard's place once this one ends: a guard that was entered later and still lives is the innermost one.
     #[inline]
-    fn left(&self, now: Local) -> Option<&'static Caller<'static>> {
-        if now.entered.is_some_and(|innermost| std::ptr::eq(innermost, self.at)) { self.before } else { now.entered }
+    fn left(&self, now: Option<&'static Caller<'static>>) -> Option<&'static Caller<'static>> {
+        if now.is_some_and(|innermost| std::ptr::eq(innermost, self.at)) { self.before } else { now }
     }
 }
 
 /// Where the innermost guard of this thread was entered, while any guard has a say. Guards that end out of order may leave the place of
 /// one that ended first.
 pub(crate) fn entered_at() -> Option<Location> {
-    let local = LOCAL.get();
+    let local = local();
     let untouched = (local.include, local.allow) == (Local::DEFAULT.include, Local::DEFAULT.allow);
     local.entered.filter(|_| !untouched).map(Location::of)
 }

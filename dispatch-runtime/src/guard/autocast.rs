@@ -3,7 +3,7 @@
 use std::panic::Location as Caller;
 
 use super::low_dtypes::LowDTypes;
-use super::{AUTOCAST_LAYER, Entered, Guard, LOCAL, Local, Undo};
+use super::{AUTOCAST_LAYER, Entered, Guard, Local, Undo, local, set};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::key_set::KeySet;
@@ -22,7 +22,7 @@ use crate::key_set::KeySet;
 /// ```
 #[track_caller]
 pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
-    let before = LOCAL.get();
+    let before = local();
     let low = before.low.with(device, dtype);
     let allow = match dtype {
         Some(_) => before.allow | AUTOCAST_LAYER,
@@ -30,7 +30,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
         None => before.allow,
     };
     let entered = Entered { at: Caller::caller(), before: before.entered };
-    LOCAL.set(Local { allow, low, entered: Some(entered.at), ..before });
+    set(Local { allow, low, entered: Some(entered.at), ..before });
     // Where no other backend had it on, the layer goes with the last one of them.
     let changed = before.low != LowDTypes::NONE && before.allow != allow;
     Guard::new(Undo::Autocast(Change {
@@ -50,7 +50,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
 /// ```
 #[must_use]
 pub fn autocast_dtype(device: Device) -> Option<DType> {
-    LOCAL.get().low.get(device)
+    local().low.get(device)
 }
 
 /// Autocast of a backend, and its layer where that was kept out or let in by somebody else.
@@ -69,7 +69,7 @@ impl Change {
         Local {
             allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
             low,
-            entered: self.entered.left(now),
+            entered: self.entered.left(now.entered),
             ..now
         }
     }

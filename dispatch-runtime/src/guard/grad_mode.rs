@@ -1,7 +1,7 @@
 //! Whether autograd sees what is computed, and whether view tracking does.
 
 use super::layers::change;
-use super::{Guard, LOCAL, Local, Undo};
+use super::{Guard, Local, OWN, Undo, local};
 use crate::key::{AD_INPLACE_OR_VIEW, layer_bit};
 use crate::key_set::KeySet;
 use crate::keys::{ADInplaceOrView, Autograd};
@@ -27,7 +27,7 @@ pub fn inference_mode() -> Guard {
 #[must_use]
 #[inline]
 pub fn is_inference_mode() -> bool {
-    let local = LOCAL.get();
+    let local = local();
     // Outside of inference mode this is as much as every new tensor pays.
     local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && is_without_autograd(local)
 }
@@ -61,9 +61,8 @@ pub fn enable_grad() -> Guard {
 }
 
 fn set_grad(grad: u8) -> Guard {
-    let before = LOCAL.get();
-    LOCAL.set(Local { grad, ..before });
-    Guard::new(if before.grad == grad { Undo::Nothing } else { Undo::Grad })
+    let before = OWN.with(|own| own.grad.replace(grad));
+    Guard::new(if before == grad { Undo::Nothing } else { Undo::Grad })
 }
 
 /// Whether autograd records on this thread: neither in [`no_grad`] nor in [`inference_mode`].
@@ -77,7 +76,7 @@ fn set_grad(grad: u8) -> Guard {
 #[must_use]
 #[inline]
 pub fn is_grad_enabled() -> bool {
-    LOCAL.get().grad == 1 && !is_inference_mode()
+    local().grad == 1 && !is_inference_mode()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::panic::Location as Caller;
 
-use super::{Entered, Guard, LOCAL, Local, Undo};
+use super::{Entered, Guard, Local, OWN, Undo, local, set};
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, layer_bit};
 use crate::key_set::KeySet;
 use crate::keys::Autograd;
@@ -15,7 +15,7 @@ use crate::keys::Autograd;
 /// ```
 #[must_use]
 pub fn included() -> KeySet {
-    LOCAL.get().include
+    local().include
 }
 
 /// The layers that this thread removes from every call.
@@ -26,7 +26,7 @@ pub fn included() -> KeySet {
 /// ```
 #[must_use]
 pub fn excluded() -> KeySet {
-    LOCAL.get().exclude()
+    local().exclude()
 }
 
 /// Adds `keys` to every call of this thread.
@@ -52,11 +52,13 @@ pub fn include(keys: KeySet) -> Guard {
 #[track_caller]
 #[inline]
 pub fn exclude(layers: KeySet) -> Guard {
-    let before = LOCAL.get();
-    let excluded = layers.layers() & before.allow;
-    let entered = Entered { at: Caller::caller(), before: before.entered };
-    LOCAL.set(Local { allow: before.allow - excluded, entered: Some(entered.at), ..before });
-    Guard::new(Undo::Excluded(excluded, entered))
+    let at = Caller::caller();
+    OWN.with(|own| {
+        let before = own.allow.get();
+        let excluded = layers.layers() & before;
+        own.allow.set(before - excluded);
+        Guard::new(Undo::Excluded(excluded, Entered { at, before: own.entered.replace(Some(at)) }))
+    })
 }
 
 /// Replaces both sets, and puts both back as they were: the guard must be dropped after every guard that was made under it.
@@ -68,8 +70,8 @@ pub fn exclude(layers: KeySet) -> Guard {
 /// ```
 #[track_caller]
 pub fn force(include: KeySet, exclude: KeySet) -> Guard {
-    let before = LOCAL.get();
-    LOCAL.set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()), ..before });
+    let before = local();
+    set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()), ..before });
     Guard::new(Undo::Everything(before))
 }
 
@@ -128,12 +130,12 @@ pub(super) struct Change {
 #[track_caller]
 #[inline]
 pub(super) fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
-    let before = LOCAL.get();
+    let before = local();
     let included = KeySet::from_bits(include.bits() & !before.include.bits());
     let no_longer_included = no_longer_include.layers() & before.include;
     let excluded = exclude.layers() & before.allow;
     let entered = Entered { at: Caller::caller(), before: before.entered };
-    LOCAL.set(Local {
+    set(Local {
         include: (before.include | included) - no_longer_included,
         allow: before.allow - excluded,
         entered: Some(entered.at),
@@ -148,7 +150,7 @@ impl Change {
         Local {
             include: KeySet::from_bits(now.include.bits() & !self.included.bits()) | self.no_longer_included,
             allow: now.allow | self.excluded,
-            entered: self.entered.left(now),
+            entered: self.entered.left(now.entered),
             ..now
         }
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Guard, LOCAL, Local, Undo};
+use super::{Guard, Local, Undo, local, set};
 
 /// The sets of one thread, to be taken to another.
 ///
@@ -29,7 +29,7 @@ impl ThreadState {
     #[inline]
     #[must_use]
     pub fn capture() -> Self {
-        Self { local: LOCAL.get() }
+        Self { local: local() }
     }
 
     /// Takes this state on until the guard is dropped, which must be after every guard that was made under it.
@@ -42,7 +42,9 @@ impl ThreadState {
     /// assert!(!guard::is_inference_mode());
     /// ```
     pub fn enter(self) -> Guard {
-        Guard::new(Undo::Everything(LOCAL.replace(self.local)))
+        let before = local();
+        set(self.local);
+        Guard::new(Undo::Everything(before))
     }
 
     /// Runs `f` in this state: what a job on a pool of threads, such as rayon's, is wrapped in.
