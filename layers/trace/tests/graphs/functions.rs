@@ -10,6 +10,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_trace::{Graph, TraceError, trace};
 use kernels_cpu as _;
 
+use crate::drawing;
+
 /// What a crate of somebody else's brings: an operator with a kernel for the CPU alone.
 #[op_def("shop::discount(Tensor self, *, float part=0.5) -> Tensor")]
 fn discount(this: &Tensor, part: f64) -> Result<Tensor>;
@@ -303,6 +305,7 @@ fn what_a_recorded_call_hides_is_no_constant() {
 
 #[test]
 fn random_nodes_are_neither_merged_nor_dropped() {
+    let _alone = drawing();
     let graph = trace(
         |x| {
             let (a, b) = (aten::dropout(&x[0], 0.5, true)?, aten::dropout(&x[0], 0.5, true)?);
@@ -327,6 +330,7 @@ fn random_nodes_are_neither_merged_nor_dropped() {
 
 #[test]
 fn what_other_threads_draw_is_no_effect_of_this_one() {
+    let _alone = drawing();
     let graph = trace(|x| Ok([wait(&x[0])?]), &[pair()]).unwrap();
     assert!(!graph.nodes()[0].is_effect(), "{graph}");
 }
@@ -371,7 +375,7 @@ fn equal_factories_whose_results_are_written_stay_apart() {
 
 #[test]
 fn a_training_step_of_the_digits_network_is_a_graph() {
-    manual_seed(3);
+    let _alone = drawing();
     let random = |sizes: &[i64]| Tensor::randn(sizes, DType::F64).unwrap();
     let make = || [random(&[8, 6]), random(&[8]), random(&[3, 8]), random(&[3]), random(&[5, 6])];
     let step = |x: &[Tensor]| {
@@ -401,7 +405,7 @@ fn a_training_step_of_the_digits_network_is_a_graph() {
 
 #[test]
 fn a_replay_of_attention_is_differentiated() {
-    manual_seed(5);
+    let _alone = drawing();
     let attention = |x: &[Tensor]| {
         let heads = aten::transpose_int(&x[0].view(&[2, 4, 2, 3])?, 1, 2)?;
         let met = aten::scaled_dot_product_attention!(&heads, &heads, &heads, is_causal = true)?;

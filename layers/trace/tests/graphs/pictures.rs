@@ -5,8 +5,11 @@ use dispatch_runtime::prelude::*;
 use dispatch_trace::{Graph, trace};
 use kernels_cpu as _;
 
+use crate::drawing;
+
 /// Every kind of box and arrow: an input, a constant, calls, one that writes through a view, one that is random, and results.
 fn graph() -> Graph {
+    let _alone = drawing();
     let weight = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
     trace(
         |x| {

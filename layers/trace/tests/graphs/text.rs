@@ -9,6 +9,8 @@ use dispatch_vmap::vmap;
 use kernels_cpu as _;
 use proptest::prelude::*;
 
+use crate::drawing;
+
 fn problem(text: &str) -> String {
     let error = Graph::parse(text, &[]).unwrap_err();
     let source = std::error::Error::source(&error).unwrap();
@@ -324,6 +326,7 @@ proptest! {
             prop_assert_eq!(&Graph::parse(&graph.to_string(), &constants).unwrap(), &graph, "{}", graph);
             let clean = graph.clean();
             if graph.values().iter().all(|value| value.geometry.sizes().iter().product::<i64>() < 1000) {
+                let _alone = drawing();
                 let _ = (graph.run(&constants), clean.fuse().run(&constants));
             }
         }
