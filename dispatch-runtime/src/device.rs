@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::listed;
 use crate::key::{BACKENDS, DENSE, Key, Slot, backend_name, layer_bit};
 use crate::key_set::KeySet;
+use crate::registry;
 
 /// A backend and, where it has several devices, which one.
 ///
@@ -108,10 +109,20 @@ impl fmt::Display for UnknownDevice {
 
 impl std::error::Error for UnknownDevice {}
 
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[dispatch_key(backend)]
+/// static NPU: Key;
+///
+/// assert_eq!("npu:1".parse(), Ok(Device::new(NPU).unwrap().with_index(1).unwrap()));
+/// ```
 impl FromStr for Device {
     type Err = UnknownDevice;
 
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
+        // A program may begin with this, and its own backends have no names before.
+        registry::load();
         let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
         let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
         #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
