@@ -2,7 +2,7 @@
 
 use dispatch_runtime::__private::{Definition, Head, Record, code};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
@@ -122,6 +122,12 @@ fn tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
+/// Tests that register something, and those that see whatever is registered, run one at a time.
+fn registering() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn of(operator: &str) -> Vec<Finding> {
     let concerns = |finding: &Finding| finding.to_string().contains(&format!("`{operator}`"));
     verify().into_iter().filter(concerns).collect()
@@ -197,6 +203,7 @@ fn keys_that_parse_as_others_are_found() {
 
 #[test]
 fn two_fallbacks_for_one_key_are_found() {
+    let _alone = registering();
     let duplicate = |finding: &Finding| matches!(finding, Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateFallback { .. }));
     assert_eq!(verify().iter().filter(|finding| duplicate(finding)).count(), 1);
     let _tracing = dispatch_runtime::guard::include(keys::Tracer.into());
@@ -205,6 +212,7 @@ fn two_fallbacks_for_one_key_are_found() {
 
 #[test]
 fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
+    let _alone = registering();
     let orphans = Registrar::new("orphans");
     let kernel = orphans.kernel("lost", keys::CPU, |_, _, _| Ok(())).unwrap();
     assert!(
@@ -274,6 +282,7 @@ const HERE: Location = Location::new("plug-in.rs", 1);
 fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
     static RECORD: KernelRecord = KernelRecord::boxed::<Late>(quiet, &[&keys::CPU], "plugged_in", HERE);
 
+    let _alone = registering();
     let lab = Registrar::new("late");
     let operator = Late::operator();
     let first = lab.kernel("kernel", keys::CPU, |_, _, _| Ok(())).unwrap();
@@ -299,6 +308,7 @@ fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
 fn a_fallback_that_is_registered_late_clashes() {
     static RECORD: FallbackRecord = FallbackRecord::boxed(quiet, &keys::Conjugate, "plugged_in", HERE);
 
+    let _alone = registering();
     let lab = Registrar::new("late");
     let operator = lab.define("layered() -> ()").unwrap().operator().unwrap();
     let first = fallback(keys::Conjugate, |_, _, _| Ok(())).unwrap();
@@ -315,6 +325,7 @@ fn a_fallback_that_is_registered_late_clashes() {
 
 #[test]
 fn a_definition_that_is_registered_late_clashes() {
+    let _alone = registering();
     let first = Registrar::new("late").define("definition() -> int").unwrap();
     let operator = first.operator().unwrap();
     drop(Registrar::new("late").kernel("definition", keys::BackendSelect, |_, _, stack| {
@@ -341,6 +352,7 @@ fn a_definition_that_is_registered_late_clashes() {
 
 #[test]
 fn the_findings_come_in_a_stable_order() {
+    let _alone = registering();
     let print = || verify().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(print(), print());
 }
