@@ -1,0 +1,86 @@
+//! Kernels, compiled for the CPU.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cache::cache_folder;
+use crate::compiler::counted;
+use crate::error::CudaError;
+use crate::source::{HEADERS, Unit, fingerprint};
+
+pub(super) fn cpp() -> OsString {
+    std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
+}
+
+pub(super) fn refused(unit: &Unit, log: String) -> CudaError {
+    CudaError::Compile { kernel: unit.name, target: "the emulator".to_owned(), log }
+}
+
+/// The library of a program, from the disk if it was compiled before.
+pub(super) fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
+    const SHIM: &str = include_str!("../../host/emulator.h");
+    let key = format!("{}-{}", unit.key(&format!("{OPTIONS:?} {SHIM}")), fingerprint(&expressions));
+    let folder = cache_folder().ok_or_else(|| refused(unit, "there is no folder for what is compiled".to_owned()))?;
+    let library = folder.join(format!("{key}.so"));
+    if library.exists() {
+        return Ok(library);
+    }
+    let failed = |error: std::io::Error| refused(unit, error.to_string());
+    let work = folder.join(format!("{key}.{}", std::process::id()));
+    std::fs::create_dir_all(&work).map_err(failed)?;
+    let made = counted(expressions.len(), || make(unit, expressions, &work, SHIM));
+    if let Ok(made) = &made {
+        std::fs::rename(made, &library).map_err(failed)?;
+    }
+    std::fs::remove_dir_all(&work).map_err(failed)?;
+    made.map(|_| library)
+}
+
+/// How emulated kernels are compiled. What a template's blocks share is a library's own: another one's of the same name may be larger. The
+/// checks are for what a device does not survive, or does otherwise than the CPU; what they call is in the shim.
+const OPTIONS: [&str; 11] = [
+    "-std=c++17",
+    "-O1",
+    "-w",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-gnu-unique",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-fsanitize=alignment,bounds,shift-exponent",
+    "-fno-sanitize-recover=all",
+    "-c",
+];
+
+fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<PathBuf, CudaError> {
+    let failed = |error: std::io::Error| refused(unit, error.to_string());
+    for (name, content) in HEADERS.iter().chain([&("emulator.h", shim)]) {
+        std::fs::write(work.join(name), content).map_err(failed)?;
+    }
+    let [source, object, library] = ["program.cpp", "program.o", "program.so"].map(|name| work.join(name));
+    std::fs::write(&source, program(unit, expressions)).map_err(failed)?;
+    let run = |options: &[&str], from: &Path, to: &Path| {
+        let output = Command::new(cpp()).args(options).arg(from).arg("-o").arg(to).output().map_err(failed)?;
+        let log = || String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(()) } else { Err(refused(unit, log())) }
+    };
+    run(&OPTIONS, &source, &object)?;
+    // By itself, so that the compiler's own library for its checks is not asked for.
+    run(&["-shared"], &object, &library)?;
+    Ok(library)
+}
+
+fn program(unit: &Unit, expressions: &[String]) -> String {
+    let mut text = format!("#include \"emulator.h\"\n#line 1 \"{}\"\n{}\n", unit.name, unit.text);
+    for (at, expression) in expressions.iter().enumerate() {
+        _ = writeln!(
+            text,
+            "extern \"C\" void entry_{at}(const emulator::Launched *launched) {{ \
+             emulator::launch<emulator::Entry<&{expression}>>(\"{}: {expression}\", *launched); }}",
+            unit.name
+        );
+    }
+    text
+}

@@ -1,0 +1,185 @@
+//! Work that is put off until somebody waits for it.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use super::block::{Block, pointer};
+use super::{BACKWARDS, entered};
+use crate::error::CudaError;
+use crate::machine::{Address, Function, Grid, Mark, Queue};
+
+#[derive(Default)]
+pub(super) struct State {
+    /// What each queue was asked for and has not done; the first queue is number one.
+    pub(super) queues: Vec<Pending>,
+    pub(super) marks: HashMap<Mark, Spot>,
+    marked: usize,
+    pub(super) recordings: Vec<Arc<Recorded>>,
+    pub(super) recording: Option<(Queue, Recorded)>,
+    /// Bytes of blocks.
+    pub(super) reserved: usize,
+}
+
+#[derive(Default)]
+pub(super) struct Pending {
+    done: usize,
+    steps: VecDeque<Step>,
+}
+
+/// The end of a queue's work as it was once.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    queue: Queue,
+    steps: usize,
+}
+
+/// Work, and the memory that it took and gave back: a replay uses it again.
+#[derive(Default)]
+pub(super) struct Recorded {
+    steps: Vec<Step>,
+    pub(super) taken: Vec<Address>,
+    pub(super) held: Vec<Address>,
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        self.held.drain(..).for_each(|block| _ = Block::free(block));
+    }
+}
+
+/// One piece of work.
+pub(super) enum Step {
+    Launch { function: Function, grid: Grid, parameters: Vec<Vec<u8>> },
+    Copy { from: Address, to: Address, bytes: usize },
+    Fill { to: Address, byte: u8, bytes: usize },
+    Wait(Spot),
+    Replay(Arc<Recorded>),
+    Lend { block: Address, bytes: usize },
+    TakeBack(Address),
+    Free(Address),
+}
+
+/// What a queue puts off at most.
+const MOST: usize = 1000;
+
+/// One kernel at a time: their shared memory is static.
+static RUNNING: Mutex<()> = Mutex::new(());
+
+impl State {
+    /// Records it, or puts it off.
+    pub(super) fn work(&mut self, queue: Queue, step: Step) {
+        if let Some((recorded, work)) = &mut self.recording
+            && *recorded == queue
+        {
+            work.steps.push(step);
+            return;
+        }
+        let pending = &mut self.queues[queue - 1];
+        pending.steps.push_back(step);
+        if pending.steps.len() > MOST {
+            let end = self.end(queue);
+            self.reach(end);
+        }
+    }
+
+    pub(super) fn end(&self, queue: Queue) -> Spot {
+        let pending = &self.queues[queue - 1];
+        Spot { queue, steps: pending.done + pending.steps.len() }
+    }
+
+    pub(super) fn has_reached(&self, spot: Spot) -> bool {
+        self.queues[spot.queue - 1].done >= spot.steps
+    }
+
+    /// Does what comes before.
+    pub(super) fn reach(&mut self, spot: Spot) {
+        while !self.has_reached(spot) {
+            let pending = &mut self.queues[spot.queue - 1];
+            let Some(step) = pending.steps.pop_front() else { break };
+            pending.done += 1;
+            match step {
+                Step::Wait(first) => self.reach(first),
+                Step::Free(block) => self.reserved -= Block::free(block),
+                step => step.run(),
+            }
+        }
+    }
+
+    pub(super) fn mark(&mut self, queue: Queue) -> Mark {
+        self.marked += 1;
+        self.marks.insert(self.marked, self.end(queue));
+        self.marked
+    }
+
+    /// A driver refuses to let what is being recorded wait for anything, or the other way round.
+    pub(super) fn check_apart_from_recording(&self, call: &'static str, queues: &[Queue]) -> Result<(), CudaError> {
+        match &self.recording {
+            Some((recorded, _)) if queues.contains(recorded) => {
+                Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) type Entry = unsafe extern "C" fn(*const Launched);
+
+/// `struct Launched` of the shim.
+#[repr(C)]
+pub(super) struct Launched {
+    blocks: *const u32,
+    threads: *const u32,
+    shared: u32,
+    backwards: bool,
+    parameters: *mut *mut c_void,
+    sizes: *const usize,
+    count: usize,
+}
+
+impl Step {
+    fn run(&self) {
+        match self {
+            Self::Launch { function, grid, parameters } => {
+                // Each at an address that any of its types can have.
+                let mut aligned: Vec<Vec<u128>> = parameters.iter().map(|bytes| words(bytes)).collect();
+                let mut places: Vec<*mut c_void> = aligned.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
+                let sizes: Vec<usize> = parameters.iter().map(Vec::len).collect();
+                let launched = Launched {
+                    blocks: grid.blocks.as_ptr(),
+                    threads: grid.threads.as_ptr(),
+                    shared: grid.shared,
+                    backwards: BACKWARDS.load(Ordering::Acquire),
+                    parameters: places.as_mut_ptr(),
+                    sizes: sizes.as_ptr(),
+                    count: sizes.len(),
+                };
+                let _running = entered(&RUNNING);
+                // SAFETY: `build` gave the function, which has this type, and looks whether these are the parameters that the kernel
+                // declares. What it does to memory is for those who write kernels.
+                unsafe {
+                    std::mem::transmute::<usize, Entry>(*function)(&raw const launched);
+                }
+            }
+            // SAFETY: the caller's places are inside of blocks of this machine's, or in memory of the CPU's that is held for the copy.
+            Self::Copy { from, to, bytes } => unsafe { std::ptr::copy(pointer(*from), pointer(*to), *bytes) },
+            // SAFETY: as above.
+            Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
+            Self::Replay(work) => work.steps.iter().for_each(Self::run),
+            Self::Lend { block, bytes } => Block::lend(*block, *bytes),
+            Self::TakeBack(block) => Block::take_back(*block),
+            // What they do is the queues', and none of a recording.
+            Self::Wait(_) | Self::Free(_) => {}
+        }
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u128> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 16];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u128::from_ne_bytes(word)
+    };
+    bytes.chunks(16).map(word).collect()
+}
