@@ -64,12 +64,12 @@ fn add(kept: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
 
 /// Puts a gradient there, unless there is one: then takes that away and gives both back.
 fn exchange(kept: &Mutex<Option<Tensor>>, gradient: Tensor) -> Option<(Tensor, Tensor)> {
-    lock(kept, |kept| match kept.take() {
-        Some(there) => Some((there, gradient)),
-        None => {
-            *kept = Some(gradient);
-            None
+    lock(kept, |kept| {
+        if let Some(there) = kept.take() {
+            return Some((there, gradient));
         }
+        *kept = Some(gradient);
+        None
     })
 }
 
