@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
+use crate::drawn;
 use crate::key::{DENSE, layer_bit};
 use crate::key_set::KeySet;
 use crate::philox::philox;
@@ -161,7 +162,9 @@ impl Generator {
     /// assert_eq!(generator.reserve(1), (2, 0));
     /// ```
     pub fn set_seed(&self, seed: u64) {
-        *entered(&self.0.place) = Place { seed, next: 0 };
+        if !drawn::is_again() {
+            *entered(&self.0.place) = Place { seed, next: 0 };
+        }
     }
 
     /// The block that will be reserved next.
@@ -181,19 +184,23 @@ impl Generator {
     /// assert_eq!(generator.reserve(8), first);
     /// ```
     pub fn seek(&self, position: u64) {
-        entered(&self.0.place).next = position;
+        if !drawn::is_again() {
+            entered(&self.0.place).next = position;
+        }
     }
 
     /// The next `count` blocks of the stream, for the caller alone: the seed, and the first block's number.
     #[expect(clippy::must_use_candidate, reason = "it also passes over what is not wanted")]
     pub fn reserve(&self, count: u64) -> (u64, u64) {
-        let mut place = entered(&self.0.place);
-        let Place { seed, next } = *place;
-        place.next = next.wrapping_add(count);
         if count > 0 {
             RESERVATIONS.set(RESERVATIONS.get().wrapping_add(1));
         }
-        (seed, next)
+        drawn::reserve(count, || {
+            let mut place = entered(&self.0.place);
+            let Place { seed, next } = *place;
+            place.next = next.wrapping_add(count);
+            (seed, next)
+        })
     }
 
     /// How often this thread has reserved blocks, of any generator. It tells whether a call took random numbers, whatever others do.

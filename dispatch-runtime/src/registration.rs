@@ -69,6 +69,9 @@ impl Drop for Scoped {
 
 /// Runs `listener` for every operator that is defined or removed from now on, and first for all that there are.
 ///
+/// Nothing is locked meanwhile, so what several threads, or other listeners, do to one name at once may be told in another order than it
+/// happened. Whoever keeps account of what there is asks [`Operator::find`] when told of a name.
+///
 /// ```
 /// use dispatch_runtime::{Registrar, listen};
 /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};

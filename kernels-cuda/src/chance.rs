@@ -66,8 +66,8 @@ fn filled(
         filled(&mut packed, Some(&generator), rows, draw)?;
         return write(this, &packed);
     }
-    let (count, group) = (this.geometry().count(), i64::try_from(GROUP).unwrap_or(1));
-    let blocks = count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group;
+    let count = this.geometry().count();
+    let blocks = blocks(count, rows);
     let stream = if let Some((first, origin)) = graph::draws(&generator, blocks.unsigned_abs())? {
         Stream { seed: 0, first, count, origin: launch.place(&origin)? }
     } else {
@@ -78,6 +78,12 @@ fn filled(
         return Ok(());
     }
     draw(launch, Grid::cover(blocks), launch.place(this)?, stream)
+}
+
+/// How many blocks of a stream so many elements take, if a block has this many.
+fn blocks(count: i64, rows: i64) -> i64 {
+    let group = i64::try_from(GROUP).unwrap_or(1);
+    count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
 }
 
 /// Lets what was recorded to draw so many blocks draw the generator's next ones.
@@ -259,10 +265,11 @@ fn randperm(n: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<(
     aten::check_randperm(n, out.dtype())?;
     Spec::contiguous(out.dtype(), &[n]).fit("out", out)?;
     let generator = on_device(generator, out.device())?;
-    let there = Generator::new(Device::CPU, generator.seed());
-    there.seek(generator.position());
+    // A wide number for each element, two from a block. They are taken at once, so that nobody else gets them meanwhile.
+    let (seed, first) = generator.reserve(blocks(n, 2).unsigned_abs());
+    let there = Generator::new(Device::CPU, seed);
+    there.seek(first);
     let mut order = Spec::contiguous(out.dtype(), &[n]).on(Device::CPU)?;
     aten::randperm_generator_out(n, Some(&there), &mut order)?;
-    generator.seek(there.position());
     aten::copy_(out, &order, false)
 }

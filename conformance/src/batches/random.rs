@@ -43,14 +43,15 @@ struct Draws<'a> {
 impl Draws<'_> {
     /// The call by itself.
     fn one(&self, seed: u64) -> Result<Read, Stop> {
-        Generator::of(self.device).set_seed(seed);
+        // Of this thread's own, whatever others draw meanwhile.
+        let _own = Generator::new(self.device, seed).stand_in();
         let outcome = call(self.operator, to_values(self.arguments, self.device)?)?;
         Ok(read(self.operator, &outcome)?)
     }
 
     /// The call for each of some slices that are all alike, of which it takes its tensors, or not.
     fn mapped(&self, seed: u64, takes: bool, randomness: Randomness) -> Result<Vec<Read>, Stop> {
-        Generator::of(self.device).set_seed(seed);
+        let _own = Generator::new(self.device, seed).stand_in();
         let of_all = |array: &Array| batch(&vec![array.clone(); SLICES], &[takes.then_some(0)], &[SLICES], false);
         let mut arguments: Vec<Datum> = self.arguments.iter().map(|datum| datum.map(of_all)).collect();
         let mut dims = vec![takes.then_some(0); arguments.iter().map(|datum| datum.arrays().len()).sum()];

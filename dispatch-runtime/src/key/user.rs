@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
 use super::layer::{FREE_BACKEND_SLOTS, Kind, LAYER_END};
 use super::{BACKEND_NAMES, BACKENDS, LAYERS, Landing, ORDER};
@@ -26,6 +26,18 @@ use crate::location::Location;
 ///
 /// assert_eq!(NPU.to_string(), "NPU");
 /// assert_eq!("Audit".parse(), Ok(Audit));
+/// ```
+///
+/// Who has one of PyTorch's places for backends of others lends it the name, from the start of the program:
+///
+/// ```standalone_crate
+/// use dispatch_runtime::{Device, Key, dispatch_key, keys::PrivateUse1};
+///
+/// #[dispatch_key(backend)]
+/// pub static NPU: Key;
+///
+/// assert_eq!(Device::new(PrivateUse1).unwrap().to_string(), "npu");
+/// assert_eq!(PrivateUse1.to_string(), "NPU");
 /// ```
 pub struct UserKey {
     name: &'static str,
@@ -150,6 +162,12 @@ pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
     }
 }
 
+/// What is linked has its places before anybody asks who has one: names do not depend on what the program did first.
+fn assign_linked() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| assign_places(crate::collect::user_keys()));
+}
+
 /// A key is used before the registry was: everything that is linked gets its place first, so that the order of use has no say.
 #[cold]
 fn assign_now(key: &'static UserKey) -> u8 {
@@ -183,10 +201,12 @@ fn tenant(kind: UserKind, place: u8) -> Option<&'static UserKey> {
 }
 
 pub(super) fn tenant_of_backend(backend: u8) -> Option<&'static UserKey> {
+    assign_linked();
     BACKEND_TENANTS[backend as usize].get().copied()
 }
 
 pub(super) fn tenant_of_layer(layer: u8) -> Option<&'static UserKey> {
+    assign_linked();
     LAYER_TENANTS[layer as usize].get().copied()
 }
 

@@ -1,5 +1,6 @@
 //! Random numbers are the CPU's, and leave a generator where the CPU leaves it.
 
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
 use crate::{Backwards, device, to};
@@ -243,4 +244,33 @@ fn what_nothing_can_be_drawn_by_is_known_when_the_device_is_waited_for() {
     let other = Generator::new(Device::CPU, 1);
     aten::poisson(&on(&[1.0]), Some(&other)).unwrap_err();
     aten::multinomial(&on(&[1.0]), 1, true, Some(&other)).unwrap_err();
+}
+
+#[test]
+fn orders_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    for count in [50, 1000, 4096] {
+        agree("randperm", cuda, &[], |_, generator| {
+            aten::randperm_generator(count, Some(generator), None, None, Some(generator.device()), None)
+        });
+    }
+}
+
+#[test]
+fn threads_that_share_a_generator_draw_orders_of_their_own() {
+    let Some((cuda, _alone)) = device() else { return };
+    let generator = Generator::new(cuda, 11);
+    let order = || {
+        let mut order = Spec::contiguous(DType::I64, &[500]).on(cuda).unwrap();
+        aten::randperm_generator_out(500, Some(&generator), &mut order).unwrap();
+        to(&order, Device::CPU).to_vec::<i64>().unwrap()
+    };
+    let draw = || (0..40).map(|_| order()).collect::<Vec<_>>();
+    let mut orders: Vec<Vec<i64>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(draw)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    orders.sort();
+    orders.dedup();
+    assert_eq!(orders.len(), 160);
 }

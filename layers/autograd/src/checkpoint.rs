@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dispatch_runtime::guard::{self, ThreadState};
-use dispatch_runtime::{Generator, KeySet, Result, Tensor, keys};
+use dispatch_runtime::{Drawn, KeySet, Result, Tensor, keys};
 use dispatch_transform::calling_state;
 
 use crate::differentiation::Differentiation;
@@ -16,7 +16,7 @@ use crate::record::record_edges;
 use crate::tensor::Differentiable;
 
 /// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
-/// that.
+/// that. Random numbers that `f` has from threads that it starts are others then.
 ///
 /// Tensors that `f` captures have gradients as the inputs do. It must use the same ones again, and they must not have been written to
 /// since. Inside of a function that is transformed, such as one that [`functional::grad`](crate::functional::grad) is of, `f` is called
@@ -49,21 +49,18 @@ pub fn checkpoint(
     if !guard::is_grad_enabled() || dispatch_transform::depth() > 0 {
         return f(&inputs);
     }
-    let random = inputs.first().map(|input| {
-        let generator = Generator::of(input.device());
-        (generator.clone(), generator.seed(), generator.position())
-    });
     let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
     let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
-    let (outputs, mut captured, first_node) = {
+    let (outputs, mut captured, first_node, drawn) = {
         let part = Apart::begin();
         let cut = cut(&inputs, &requires)?;
-        let outputs = f(&cut)?;
+        let (outputs, drawn) = Drawn::by(|| f(&cut));
+        let outputs = outputs?;
         let captured = captured(&outputs, &cut, part.first())?;
         if captured.is_empty() && !requires.contains(&true) {
             return Ok(outputs);
         }
-        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first())
+        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first(), drawn)
     };
     let reached = captured.len();
     // Nobody else has a leaf that `f` made for itself.
@@ -78,7 +75,7 @@ pub fn checkpoint(
         captured,
         reached,
         first_node,
-        random,
+        drawn,
         state: calling_state(),
         freed: AtomicBool::new(false),
     };
@@ -99,8 +96,8 @@ struct Again {
     versions: Vec<u64>,
     /// Nodes before this one are from outside.
     first_node: u64,
-    /// Where random numbers came from, the seed, and the place in its stream.
-    random: Option<(Generator, u64, u64)>,
+    /// Its random numbers.
+    drawn: Drawn,
     state: ThreadState,
     freed: AtomicBool,
 }
@@ -147,23 +144,10 @@ fn kept<'a>(inputs: &'a [Tensor], captured: &'a [Edge]) -> impl Iterator<Item = 
 impl Again {
     /// What the function gives for these inputs, as the first time.
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        let now = self.random.as_ref().map(|(generator, seed, position)| {
-            let now = (generator.seed(), generator.position());
-            generator.set_seed(*seed);
-            generator.seek(*position);
-            now
-        });
-        let outputs = {
-            let modes = guard::included() & KeySet::from(keys::PreDispatch);
-            let _as_before = self.state.enter();
-            let _seen_by_modes_of_now = guard::include(modes);
-            (self.f)(inputs)
-        };
-        if let (Some((generator, ..)), Some((seed, position))) = (&self.random, now) {
-            generator.set_seed(seed);
-            generator.seek(position);
-        }
-        outputs
+        let modes = guard::included() & KeySet::from(keys::PreDispatch);
+        let _as_before = self.state.enter();
+        let _seen_by_modes_of_now = guard::include(modes);
+        self.drawn.again(|| (self.f)(inputs))
     }
 
     fn check_versions(&self) -> Result<()> {

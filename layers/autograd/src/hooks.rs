@@ -147,17 +147,20 @@ impl HookHandle {
     /// Takes the hook off.
     pub fn remove(self) {
         let id = self.id;
+        // They are dropped after the lock is gone: what a hook owns may ask for gradients when it ends.
         match self.of {
-            Hooked::Node(hooks) => hooks.change(|hooks| {
-                hooks.results.retain(|(other, ..)| *other != id);
-                hooks.before.retain(|(other, _)| *other != id);
-                hooks.after.retain(|(other, _)| *other != id);
-            }),
-            Hooked::Leaf(leaf) => history::update(&leaf, |state| {
+            Hooked::Node(hooks) => drop(hooks.change(|hooks| {
+                let results: Vec<_> = hooks.results.extract_if(.., |(other, ..)| *other == id).collect();
+                let before: Vec<_> = hooks.before.extract_if(.., |(other, _)| *other == id).collect();
+                let after: Vec<_> = hooks.after.extract_if(.., |(other, _)| *other == id).collect();
+                (results, before, after)
+            })),
+            Hooked::Leaf(leaf) => drop(history::update(&leaf, |state| {
                 let hooks = &mut state.extra().hooks;
-                hooks.before.retain(|(other, _)| *other != id);
-                hooks.after.retain(|(other, _)| *other != id);
-            }),
+                let before: Vec<_> = hooks.before.extract_if(.., |(other, _)| *other == id).collect();
+                let after: Vec<_> = hooks.after.extract_if(.., |(other, _)| *other == id).collect();
+                (before, after)
+            })),
         }
     }
 }

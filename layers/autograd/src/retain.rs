@@ -50,14 +50,27 @@ pub(crate) fn follow(tensor: &Tensor, edge: Edge) {
     }
 }
 
-/// Adds a copy, as a gradient on its way is others' too.
+/// Adds a copy, as a gradient on its way is others' too. What another thread has put there meanwhile is added as well.
 fn add(kept: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
-    let sum = match lock(kept, Option::take) {
+    let mut sum = match lock(kept, Option::take) {
         Some(before) => aten::add(&before, gradient, 1.into())?,
         None => aten::clone(gradient, None)?,
     };
-    lock(kept, |kept| *kept = Some(sum));
+    while let Some((there, mine)) = exchange(kept, sum) {
+        sum = aten::add(&there, &mine, 1.into())?;
+    }
     Ok(())
+}
+
+/// Puts a gradient there, unless there is one: then takes that away and gives both back.
+fn exchange(kept: &Mutex<Option<Tensor>>, gradient: Tensor) -> Option<(Tensor, Tensor)> {
+    lock(kept, |kept| {
+        if let Some(there) = kept.take() {
+            return Some((there, gradient));
+        }
+        *kept = Some(gradient);
+        None
+    })
 }
 
 fn lock<T>(kept: &Mutex<Option<Tensor>>, look: impl FnOnce(&mut Option<Tensor>) -> T) -> T {

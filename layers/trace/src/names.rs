@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
 
 use dispatch_runtime::schema::suggest;
-use dispatch_runtime::{Change, Operator, listen};
+use dispatch_runtime::{Operator, listen};
 
 /// Who has a path, be it one operator or several.
 type Paths = HashMap<String, Vec<&'static Operator>>;
@@ -57,18 +57,39 @@ fn path_of_overload(operator: &Operator) -> String {
     if overload.is_empty() { bare(operator) } else { format!("{}_{}", bare(operator), overload.to_ascii_lowercase()) }
 }
 
-/// All paths, kept as operators come and go.
+/// All paths, kept as operators come and go. A change may be told after the next one, so it only says whose path to look at.
 fn paths() -> RwLockReadGuard<'static, Paths> {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
-        let _for_good = listen(|change, operator| {
+        let _for_good = listen(|_, changed| {
             let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
-            let owners = paths.entry(path_of_overload(operator)).or_default();
-            owners.retain(|owner| owner.name() != operator.name());
-            if change == Change::Defined {
-                owners.push(operator);
-            }
+            let owners = paths.entry(path_of_overload(changed)).or_default();
+            owners.retain(|owner| owner.name() != changed.name());
+            owners.extend(Operator::find(&changed.name().to_string()));
         });
     });
     PATHS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use dispatch_runtime::{Change, Registrar};
+
+    use super::*;
+
+    #[test]
+    fn an_operator_has_its_path_even_if_the_end_of_the_one_before_is_told_after() {
+        let lab = Registrar::new("names");
+        let first = lab.define("swap.Left(int x) -> int").unwrap();
+        // It is told of everything before the paths are.
+        let swapping = listen(move |change, operator| {
+            if change == Change::Removed && operator.name().base == "swap" {
+                drop(lab.define("swap.Left(int x, int y) -> int").unwrap());
+            }
+        });
+        assert!(find("names::swap_left").is_some());
+        first.remove();
+        swapping.remove();
+        assert_eq!(find("names::swap_left").map(Operator::argument_count), Some(2));
+    }
 }

@@ -81,6 +81,8 @@ fn back(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
         .transform
         .has_own_grad_mode()
         .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
-    let _done = (crate::depth() == 0).then(|| guard::exclude(modes()));
+    // No longer included, and not excluded: the kernel of a plain call may enter levels of its own.
+    let plain = || guard::force(guard::included() - modes(), guard::excluded());
+    let _done = (crate::depth() == 0).then(plain);
     entry.transform.leave(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -154,6 +155,9 @@ pub(crate) struct Entry {
 
 thread_local! {
     static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+    /// What makes this thread's calls go through the levels: one for every level that was entered here, in order. All but the first found
+    /// it so.
+    static INCLUDED: RefCell<Vec<(Level, Guard)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How many levels this thread is in.
@@ -174,11 +178,12 @@ pub(crate) fn top() -> Option<Entry> {
 #[must_use = "a level that is not bound to a name is left at once"]
 pub struct Entered {
     level: Level,
-    _modes: Guard,
     _recording: Option<Guard>,
+    /// It is on its own thread's stack.
+    not_send: PhantomData<*const ()>,
 }
 
-/// Enters a level for a function.
+/// Enters a level for a function. Levels can be left in any order.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, Tensor, keys};
@@ -204,7 +209,8 @@ pub fn enter(transform: impl Transform) -> Entered {
     let recording = transform.has_own_grad_mode().then(guard::enable_grad);
     let entry = Entry { level: level.clone(), transform: Rc::new(transform), records_below };
     STACK.with_borrow_mut(|stack| stack.push(entry));
-    Entered { level, _modes: guard::include(modes()), _recording: recording }
+    INCLUDED.with_borrow_mut(|included| included.push((level.clone(), guard::include(modes()))));
+    Entered { level, _recording: recording, not_send: PhantomData }
 }
 
 /// The two layers that make calls go through the levels.
@@ -223,7 +229,18 @@ impl Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         self.level.alive.store(false, Ordering::Release);
-        STACK.with_borrow_mut(|stack| stack.retain(|entry| entry.level != self.level));
+        // A transform may have tensors, and whoever hears of their end may ask for the stack.
+        let left: Vec<Entry> =
+            STACK.with_borrow_mut(|stack| stack.extract_if(.., |entry| entry.level == self.level).collect());
+        drop(left);
+        INCLUDED.with_borrow_mut(|included| {
+            let Some(at) = included.iter().position(|(level, _)| *level == self.level) else { return };
+            let (_, guard) = included.remove(at);
+            // Calls are to go on through a level that was entered later.
+            if let Some((_, later)) = included.get_mut(at) {
+                *later = guard;
+            }
+        });
     }
 }
 
@@ -288,5 +305,28 @@ impl From<TransformError> for Error {
     #[cold]
     fn from(error: TransformError) -> Self {
         Self::kernel(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl Transform for Nothing {
+        fn layers(&self) -> KeySet {
+            KeySet::layers_of(keys::Autograd)
+        }
+    }
+
+    #[test]
+    fn levels_that_are_left_out_of_order_stay_entered_until_they_are_left() {
+        let goes_through_levels = || guard::included().has(keys::FuncTorchDynamicLayerFrontMode);
+        let (outer, inner) = (enter(Nothing), enter(Nothing));
+        drop(outer);
+        assert!(depth() == 1 && goes_through_levels());
+        drop(inner);
+        assert!(depth() == 0 && !goes_through_levels());
     }
 }

@@ -1,9 +1,12 @@
 //! Backward in many threads at once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use aten::prelude::*;
-use dispatch_autograd::{Differentiable, grad};
-use dispatch_runtime::guard;
+use dispatch_autograd::{Differentiable, checkpoint, grad};
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Generator, guard};
 use kernels_cpu as _;
 use rayon::prelude::*;
 
@@ -87,4 +90,107 @@ fn one_graph_is_gone_through_by_many_threads_at_once() {
         assert_eq!(gradient, [2.0 * f64::from(i), f64::from(i)]);
     }
     assert!(grad(&[&shared.sum().unwrap()], &[&weights[1]]).is_ok());
+}
+
+#[test]
+fn a_retained_gradient_gathers_those_of_all_threads() {
+    for _ in 0..20 {
+        let weights = weights();
+        let shared = (&weights[0] * &weights[1]).unwrap();
+        shared.retain_grad().unwrap();
+        std::thread::scope(|scope| {
+            for i in 1..=8 {
+                let shared = &shared;
+                scope.spawn(move || {
+                    let y = (shared * f64::from(i)).unwrap().sum().unwrap();
+                    dispatch_autograd::Differentiation::of(&[&y]).retain_graph().backward().unwrap();
+                });
+            }
+        });
+        assert_eq!(shared.grad().unwrap().to_vec::<f64>().unwrap(), [36.0, 36.0]);
+    }
+}
+
+/// Asks for a gradient when it ends.
+struct Asks(Tensor);
+
+impl Drop for Asks {
+    fn drop(&mut self) {
+        assert!(self.0.grad().is_none());
+    }
+}
+
+#[test]
+fn what_a_hook_owns_may_ask_for_a_gradient_when_the_hook_is_removed() {
+    let (removed, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let x = Tensor::from(1.0).requires_grad_(true).unwrap();
+        let asks = Asks(x.clone());
+        x.register_hook(move |_| Ok(Some(asks.0.clone()))).unwrap().remove();
+        removed.send(()).unwrap();
+    });
+    assert!(done.recv_timeout(std::time::Duration::from_mins(1)).is_ok(), "it waits for itself");
+}
+
+fn drop_half(x: &Tensor) -> Result<Tensor> {
+    Ok(aten::native_dropout(x, 0.5, Some(true))?.0)
+}
+
+/// Blocks of the stream that another thread is given.
+fn drawn_elsewhere() -> (u64, u64) {
+    std::thread::spawn(|| Generator::of(Device::CPU).reserve(64)).join().unwrap()
+}
+
+#[test]
+fn random_numbers_that_others_draw_during_a_checkpoint_are_not_its_own() {
+    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let runs = AtomicUsize::new(0);
+    let block = move |inputs: &[Tensor]| {
+        let half = drop_half(&inputs[0])?;
+        if runs.fetch_add(1, Ordering::Relaxed) == 0 {
+            drawn_elsewhere();
+        }
+        Ok(vec![drop_half(&half)?])
+    };
+    let y = checkpoint(block, &[&x]).unwrap().remove(0);
+    y.sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), y.to_vec::<f64>().unwrap());
+}
+
+#[test]
+fn a_checkpoint_of_what_it_captures_alone_draws_the_same_again() {
+    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let captured = x.clone();
+    let y = checkpoint(move |_| Ok(vec![drop_half(&captured)?]), &[]).unwrap().remove(0);
+    y.sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), y.to_vec::<f64>().unwrap());
+}
+
+#[test]
+fn others_draw_new_random_numbers_while_a_checkpoint_draws_its_own_again() {
+    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = seen.clone();
+    let block = move |inputs: &[Tensor]| {
+        log.lock().unwrap().push(drawn_elsewhere().1);
+        Ok(vec![drop_half(&inputs[0])?])
+    };
+    checkpoint(block, &[&x]).unwrap()[0].sum().unwrap().backward().unwrap();
+    let after = drawn_elsewhere().1;
+    let seen = seen.lock().unwrap();
+    assert!(seen.len() == 2 && seen[0] + 64 <= seen[1] && seen[1] + 64 <= after, "{seen:?}, {after}");
+}
+
+#[test]
+fn a_checkpoint_that_panics_on_its_way_back_leaves_nobody_old_random_numbers() {
+    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let runs = AtomicUsize::new(0);
+    let block = move |inputs: &[Tensor]| {
+        assert_eq!(runs.fetch_add(1, Ordering::Relaxed), 0, "on the way back");
+        Ok(vec![drop_half(&inputs[0])?])
+    };
+    let sum = checkpoint(block, &[&x]).unwrap()[0].sum().unwrap();
+    let before = drawn_elsewhere().1;
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sum.backward()));
+    assert!(caught.is_err() && before + 64 <= drawn_elsewhere().1);
 }

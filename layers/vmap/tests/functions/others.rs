@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::process::Command;
 
 use aten::prelude::*;
-use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Registrar, guard};
 use dispatch_vmap::{Batch, Mapped, VmapError, op_vmap, vmap};
 
 use crate::{assert_close, cause, check, numbers};
@@ -70,6 +70,15 @@ pub fn twice(this: &Tensor) -> Result<Tensor>;
 fn twice_cpu(this: &Tensor) -> Result<Tensor> {
     CALLS.set(CALLS.get() + 1);
     this + this
+}
+
+/// Its kernel maps.
+#[op_def("mapped_fall(Tensor self) -> Tensor")]
+pub fn mapped_fall(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(mapped_fall, CPU)]
+fn mapped_fall_cpu(this: &Tensor) -> Result<Tensor> {
+    vmap(fall, this)
 }
 
 /// A composite.
@@ -235,6 +244,36 @@ fn a_view_of_somebodys_own_is_a_view_of_all() {
 fn a_boxed_kernel_gets_slices() {
     assert_eq!(calls(|| drop(vmap(boxed_fall, &numbers(&[4, 3])).unwrap())), 4);
     check([(&numbers(&[4, 3]), Some(0))], |x| boxed_fall(&x[0]));
+}
+
+#[test]
+fn a_kernel_that_maps_is_called_for_each_slice() {
+    assert_eq!(calls(|| drop(vmap(mapped_fall, &numbers(&[4, 2, 3])).unwrap())), 8);
+    check([(&numbers(&[4, 2, 3]), Some(0))], |x| mapped_fall(&x[0]));
+}
+
+#[test]
+fn a_kernel_that_takes_the_place_of_a_composite_is_called_for_each_slice() {
+    let lab = Registrar::new("others");
+    let operator = lab.define("late_fall(Tensor self) -> Tensor").unwrap().operator().unwrap();
+    let late_fall = |x: &Tensor| Ok(operator.call([x.into()])?.remove(0).as_tensor().unwrap().clone());
+    let x = numbers(&[4, 3]);
+    for _ in 0..2 {
+        let composite = lab.kernel("late_fall", keys::CompositeImplicitAutograd, |_, _, stack| {
+            let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
+            stack.push(ruled_fall(&this)?);
+            Ok(())
+        });
+        assert_eq!(calls(|| drop(vmap(late_fall, &x).unwrap())), 1);
+        composite.unwrap().remove();
+        let kernel = lab.kernel("late_fall", keys::CPU, |_, _, stack| {
+            let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
+            stack.push(fall_cpu(&this)?);
+            Ok(())
+        });
+        assert_eq!(calls(|| drop(vmap(late_fall, &x).unwrap())), 4);
+        kernel.unwrap().remove();
+    }
 }
 
 #[test]
