@@ -6,7 +6,6 @@ use std::str::FromStr;
 use crate::error::listed;
 use crate::key::{BACKENDS, DENSE, Key, Slot, backend_name, layer_bit};
 use crate::key_set::KeySet;
-use crate::registry;
 
 /// A backend and, where it has several devices, which one.
 ///
@@ -121,8 +120,6 @@ impl FromStr for Device {
     type Err = UnknownDevice;
 
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
-        // A program may begin with this, and its own backends have no names before.
-        registry::load();
         let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
         let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
         #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
