@@ -257,22 +257,21 @@ fn a_kernel_that_takes_the_place_of_a_composite_is_called_for_each_slice() {
     let lab = Registrar::new("others");
     let operator = lab.define("late_fall(Tensor self) -> Tensor").unwrap().operator().unwrap();
     let late_fall = |x: &Tensor| Ok(operator.call([x.into()])?.remove(0).as_tensor().unwrap().clone());
+    let fallen = |key, fall: fn(&Tensor) -> Result<Tensor>| {
+        lab.kernel("late_fall", key, move |_, _, stack| {
+            let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
+            stack.push(fall(&this)?);
+            Ok(())
+        })
+    };
     let x = numbers(&[4, 3]);
     for _ in 0..2 {
-        let composite = lab.kernel("late_fall", keys::CompositeImplicitAutograd, |_, _, stack| {
-            let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
-            stack.push(ruled_fall(&this)?);
-            Ok(())
-        });
+        let composite = fallen(keys::CompositeImplicitAutograd, ruled_fall).unwrap();
         assert_eq!(calls(|| drop(vmap(late_fall, &x).unwrap())), 1);
-        composite.unwrap().remove();
-        let kernel = lab.kernel("late_fall", keys::CPU, |_, _, stack| {
-            let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
-            stack.push(fall_cpu(&this)?);
-            Ok(())
-        });
+        composite.remove();
+        let kernel = fallen(keys::CPU, fall_cpu).unwrap();
         assert_eq!(calls(|| drop(vmap(late_fall, &x).unwrap())), 4);
-        kernel.unwrap().remove();
+        kernel.remove();
     }
 }
 
