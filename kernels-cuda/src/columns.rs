@@ -3,6 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
+use crate::elementwise::DTYPES;
 use crate::images::{Images, Window};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
@@ -44,9 +45,7 @@ impl Columns {
 #[op_impl(aten::im2col, CUDA)]
 fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
     let (window, sizes) = aten::columns(this, kernel_size, dilation, padding, stride)?;
-    if this.dtype() != DType::Bool {
-        check_dtype(aten::im2col::operator(), "self", this.dtype(), &NUMBERS)?;
-    }
+    check_dtype(aten::im2col::operator(), "self", this.dtype(), &DTYPES)?;
     let out = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
     let columns = Columns::of(&out, &window, this.sizes());
