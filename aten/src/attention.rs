@@ -121,8 +121,7 @@ pub fn attention_specs(
         }
         check_attention_mask(mask, query, key)?;
     }
-    let sums = Geometry::dense(&[items, heads, rows], [1, 2, 0]);
-    Ok((as_nested(query), Spec { dtype: summed_in(query.dtype()), geometry: sums }))
+    Ok((as_nested(query), dense(summed_in(query.dtype()), &[items, heads, rows], [1, 2, 0])))
 }
 
 /// Whether blocked kernels take this, for those who implement `_fused_sdp_choice`.
@@ -177,10 +176,16 @@ fn as_nested(tensor: &Tensor) -> Spec {
         order.reverse();
         order.sort_by_key(|&dim| usize::try_from(dim).map_or(0, |dim| geometry.strides()[dim]));
         let order = order.iter().filter_map(|&dim| usize::try_from(dim).ok());
-        Spec { dtype: tensor.dtype(), geometry: Geometry::dense(geometry.sizes(), order) }
+        dense(tensor.dtype(), geometry.sizes(), order)
     } else {
         Spec::contiguous(tensor.dtype(), geometry.sizes())
     }
+}
+
+/// Elements side by side, with the dimensions nested in this order, the innermost first.
+fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
+    let geometry = Geometry::dense(sizes, inner_to_outer);
+    Spec { dtype, geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
 }
 
 /// Checks the arguments of a gradient of attention, and says what the gradients look like.
@@ -212,7 +217,7 @@ pub fn check_attention_backward(
         }
     }
     // The heads of a row next to each other, as a projection gives them.
-    let beside = |of: &Tensor| Spec { dtype: of.dtype(), geometry: Geometry::dense(of.sizes(), [3, 1, 2, 0]) };
+    let beside = |of: &Tensor| dense(of.dtype(), of.sizes(), [3, 1, 2, 0]);
     Ok([beside(query), beside(key), beside(value)])
 }
 

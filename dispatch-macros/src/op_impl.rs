@@ -181,27 +181,41 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         }
     };
     let on_meta = on_meta(flags, kernel, &arguments, &runtime);
+    // A kernel that knows the keys of its call can hand the call on, by mistake to itself.
+    let inside = kernel.takes_keys.then(|| {
+        quote! {
+            let __inside =
+                #runtime::__private::Redispatch::enter(<#operator as #runtime::Operation>::operator(), #keys_given)?;
+        }
+    });
     let keys = keys(flags, &runtime);
-    let (holds, when) = when(checked, kernel, &runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+    let (holds, text) = when(checked, kernel, &runtime);
+    let mut record = quote! {
+        #runtime::KernelRecord::typed::<#operator>(
+            __kernel,
+            &__KEYS,
+            ::core::stringify!(#name),
+            #runtime::Location::new(::core::file!(), ::core::line!()),
+        ) #overriding #priority
+    };
+    if let Some(text) = text {
+        record = quote!(unsafe { #record.when::<#operator>(__holds, #text) });
+    }
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_lifetimes)]
         const _: () = {
             fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet) -> #runtime::Result<#output> {
                 #result
                 #on_meta
+                #inside
                 #body
             }
 
             #holds
             #keys
-            static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(
-                __kernel,
-                &__KEYS,
-                ::core::stringify!(#name),
-                #runtime::Location::new(::core::file!(), ::core::line!()),
-            ) #overriding #when #priority;
+            static __KERNEL: #runtime::KernelRecord = #record;
             #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
         };
     }
@@ -225,11 +239,10 @@ fn on_meta(flags: &Flags, kernel: &Kernel, arguments: &[Ident], runtime: &TokenS
 }
 
 /// The predicate of `when(..)`, over the kernel's own argument names, or the operator's where the kernel has none.
-fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
+fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<TokenStream>, Option<String>) {
     let Some(when) = &checked.flags.when else {
         return (None, None);
     };
-    let operator = &checked.flags.operator;
     let condition = &when.condition;
     // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
     let hygiene = condition.span();
@@ -250,5 +263,5 @@ fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<To
         #[allow(unused_variables, non_snake_case)]
         #signature #body
     };
-    (Some(holds), Some(quote!(.when::<#operator>(__holds, #text))))
+    (Some(holds), Some(text))
 }

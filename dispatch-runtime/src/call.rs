@@ -111,7 +111,7 @@ pub fn keys_for(carried: KeySet, key: Key) -> Result<KeySet> {
 #[inline(always)]
 #[must_use]
 pub fn kernel<O: Operation>(keys: KeySet) -> O::Kernel {
-    // SAFETY: the slots of an operator that has types hold kernels of its type: `KernelRecord::typed` and `Typed` say so.
+    // SAFETY: `Operation` says that all code of the operator's own is of its type; `bind` adds no kernel of another operator.
     unsafe { O::operator().code(keys).to() }
 }
 
@@ -143,10 +143,14 @@ pub fn run_otherwise<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()
 }
 
 /// Remembers the type of a kernel that came out of a slot.
+///
+/// # Safety
+///
+/// The slot is of this operator, and says that its kernel is typed.
 #[inline(always)]
 #[must_use]
-pub fn typed<O: Operation>(kernel: Code) -> O::Kernel {
-    // SAFETY: as in `kernel`: generated code hands over what it found in a slot of the same operator.
+pub unsafe fn typed<O: Operation>(kernel: Code) -> O::Kernel {
+    // SAFETY: the caller says so.
     unsafe { kernel.to() }
 }
 
@@ -175,7 +179,7 @@ pub fn slow<O: Operation>(
     holds: &mut dyn FnMut(O::Predicate) -> bool,
     carried: &dyn Fn() -> Vec<KeySet>,
 ) -> Result<(O::Kernel, KeySet)> {
-    // SAFETY: `Condition`s are made by `KernelRecord::when`, which takes the operator's own predicate type.
+    // SAFETY: `KernelRecord::when` takes the predicate type of the record's operator, and `bind` adds no record of another one.
     let mut holds = |code: Code| holds(unsafe { code.to() });
     let (code, keys) = find(O::operator(), keys, &mut holds, carried)?;
     // SAFETY: as in `kernel`.
@@ -213,7 +217,8 @@ fn find(
 #[inline(always)]
 pub fn passed<O: Operation>(keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(O::Kernel, KeySet)> {
     let (code, keys) = O::operator().passed(keys, has_any)?;
-    Some((typed::<O>(code), keys))
+    // SAFETY: `passed` gives code of this operator's table, all of which has its type.
+    Some((unsafe { typed::<O>(code) }, keys))
 }
 
 /// Whether a tensor among one argument carries one of these marks.

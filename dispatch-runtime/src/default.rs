@@ -61,6 +61,6 @@ fn list(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
         TypeKind::Float => all::<f64>(values),
         TypeKind::Bool | TypeKind::SymBool => all::<bool>(values),
         TypeKind::Scalar => all::<Scalar>(values),
-        _ => Some(Value::List(Box::new(values))),
+        _ => Some(Value::List(values.into())),
     }
 }

@@ -41,7 +41,8 @@ impl KernelHandle {
     pub fn call(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
         match (&self.kernel, self.operator.typed()) {
-            (Kernel::Typed(code), Some(typed)) => (typed.unbox)(Some(*code), keys, stack),
+            // SAFETY: `row_of` gives no kernels that were compiled for another operator.
+            (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(Some(*code), keys, stack) },
             (Kernel::Boxed(kernel), _) => kernel.call(self.operator, keys, stack).unwrap_or_else(|| Err(gone())),
             (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
         }

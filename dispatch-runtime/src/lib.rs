@@ -67,6 +67,7 @@ mod operator;
 mod philox;
 mod promote;
 mod record;
+mod redispatch;
 mod registrar;
 mod registration;
 mod registry;
@@ -129,7 +130,7 @@ pub use tensor::{
     AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
     OutOfMemory, OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write,
 };
-pub use value::{Object, Value};
+pub use value::{Object, Value, Values};
 pub use verify::{Finding, verify};
 
 /// ```
@@ -282,6 +283,7 @@ pub mod __private {
     pub use crate::collect::Submitted;
     pub use crate::operator::{Definition, Typed};
     pub use crate::record::Record;
+    pub use crate::redispatch::Redispatch;
     pub use crate::rust_operator::{Claim, RustOperator};
     pub use crate::shape::{form, meta};
     pub use crate::table::{Code, Head};

@@ -15,6 +15,7 @@ use crate::key::Key;
 use crate::key_set::KeySet;
 use crate::location::Location;
 use crate::name::Name;
+use crate::redispatch::Redispatch;
 use crate::registry;
 use crate::rule::Rules;
 use crate::shape::Shape;
@@ -85,8 +86,9 @@ pub struct Typed {
     pub boxed: Code,
     /// Has the kernel's type: hands the call on where the slot's boxed kernel may be passed over, and else is `boxed`.
     pub marked: Code,
-    /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys.
-    pub unbox: fn(Option<Code>, KeySet, &mut Stack) -> Result<()>,
+    /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys. The code
+    /// is a kernel of this operator's type.
+    pub unbox: unsafe fn(Option<Code>, KeySet, &mut Stack) -> Result<()>,
 }
 
 /// What is known of the conditions of a slot's kernels when a boxed kernel is looked for. Only typed code can ask them.
@@ -99,9 +101,14 @@ pub(crate) enum Conditions {
 
 impl Operator {
     /// Not public API: `#[op_def]` expands to it.
+    ///
+    /// # Safety
+    ///
+    /// If the definition has types, the code of `unbound` and all code of [`Typed`] is of the `Kernel` of one
+    /// [`Operation`](crate::Operation), which returns this operator.
     #[doc(hidden)]
     #[must_use]
-    pub const fn new(unbound: &'static Head, definition: Definition) -> Self {
+    pub const unsafe fn new(unbound: &'static Head, definition: Definition) -> Self {
         let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
         Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
     }
@@ -182,7 +189,8 @@ impl Operator {
     #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
         if let Some(typed) = self.typed() {
-            return (typed.unbox)(None, KeySet::EMPTY, stack);
+            // SAFETY: there is no code.
+            return unsafe { (typed.unbox)(None, KeySet::EMPTY, stack) };
         }
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
@@ -194,9 +202,10 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed).
+    /// As [`call_boxed`](Self::call_boxed), and [`ErrorKind::EndlessRedispatch`] if the call comes back to where it is made.
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        let _inside = Redispatch::enter(self, keys)?;
         self.run_boxed(keys, stack, Conditions::Open)
     }
 
@@ -232,7 +241,7 @@ impl Operator {
             return Err(too_few_arguments(self, stack.len()));
         };
         let keys = guard::call_keys(self.keys_of(arguments)).below(key);
-        self.run_boxed(keys, stack, Conditions::Open)
+        self.redispatch_boxed(keys, stack)
     }
 
     /// Calls the kernel for one key, whatever the arguments' keys.
@@ -245,7 +254,7 @@ impl Operator {
             return Err(too_few_arguments(self, stack.len()));
         };
         let keys = lowered(guard::call_keys(self.keys_of(arguments)), key)?;
-        self.run_boxed(keys, stack, Conditions::Open)
+        self.redispatch_boxed(keys, stack)
     }
 
     /// Calls it with these arguments, and gives the results.
@@ -390,7 +399,8 @@ impl Operator {
             if entry == Entry::Typed
                 && let Some(typed) = &self.definition.typed
             {
-                return (typed.unbox)(Some(code), keys, stack);
+                // SAFETY: a slot that says `Typed` has a kernel of the operator's type.
+                return unsafe { (typed.unbox)(Some(code), keys, stack) };
             }
             if let Entry::Boxed(at) = entry
                 && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
@@ -426,7 +436,8 @@ impl Operator {
                 }
                 Entry::Typed | Entry::Choose(_) => {
                     return match self.typed() {
-                        Some(typed) => (typed.unbox)(Some(code), keys, stack),
+                        // SAFETY: all code in the slots of an operator with types is of its type.
+                        Some(typed) => unsafe { (typed.unbox)(Some(code), keys, stack) },
                         None => Err(self.refusal(keys, stack)),
                     };
                 }

@@ -134,10 +134,14 @@ impl KernelRecord {
         self
     }
 
-    /// The kernel is one of several, and fit only where `holds` says so.
+    /// The kernel is one of several, and fit only if `holds` says so.
+    ///
+    /// # Safety
+    ///
+    /// The record is one of this operator's.
     #[doc(hidden)]
     #[must_use]
-    pub const fn when<O: Operation>(mut self, holds: O::Predicate, text: &'static str) -> Self {
+    pub const unsafe fn when<O: Operation>(mut self, holds: O::Predicate, text: &'static str) -> Self {
         self.condition = Some(Condition { holds: Code::of::<O::Predicate>(holds), text });
         self
     }

@@ -2,9 +2,9 @@
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{BadArgument, Problem, Result};
+use crate::error::{BadArgument, ErrorKind, Problem, Result};
 use crate::promote::Ranks;
-use crate::tensor::{Dims, Geometry, Storage, Tensor};
+use crate::tensor::{Dims, Geometry, OutOfStorage, Storage, Tensor};
 
 /// A dtype and a geometry: what a shape rule finds, Meta makes a shape of, and a backend allocates.
 ///
@@ -30,6 +30,21 @@ impl Spec {
     }
 
     /// A tensor of this kind, whose elements are whatever the memory holds.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Device, Geometry, Spec};
+    /// let geometry = Geometry::contiguous(&[2, 3]);
+    /// let spec = Spec { dtype: DType::F32, geometry: geometry.clone() };
+    /// assert_eq!(spec.on(Device::CPU).unwrap().storage().size(), 24);
+    /// // The storage is the tensor's own, so its first element is the first one there.
+    /// assert!(Spec { dtype: DType::F32, geometry: geometry.at(1) }.on(Device::CPU).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BadArgument`] if a size is negative or the geometry has an offset, [`OutOfStorage`] if it reaches further than any memory,
+    /// [`OutOfMemory`](crate::OutOfMemory) or the backend's own error if there is no such block of memory, and
+    /// [`ErrorKind::WrongStorage`] if the backend gives a smaller block or one of another backend.
     #[inline]
     pub fn on(self, device: Device) -> Result<Tensor> {
         Tensor::allocate(self.dtype, &self.geometry, device)
@@ -93,13 +108,19 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, B
 }
 
 /// The strides with which a tensor of these sizes walks as one of `sizes`, to which it broadcasts.
+///
+/// ```
+/// use dispatch_runtime::{Geometry, broadcast_strides};
+/// let column = Geometry::contiguous(&[3, 1]);
+/// assert_eq!(broadcast_strides(&column, &[2, 3, 4])[..], [0, 1, 0]);
+/// ```
 #[must_use]
 pub fn broadcast_strides(geometry: &Geometry, sizes: &[i64]) -> Dims {
-    let skipped = sizes.len() - geometry.rank();
     let mut strides = Dims::from_elem(0, sizes.len());
-    for (dim, (&size, &stride)) in geometry.sizes().iter().zip(geometry.strides()).enumerate() {
-        if size != 1 || sizes[skipped + dim] == 1 {
-            strides[skipped + dim] = stride;
+    let steps = geometry.sizes().iter().zip(geometry.strides()).rev();
+    for ((to, &wanted), (&size, &stride)) in strides.iter_mut().zip(sizes).rev().zip(steps) {
+        if size != 1 || wanted == 1 {
+            *to = stride;
         }
     }
     strides
@@ -148,7 +169,8 @@ pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)
     let mut order: Order = (0..sizes.len()).rev().collect();
     let outside = |inner: usize, outer: usize| {
         for (strides, element) in strides.clone() {
-            let (a, b) = (strides[inner].saturating_mul(element), strides[outer].saturating_mul(element));
+            let step = |dim: usize| strides.get(dim).map_or(0, |stride| stride.saturating_mul(element));
+            let (a, b) = (step(inner), step(outer));
             match a.cmp(&b) {
                 _ if a == 0 || b == 0 => {}
                 std::cmp::Ordering::Less => return Some(false),
@@ -221,31 +243,40 @@ impl Tensor {
 
     /// A tensor whose elements are whatever its memory holds.
     pub(crate) fn allocate(dtype: DType, geometry: &Geometry, device: Device) -> Result<Self> {
-        let end = if geometry.is_contiguous() { Some(geometry.count()) } else { geometry.end() };
-        let bytes = match end.and_then(|end| usize::try_from(end).ok()?.checked_mul(dtype.size())) {
-            Some(bytes) if geometry.count() > 0 && geometry.count() != i64::MAX => bytes,
-            _ => odd_bytes(geometry)?,
+        let count = usize::try_from(geometry.count()).ok().and_then(|count| count.checked_mul(dtype.size()));
+        let bytes = match count {
+            Some(bytes @ 1..) if geometry.is_canonical() && geometry.offset() == 0 => bytes,
+            _ => strided_bytes(dtype, geometry)?,
         };
         // Of these two there is one each, whatever its number.
         if device.backend() == Device::CPU.backend() {
             Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU))
         } else if device.backend() == Device::META.backend() {
+            geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
             Ok(Self::over(Storage::meta(bytes), dtype, geometry, Device::META))
         } else {
             let storage = device.available_memory()?.allocate(device, bytes)?;
-            let device = storage.device();
-            Ok(Self::over(storage, dtype, geometry, device))
+            let found = storage.device();
+            if found.backend() != device.backend() || storage.size() < bytes {
+                return Err(ErrorKind::WrongStorage { device, size: bytes, found, available: storage.size() }.into());
+            }
+            Ok(Self::over(storage, dtype, geometry, found))
         }
     }
 }
 
-/// How many bytes a tensor takes that has no elements, or more than there can be.
-#[cold]
-fn odd_bytes(geometry: &Geometry) -> Result<usize> {
+/// How many bytes of a storage of its own a tensor takes that is not simply some elements side by side.
+#[inline(never)]
+fn strided_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
     if geometry.sizes().iter().any(|&size| size < 0) {
         return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
     }
-    Ok(if geometry.count() == 0 { 0 } else { usize::MAX })
+    if geometry.offset() != 0 {
+        let expected = "0: a new tensor begins where its storage begins";
+        return Err(BadArgument::value("storage_offset", geometry.offset(), expected).into());
+    }
+    let bytes = geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
+    Ok(if geometry.count() == 0 { 0 } else { bytes })
 }
 
 /// The dtype of an elementwise computation, given its operands and how it treats them.

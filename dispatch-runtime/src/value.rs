@@ -3,12 +3,15 @@
 //! Boxed kernels see calls as values on a [`Stack`](crate::Stack), which is what lets one kernel serve every operator. A value is
 //! two words: what is larger sits behind a thin box.
 
+mod nested;
 mod tensors;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use nested::Inside;
+pub use nested::Values;
 use num_complex::Complex64;
 
 use crate::device::Device;
@@ -74,11 +77,11 @@ pub enum Value {
     /// The memory behind tensors.
     Storage(Storage),
     /// A list of anything else, such as lists of lists.
-    List(Box<Vec<Self>>),
+    List(Values),
     /// A fixed number of values of different types.
-    Tuple(Box<Vec<Self>>),
-    /// Keys and values, in the order in which they were given.
-    Dict(Box<Vec<(Self, Self)>>),
+    Tuple(Values),
+    /// Keys and values in turn, in the order in which they were given.
+    Dict(Values),
     /// A value of a type that only its users know.
     Object(Box<Object>),
 }
@@ -200,8 +203,7 @@ impl Value {
             Self::Tensor(tensor) => tensor.has_any(marks),
             Self::Tensors(tensors) => tensors.iter().any(|tensor| tensor.has_any(marks)),
             Self::OptionalTensors(tensors) => tensors.iter().flatten().any(|tensor| tensor.has_any(marks)),
-            Self::List(values) | Self::Tuple(values) => values.iter().any(|value| value.has_any(marks)),
-            Self::Dict(pairs) => pairs.iter().any(|(key, value)| key.has_any(marks) || value.has_any(marks)),
+            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => self.tensors().any(|tensor| tensor.has_any(marks)),
             _ => false,
         }
     }
@@ -264,13 +266,7 @@ impl fmt::Debug for Value {
             Self::Device(value) => value.fmt(f),
             Self::Generator(value) => value.fmt(f),
             Self::Storage(value) => value.fmt(f),
-            Self::List(values) => values.fmt(f),
-            Self::Tuple(values) => {
-                let mut tuple = f.debug_tuple("");
-                values.iter().for_each(|value| _ = tuple.field(value));
-                tuple.finish()
-            }
-            Self::Dict(pairs) => f.debug_map().entries(pairs.iter().map(|(key, value)| (key, value))).finish(),
+            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => Inside { value: self, depth: 0 }.fmt(f),
             Self::Object(_) => f.write_str("object"),
         }
     }

@@ -180,7 +180,7 @@ fn examine(row: &Row, findings: &mut Vec<Finding>) {
     match row.definitions.len() {
         0 if row.cells.is_empty() => return,
         0 => findings.push(Finding::Error(row.not_defined())),
-        1 => {}
+        1 => findings.extend(row.foreign_kernels(row.definitions[0]).map(Finding::Error)),
         _ => findings.push(Finding::Error(row.duplicate_definitions())),
     }
     for operator in &row.definitions {

@@ -123,7 +123,7 @@ fn one_marked_tensor_anywhere_is_enough() {
         seen().contains(&"record".to_owned())
     };
     let none = Value::None;
-    let inside = Value::Tuple(Box::new(vec![Value::None, Value::List(Box::new(vec![grad.clone().into()]))]));
+    let inside = Value::Tuple(vec![Value::None, Value::List(vec![grad.clone().into()].into())].into());
     assert!(!call(None, &[], &[], &none, &plain, &plain, None));
     assert!(!call(Some(&plain), &[x()], &[None, Some(x())], &plain.clone().into(), &plain, &plain, Some(&x())));
     assert!(call(Some(&grad), &[], &[], &none, &plain, &plain, None));

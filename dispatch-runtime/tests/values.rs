@@ -43,9 +43,9 @@ fn every_kind_of_value_passes_a_boxed_call_unchanged() {
         ("Device", Value::Device(Device::CPU.with_index(1).unwrap())),
         ("Generator", Generator::new(Device::CPU, 7).into()),
         ("Storage", Value::Storage(tensor().storage().clone())),
-        ("Dict(str, int)", Value::Dict(Box::new(vec![("a".into(), Value::Int(1)), ("b".into(), Value::Int(2))]))),
-        ("(int, str)", Value::Tuple(Box::new(vec![Value::Int(1), "b".into()]))),
-        ("int[][]", Value::List(Box::new(vec![vec![1_i64].into(), Vec::<i64>::new().into()]))),
+        ("Dict(str, int)", Value::Dict(vec!["a".into(), Value::Int(1), "b".into(), Value::Int(2)].into())),
+        ("(int, str)", Value::Tuple(vec![Value::Int(1), "b".into()].into())),
+        ("int[][]", Value::List(vec![vec![1_i64].into(), Vec::<i64>::new().into()].into())),
         ("Any", Value::Object(Box::new(Object::new(String::from("mine"))))),
     ];
     for (i, (ty, value)) in cases.into_iter().enumerate() {

@@ -240,7 +240,8 @@ fn quiet(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 /// An operator that `lab` defines, as attributes know it.
 enum Late {}
 
-impl Operation for Late {
+// SAFETY: the kernels are functions, and the operator is always the same, without types.
+unsafe impl Operation for Late {
     type Kernel = fn();
     type Predicate = fn();
 
@@ -256,24 +257,27 @@ impl Operation for Late {
 /// A definition from elsewhere, callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
     static UNBOUND: Head = Head::unbound(code::<Late>(|| ()));
-    Operator::new(
-        &UNBOUND,
-        Definition {
-            name,
-            signature: "() -> int",
-            docs: "",
-            location: HERE,
-            arguments: 0,
-            carriers: 0,
-            aliasing: false,
-            viewing: false,
-            device: None,
-            shape: None,
-            data_dependent: false,
-            functional: None,
-            typed: None,
-        },
-    )
+    // SAFETY: the definition has no types.
+    unsafe {
+        Operator::new(
+            &UNBOUND,
+            Definition {
+                name,
+                signature: "() -> int",
+                docs: "",
+                location: HERE,
+                arguments: 0,
+                carriers: 0,
+                aliasing: false,
+                viewing: false,
+                device: None,
+                shape: None,
+                data_dependent: false,
+                functional: None,
+                typed: None,
+            },
+        )
+    }
 }
 
 const HERE: Location = Location::new("plug-in.rs", 1);

@@ -105,8 +105,8 @@ fn value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
         17 => MemoryFormat::Preserve.into(),
         18 => Device::CPU.with_index(input.arbitrary()?).unwrap_or(Device::CPU).into(),
         19 => Generator::new(Device::CPU, input.arbitrary()?).into(),
-        20 => Value::Tuple(Box::new(vec![Value::None, tensor().into()])),
-        21 => Value::Dict(Box::new(vec![("key".into(), tensor().into())])),
+        20 => Value::Tuple(vec![Value::None, tensor().into()].into()),
+        21 => Value::Dict(vec!["key".into(), tensor().into()].into()),
         _ => Object::new(input.arbitrary::<u8>()?).into(),
     })
 }

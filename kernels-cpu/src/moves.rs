@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use dispatch_runtime::{BadArgument, DType, Element, Operands, Result, Spec, Tensor};
+use dispatch_runtime::{BadArgument, DType, Element, Operand, Operands, Result, Spec, Tensor};
 
 use crate::elementwise::{ahead, transfer};
 use crate::pool::{over, threads_here};
@@ -203,19 +203,18 @@ impl Walk {
     /// Refuses a walk that leaves either tensor's storage.
     fn check(operands: &Operands<'_, 1, 1>, axes: &[Axis]) -> Result<()> {
         let ([to], [from]) = (operands.written(), operands.read());
-        let inside = |tensor: &Tensor, side: &dyn Fn(&Axis) -> &Step| -> Option<bool> {
-            let (mut low, mut high) = (tensor.geometry().offset(), tensor.geometry().offset());
+        let inside = |operand: &Operand<'_>, side: &dyn Fn(&Axis) -> &Step| -> Option<bool> {
+            let (mut low, mut high) = (operand.geometry().offset(), operand.geometry().offset());
             for axis in axes {
                 let (least, greatest) = side(axis).reach(axis.size)?;
                 low = low.checked_add(least)?;
                 high = high.checked_add(greatest)?;
             }
-            let end = usize::try_from(high.checked_add(1)?).ok()?.checked_mul(tensor.dtype().size())?;
-            Some(low >= 0 && end <= tensor.storage().size())
+            Some(operand.has_places(low, high))
         };
         if to.dtype() == from.dtype()
-            && inside(to.tensor(), &|axis| &axis.to) == Some(true)
-            && inside(from.tensor(), &|axis| &axis.from) == Some(true)
+            && inside(to, &|axis| &axis.to) == Some(true)
+            && inside(from, &|axis| &axis.from) == Some(true)
         {
             return Ok(());
         }

@@ -74,7 +74,7 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
             }
         }
 
-        fn __unbox(
+        unsafe fn __unbox(
             __kernel: ::core::option::Option<#runtime::__private::Code>,
             __keys: #runtime::KeySet,
             __stack: &mut #runtime::Stack,
@@ -90,7 +90,7 @@ pub(super) fn expand(definition: &Definition, parameters: &[TokenStream], output
                     }
                 }
             };
-            let __kernel = #runtime::__private::typed::<#name>(__kernel);
+            let __kernel = unsafe { #runtime::__private::typed::<#name>(__kernel) };
             #(let #before = __arguments[#unreturned].clone();)*
             let [#(#values),*] = __arguments;
             let #result = __kernel(#(#runtime::__private::argument::<#name, #parameters>(#values, #positions)?,)* __keys)?;

@@ -86,7 +86,7 @@ fn types(definition: &Definition) -> TokenStream {
 
         #[allow(clippy::all, clippy::pedantic, non_local_definitions, unused_qualifications, unused_variables, unused_mut)]
         const _: () = {
-            impl #runtime::Operation for #name {
+            unsafe impl #runtime::Operation for #name {
                 type Kernel = fn(#(#parameters,)* #runtime::KeySet) -> #runtime::Result<#output>;
                 type Predicate = fn(#(#shared),*) -> bool;
 
@@ -171,7 +171,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     quote! {
-        static __OPERATOR: #runtime::Operator = #runtime::Operator::new(&__UNBOUND, #runtime::__private::Definition {
+        static __OPERATOR: #runtime::Operator = unsafe { #runtime::Operator::new(&__UNBOUND, #runtime::__private::Definition {
             name: #runtime::Name { namespace: #namespace, base: #base, overload: #overload },
             signature: #signature,
             docs: #docs,
@@ -190,7 +190,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
                 marked: #runtime::__private::code::<#name>(__marked),
                 unbox: __unbox,
             }),
-        });
+        }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
 
         #[allow(unused, clippy::all, clippy::pedantic)]
         const _: () = {
-            impl #runtime::Operation for #name {
+            unsafe impl #runtime::Operation for #name {
                 type Kernel = fn();
                 type Predicate = fn();
 

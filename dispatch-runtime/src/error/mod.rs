@@ -217,6 +217,35 @@ pub enum ErrorKind {
         /// The devices there are.
         linked: Vec<Device>,
     },
+    /// A backend was asked for memory and gave too little, or memory of another backend.
+    WrongStorage {
+        /// The device.
+        device: Device,
+        /// How many bytes were asked for.
+        size: usize,
+        /// The device of the memory that the backend gave.
+        found: Device,
+        /// How many bytes that memory has.
+        available: usize,
+    },
+    /// A layer handed a call on to itself, again and again.
+    EndlessRedispatch {
+        /// The operator.
+        operator: Name<'static>,
+        /// The key whose kernel was entered last.
+        key: Option<Key>,
+        /// How many redispatches were inside of each other.
+        depth: u32,
+    },
+    /// A kernel was written for another operator of the same name.
+    ForeignKernel {
+        /// The operator.
+        operator: Name<'static>,
+        /// Its definition.
+        location: Location,
+        /// The kernels: their names and where they are.
+        kernels: Vec<(&'static str, Location)>,
+    },
     /// No operator of the program stands for one of Rust's.
     Unclaimed {
         /// Rust's operator.
@@ -259,6 +288,8 @@ impl ErrorKind {
             | Self::WrongResult { operator, .. }
             | Self::SurplusResults { operator, .. }
             | Self::LostHandle { operator, .. }
+            | Self::EndlessRedispatch { operator, .. }
+            | Self::ForeignKernel { operator, .. }
             | Self::UnsupportedDType { operator, .. }
             | Self::KernelRemoved { operator }
             | Self::DataDependent { operator }

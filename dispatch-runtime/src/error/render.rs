@@ -117,6 +117,29 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::NoDevice { device, count, linked } => {
             write!(f, "there is no {device}: its backend has {count}, numbered from 0; {}", listed(linked))
         }
+        ErrorKind::WrongStorage { device, size, found, available } => {
+            write!(
+                f,
+                "the backend of {device} was asked for {size} bytes there, but gave {available} bytes on {found}; its `allocate` must \
+                 give as many as it is asked for"
+            )
+        }
+        ErrorKind::EndlessRedispatch { operator, key, depth } => {
+            let at = key.map_or_else(|| "without a key".to_owned(), |key| format!("for {key}"));
+            write!(
+                f,
+                "`{operator}` was redispatched {depth} times without an end, last to its kernel {at}; a layer goes on below itself: \
+                 write `keys.below(its_key)`, not `keys`"
+            )
+        }
+        ErrorKind::ForeignKernel { operator, location, kernels } => {
+            write!(
+                f,
+                "`{operator}`, defined at {location}, has kernels that were compiled for another operator of this name:{}",
+                sites(kernels)
+            )?;
+            f.write_str("\n  Link the crate that defines that operator, or rename one of the two.")
+        }
         ErrorKind::Unclaimed { of } => {
             write!(f, "no operator of this program stands for Rust's `{of:?}`; link one that says `operator = {of:?}`")
         }

@@ -197,7 +197,7 @@ impl Registry {
         let row = at.map(|at| &self.rows[at]).filter(|row| row.definitions.contains(&operator));
         match row {
             Some(row) if row.definitions.len() > 1 => Err(row.duplicate_definitions()),
-            Some(row) => Ok(row),
+            Some(row) => row.foreign_kernels(operator).map_or(Ok(row), Err),
             None => Err(self.row(operator.name()).map_or_else(|| not_defined(operator.name()), Row::not_defined)),
         }
     }

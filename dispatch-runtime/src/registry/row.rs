@@ -29,6 +29,8 @@ pub(crate) struct Cell {
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) kernel: Kernel,
+    /// The operator for whose types the program's own kernels were compiled.
+    compiled_for: Option<&'static Operator>,
     pub(crate) name: &'static str,
     pub(crate) location: Location,
     pub(crate) source: Source,
@@ -138,6 +140,17 @@ impl Row {
         ErrorKind::DuplicateOperator { operator: self.name, locations }.into()
     }
 
+    /// The error of a row with kernels that were compiled for another operator of this name, perhaps of other types.
+    pub(crate) fn foreign_kernels(&self, operator: &Operator) -> Option<Error> {
+        let kernels = self.cells.iter().flat_map(|(_, cell)| &cell.kernels);
+        let is_foreign = |kernel: &&Registered| kernel.compiled_for.is_some_and(|of| !std::ptr::eq(of, operator));
+        let foreign: Vec<&Registered> = kernels.filter(is_foreign).collect();
+        (!foreign.is_empty()).then(|| {
+            let (location, kernels) = (operator.location(), sites(&foreign));
+            ErrorKind::ForeignKernel { operator: self.name, location, kernels }.into()
+        })
+    }
+
     pub(crate) fn not_defined(&self) -> Error {
         let mut kernels: Vec<_> =
             self.cells.iter().flat_map(|(_, cell)| &cell.kernels).map(|kernel| kernel.location).collect();
@@ -207,6 +220,7 @@ impl Registered {
     pub(super) fn from_record(record: &'static KernelRecord) -> Self {
         Self {
             kernel: record.kernel.into(),
+            compiled_for: Some((record.operator)()),
             name: record.name,
             location: record.location,
             source: Source::Program,
@@ -228,6 +242,7 @@ impl Registered {
     pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
         Self {
             kernel,
+            compiled_for: None,
             name,
             location,
             source,

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::memory::Class;
+use super::memory::{ALIGNMENT, Class};
 
 /// The values of all layers: a small one that a fresh tensor was given, and a list that only grows.
 #[derive(Default)]
@@ -97,15 +97,13 @@ struct Node<T> {
 }
 
 impl<T: Send + Sync + 'static> Node<T> {
-    const CLASS: Option<Class> = {
-        assert!(align_of::<Self>() <= 64, "blocks are aligned to 64 bytes");
-        Class::of(size_of::<Self>())
+    const CLASS: Class = {
+        assert!(align_of::<Self>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
+        Class::of_value(size_of::<Self>())
     };
 
     fn leaked(value: T) -> NonNull<Header> {
-        let Some(block) = Self::CLASS.and_then(Class::take) else {
-            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>())
-        };
+        let Some(block) = Self::CLASS.take() else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>()) };
         let header = Header { of: TypeId::of::<T>(), release: Self::release, next: List::default() };
         // SAFETY: the block is large enough and aligned, and nobody else's.
         unsafe { block.cast::<Self>().write(Self { header, value }) };
@@ -123,9 +121,7 @@ impl<T: Send + Sync + 'static> Node<T> {
             let node = header.cast::<Self>().as_mut();
             let next = std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut());
             ptr::drop_in_place(node);
-            if let Some(class) = Self::CLASS {
-                class.give(header.cast());
-            }
+            Self::CLASS.give(header.cast());
             next
         }
     }

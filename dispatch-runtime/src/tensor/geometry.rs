@@ -83,19 +83,28 @@ impl Geometry {
             (MemoryFormat::ChannelsLast3d, 5) => &[1, 4, 3, 2, 0],
             _ => return None,
         };
-        Some(Self::dense(sizes, inner_to_outer.iter().copied()))
+        Self::dense(sizes, inner_to_outer.iter().copied())
     }
 
-    /// Elements side by side, with the dimensions nested in this order, the innermost first.
+    /// Elements side by side, with the dimensions nested in this order, the innermost first. None if the order does not name each
+    /// dimension once.
+    ///
+    /// ```
+    /// use dispatch_runtime::Geometry;
+    /// assert_eq!(Geometry::dense(&[2, 3], [0, 1]).unwrap().strides(), [1, 2]);
+    /// assert_eq!(Geometry::dense(&[2, 3], [1, 2]), None);
+    /// ```
     #[must_use]
-    pub fn dense(sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Self {
-        let mut strides = Dims::from_elem(1, sizes.len());
-        let mut stride: i64 = 1;
+    pub fn dense(sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Option<Self> {
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let (mut stride, mut named): (i64, usize) = (1, 0);
         for dim in inner_to_outer {
-            strides[dim] = stride;
+            let place = strides.get_mut(dim).filter(|place| **place == 0)?;
+            *place = stride;
             stride = stride.saturating_mul(sizes[dim].max(1));
+            named += 1;
         }
-        Self::of(sizes, &strides, 0)
+        (named == sizes.len()).then(|| Self::of(sizes, &strides, 0))
     }
 
     /// Any walk through memory. None where there is not one stride per size.

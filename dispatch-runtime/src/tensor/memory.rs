@@ -5,6 +5,9 @@
 //! shelf that all threads share. Behind a line for what its user keeps about it, a block has a size that is a quarter of a doubling
 //! from the next: elements often number a power of two. Blocks start zeroed, and are aligned for any vector instruction. One that was
 //! lent before holds whatever its last tensor held: arbitrary, but never uninitialised.
+//!
+//! Blocks for typed values are kept apart from blocks for elements. A value has padding and pointers, and elements are read as numbers
+//! before they are written.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
@@ -34,10 +37,12 @@ impl fmt::Display for OutOfMemory {
 impl std::error::Error for OutOfMemory {}
 
 /// A cache line, and the widest vector register there is.
-const ALIGNMENT: usize = 64;
-/// Sizes up to a line and 64 KiB: what a thread keeps for itself.
-const THREAD_CLASSES: usize = 37;
-/// How many blocks of one size a thread keeps.
+pub(super) const ALIGNMENT: usize = 64;
+/// The number of the first class of blocks for values. The classes below are for elements, and the largest of these is 220.
+const FIRST_OF_VALUES: u8 = 221;
+/// The number of the last class of blocks for elements that a thread keeps for itself: those of up to a line and 64 KiB.
+const LAST_OF_THREADS: u8 = 36;
+/// How many blocks of one class a thread keeps.
 const KEPT: u32 = 32;
 /// How many idle bytes the shelf keeps.
 const SHELF: usize = 512 << 20;
@@ -50,8 +55,7 @@ impl Class {
     /// A block of this size, whatever it holds. None where the system has no more.
     #[inline]
     pub(super) fn take(self) -> Option<NonNull<u8>> {
-        let kept = self.thread_list().and_then(|list| THREAD.try_with(|cache| cache.take(list)).ok().flatten());
-        kept.or_else(|| self.shelved_or_new())
+        THREAD.try_with(|cache| cache.take(self)).ok().flatten().or_else(|| self.shelved_or_new())
     }
 
     /// Gives a block back.
@@ -61,13 +65,20 @@ impl Class {
     /// It was taken from this class, and nobody uses it any more.
     #[inline]
     pub(super) unsafe fn give(self, block: NonNull<u8>) {
-        let keep = |list| THREAD.try_with(|cache| cache.keep(list, block)).unwrap_or(false);
-        if !self.thread_list().is_some_and(keep) {
+        if !THREAD.try_with(|cache| cache.keep(self, block)).unwrap_or(false) {
             self.shelve_or_free(block);
         }
     }
 
-    /// The smallest one that holds `size` bytes.
+    /// The smallest one for a value of `size` bytes, with all that precedes it in the block.
+    pub(super) const fn of_value(size: usize) -> Self {
+        match Self::of(size) {
+            Some(Self(class)) if class <= u8::MAX - FIRST_OF_VALUES => Self(FIRST_OF_VALUES + class),
+            _ => panic!("a value in a recycled block has at most 40 KiB; put a larger one behind a box"),
+        }
+    }
+
+    /// The smallest one for `size` bytes of elements.
     #[inline]
     pub(super) const fn of(size: usize) -> Option<Self> {
         let behind = size.saturating_sub(1) / ALIGNMENT;
@@ -87,7 +98,8 @@ impl Class {
 
     /// How many bytes a block has.
     fn capacity(self) -> usize {
-        let behind = match usize::from(self.0) {
+        let size = self.0.checked_sub(FIRST_OF_VALUES).unwrap_or(self.0);
+        let behind = match usize::from(size) {
             class @ 0..=4 => class,
             class => {
                 let (double, quarter) = ((class - 1) / 4 + 1, (class - 1) % 4);
@@ -97,10 +109,8 @@ impl Class {
         (behind + 1).saturating_mul(ALIGNMENT)
     }
 
-    #[inline]
-    fn thread_list(self) -> Option<usize> {
-        let list = usize::from(self.0);
-        (list < THREAD_CLASSES).then_some(list)
+    const fn is_kept_by_threads(self) -> bool {
+        self.0 <= LAST_OF_THREADS || self.0 >= FIRST_OF_VALUES
     }
 
     /// With a line for the way to the first aligned byte.
@@ -116,7 +126,7 @@ impl Class {
 
     #[cold]
     fn shelve_or_free(self, block: NonNull<u8>) {
-        if self.thread_list().is_some() || !SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
+        if self.is_kept_by_threads() || !SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
             // SAFETY: nobody uses the block any more.
             unsafe { self.free(block) }
         }
@@ -149,47 +159,64 @@ impl Class {
 }
 
 /// What one thread keeps: for each class a chain of blocks, linked through their first bytes.
-struct ThreadCache([Cell<Chain>; THREAD_CLASSES]);
+struct ThreadCache([Cell<Chain>; CLASSES]);
+
+/// As many as a number of a class can be, so that no look at a chain is checked.
+const CLASSES: usize = 1 << u8::BITS;
 
 #[derive(Clone, Copy)]
 struct Chain {
     first: Option<NonNull<u8>>,
-    length: u32,
+    /// How many more blocks are kept here: none of a class that is not for threads.
+    room: u32,
 }
 
 thread_local! {
-    static THREAD: ThreadCache = const { ThreadCache([const { Cell::new(Chain { first: None, length: 0 }) }; THREAD_CLASSES]) };
+    static THREAD: ThreadCache = const { ThreadCache::new() };
 }
 
 impl ThreadCache {
+    const fn new() -> Self {
+        let mut chains = [const { Cell::new(Chain { first: None, room: 0 }) }; CLASSES];
+        let mut class = 0;
+        while class < CLASSES {
+            #[expect(clippy::cast_possible_truncation, reason = "less than `CLASSES`")]
+            if Class(class as u8).is_kept_by_threads() {
+                chains[class] = Cell::new(Chain { first: None, room: KEPT });
+            }
+            class += 1;
+        }
+        Self(chains)
+    }
+
     #[inline]
-    fn take(&self, list: usize) -> Option<NonNull<u8>> {
-        let chain = self.0[list].get();
-        let block = chain.first?;
-        // SAFETY: `keep` put the next block's address at the start of this one, which is nobody else's.
+    fn take(&self, class: Class) -> Option<NonNull<u8>> {
+        let chain = &self.0[usize::from(class.0)];
+        let Chain { first, room } = chain.get();
+        let block = first?;
+        // SAFETY: `keep` put the next block's address at the start of this one, which is in no other use.
         let first = unsafe { block.cast::<Option<NonNull<u8>>>().read() };
-        self.0[list].set(Chain { first, length: chain.length - 1 });
+        chain.set(Chain { first, room: room + 1 });
         Some(block)
     }
 
     #[inline]
-    fn keep(&self, list: usize, block: NonNull<u8>) -> bool {
-        let chain = self.0[list].get();
-        if chain.length >= KEPT {
-            return false;
-        }
-        // SAFETY: the block was given back, so it is nobody else's, and it has at least one line.
-        unsafe { block.cast::<Option<NonNull<u8>>>().write(chain.first) };
-        self.0[list].set(Chain { first: Some(block), length: chain.length + 1 });
+    fn keep(&self, class: Class, block: NonNull<u8>) -> bool {
+        let chain = &self.0[usize::from(class.0)];
+        let Chain { first, room } = chain.get();
+        let Some(room) = room.checked_sub(1) else { return false };
+        // SAFETY: the block was given back, so it is in no other use, and it has at least one line.
+        unsafe { block.cast::<Option<NonNull<u8>>>().write(first) };
+        chain.set(Chain { first: Some(block), room });
         true
     }
 }
 
 impl Drop for ThreadCache {
     fn drop(&mut self) {
-        for (list, class) in (0..THREAD_CLASSES).zip(0_u8..) {
-            while let Some(block) = self.take(list) {
-                Class(class).shelve_or_free(block);
+        for class in (0..=u8::MAX).map(Class) {
+            while let Some(block) = self.take(class) {
+                class.shelve_or_free(block);
             }
         }
     }
@@ -323,8 +350,18 @@ mod tests {
 
     #[test]
     fn threads_keep_blocks_of_up_to_a_line_and_64_kib() {
-        assert_eq!(Class::of(ALIGNMENT + (64 << 10)).unwrap().thread_list(), Some(THREAD_CLASSES - 1));
-        assert_eq!(Class::of(ALIGNMENT + (64 << 10) + 1).unwrap().thread_list(), None);
+        assert_eq!(Class::of(ALIGNMENT + (64 << 10)), Some(Class(LAST_OF_THREADS)));
+        assert!(!Class::of(ALIGNMENT + (64 << 10) + 1).unwrap().is_kept_by_threads());
+    }
+
+    #[test]
+    fn no_class_is_both_for_values_and_for_elements() {
+        assert!(Class::of(isize::MAX.cast_unsigned() / 2).unwrap().0 < FIRST_OF_VALUES);
+        for size in [1, 64, 65, 4096, 40 << 10] {
+            let class = Class::of_value(size);
+            assert!(class.0 >= FIRST_OF_VALUES && class.is_kept_by_threads());
+            assert_eq!(Some(class.capacity()), Class::of(size).map(Class::capacity));
+        }
     }
 
     #[test]

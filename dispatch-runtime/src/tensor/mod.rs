@@ -69,8 +69,25 @@ struct Body {
     /// Of the first element, where the CPU can address it.
     start: Start,
     extensions: Extensions,
-    /// Of what autograd knows it as a view.
-    base: Option<Tensor>,
+    /// Of what autograd knows it as a view. `drop` drops it.
+    base: ManuallyDrop<Option<Tensor>>,
+}
+
+impl Drop for Body {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(base) = self.base.take() {
+            drop_bases(base);
+        }
+    }
+}
+
+/// Drops the base of a view, and the base of that, each after the other: a chain of them may be longer than the stack is deep.
+fn drop_bases(first: Tensor) {
+    let mut next = Some(first);
+    while let Some(mut base) = next {
+        next = Shared::get_mut(&mut base.0).and_then(|body| body.base.take());
+    }
 }
 
 /// An address inside of the storage beside it.
@@ -104,16 +121,26 @@ impl fmt::Display for OutOfStorage {
         let Self { geometry, dtype, available } = self;
         let (sizes, strides, offset) = (geometry.sizes(), geometry.strides(), geometry.offset());
         write!(f, "sizes {sizes:?} with strides {strides:?} from element {offset} ")?;
-        match geometry.end().and_then(|end| bytes(end, *dtype)) {
+        match geometry.bytes(*dtype) {
             Some(needed) => write!(f, "need {needed} bytes of {dtype}, but the storage has {available}"),
-            None => f.write_str(
-                "are not a place in memory: every size, stride and offset must be zero or more, and small enough",
+            None => write!(
+                f,
+                "are no place in memory: a size, stride or offset is negative, or they reach over more than {} bytes of {dtype}",
+                isize::MAX
             ),
         }
     }
 }
 
 impl std::error::Error for OutOfStorage {}
+
+impl OutOfStorage {
+    /// Of a geometry that no storage holds.
+    #[cold]
+    pub(crate) fn nowhere(dtype: DType, geometry: &Geometry) -> Self {
+        Self { geometry: Box::new(geometry.clone()), dtype, available: 0 }
+    }
+}
 
 /// How many bytes a tensor's first element is behind the start of its storage.
 #[inline]
@@ -123,8 +150,24 @@ fn start_of(geometry: &Geometry, dtype: DType) -> usize {
     usize::try_from(offset).unwrap_or(0) * dtype.size()
 }
 
+/// How many bytes that many elements take, if memory can have so many.
+#[inline]
 fn bytes(elements: i64, dtype: DType) -> Option<usize> {
-    usize::try_from(elements).ok()?.checked_mul(dtype.size())
+    let bytes = usize::try_from(elements).ok()?.checked_mul(dtype.size())?;
+    (bytes <= isize::MAX.cast_unsigned()).then_some(bytes)
+}
+
+impl Geometry {
+    /// How many bytes from the start of a storage the elements reach over. None if a number that kernels compute with is too large: the
+    /// bytes of all elements, which an expanded tensor has without memory, or those of a stride, even if it leads nowhere.
+    #[inline]
+    pub(crate) fn bytes(&self, dtype: DType) -> Option<usize> {
+        // A larger count is as large as numbers go.
+        let are_counted = self.count() < i64::MAX && bytes(self.count(), dtype).is_some();
+        let strides_fit = self.is_canonical() && self.count() > 0
+            || self.strides().iter().all(|&stride| bytes(stride, dtype).is_some());
+        bytes(self.end()?, dtype).filter(|_| are_counted && strides_fit)
+    }
 }
 
 impl Tensor {
@@ -135,19 +178,21 @@ impl Tensor {
     /// Where the geometry reaches outside the storage.
     pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let inference = guard::is_inference_mode();
-        let keys = default_keys(storage.device(), inference);
-        Self::with_marks(storage, dtype, geometry, keys, Marks::of_new(inference))
+        let (keys, memory) = (default_keys(storage.device(), inference), storage.memory());
+        Self::with_marks(storage, memory, dtype, geometry, keys, Marks::of_new(inference))
     }
 
+    /// `memory` is that of the storage, or none if the elements are to be out of reach.
     fn with_marks(
         storage: Storage,
+        memory: Option<NonNull<u8>>,
         dtype: DType,
         geometry: Geometry,
         keys: KeySet,
         marks: Marks,
     ) -> Result<Self, OutOfStorage> {
         // Meta tensors have a shape and no memory.
-        let fits = geometry.end().and_then(|end| bytes(end, dtype)).is_some_and(|needed| {
+        let fits = geometry.bytes(dtype).is_some_and(|needed| {
             geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
         });
         if !fits {
@@ -155,7 +200,7 @@ impl Tensor {
         }
         let device = storage.device();
         // SAFETY: the geometry begins inside the storage, unless there is no element at all.
-        let start = storage.memory().map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
+        let start = memory.map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
         Ok(Self::body(storage, dtype, &geometry, device, keys, marks, Start(start)))
     }
 
@@ -183,7 +228,7 @@ impl Tensor {
             (&raw mut (*body).storage).write(storage);
             (&raw mut (*body).start).write(start);
             (&raw mut (*body).extensions).write(Extensions::default());
-            (&raw mut (*body).base).write(None);
+            (&raw mut (*body).base).write(ManuallyDrop::new(None));
         }
         Self(ManuallyDrop::into_inner(vacant))
     }
@@ -254,7 +299,8 @@ impl Tensor {
             let storage = body.storage.clone();
             return Ok(Self::body(storage, body.dtype, &geometry, body.device, body.keys, marks, body.start));
         }
-        Self::with_marks(body.storage.clone(), body.dtype, geometry, body.keys, marks)
+        let memory = body.start.0.and_then(|_| body.storage.memory());
+        Self::with_marks(body.storage.clone(), memory, body.dtype, geometry, body.keys, marks)
     }
 
     /// The same array under other keys: how a layer makes tensors of its own kind. History does not come along.
@@ -266,13 +312,15 @@ impl Tensor {
     }
 
     /// The same under other keys, where only operators can say what the elements are: neither [`read`](Self::read) nor a kernel finds
-    /// them. A layer whose tensors stand for more than their sizes say makes them so.
+    /// them, nor those of a view of it. A layer whose tensors stand for more than their sizes say makes them so.
     ///
     /// ```
-    /// use dispatch_runtime::Tensor;
-    /// let x = Tensor::from_slice(&[1.0_f32]);
+    /// use dispatch_runtime::{Geometry, Tensor};
+    /// let x = Tensor::from_slice(&[1.0_f32, 2.0]);
     /// let hidden = x.out_of_reach(x.keys());
-    /// assert!(hidden.sizes() == [1] && hidden.read::<f32>().is_err());
+    /// assert!(hidden.sizes() == [2] && hidden.read::<f32>().is_err());
+    /// let view = hidden.restride(Geometry::contiguous(&[1]).at(1)).unwrap();
+    /// assert!(view.read::<f32>().is_err());
     /// ```
     #[must_use]
     pub fn out_of_reach(&self, keys: KeySet) -> Self {
@@ -465,8 +513,8 @@ impl Tensor {
     #[inline]
     pub fn tie_to(&mut self, base: &Self) -> bool {
         match Shared::get_mut(&mut self.0) {
-            Some(body @ Body { base: None, .. }) => {
-                body.base = Some(base.clone());
+            Some(body) if body.base.is_none() => {
+                *body.base = Some(base.clone());
                 Marks::VIEW.announce();
                 *body.marks.get_mut() |= Marks::VIEW.bits();
                 true
@@ -528,6 +576,7 @@ fn default_keys(device: Device, inference: bool) -> KeySet {
 mod tests {
     use super::*;
     use crate::keys::*;
+    use crate::spec::Spec;
 
     #[test]
     fn a_tensor_carries_its_backend_and_the_layers_above_it() {
@@ -562,6 +611,59 @@ mod tests {
         assert_eq!(&*view.read::<i32>().unwrap(), [3, 7]);
         assert_eq!(view.storage().version(), base.storage().version());
         assert!(base.restride(Geometry::contiguous(&[5])).is_err());
+    }
+
+    #[test]
+    fn a_long_chain_of_bases_is_dropped_one_by_one() {
+        let mut last = Tensor::from_slice(&[1.0_f32]);
+        let first = last.clone();
+        for _ in 0..1_000_000 {
+            let mut view = last.restride(last.geometry().clone()).unwrap();
+            assert!(view.tie_to(&last));
+            last = view;
+        }
+        assert!(first.handles() == 2);
+        drop(last);
+        assert!(first.handles() == 1);
+    }
+
+    #[test]
+    fn a_view_of_what_is_out_of_reach_is_out_of_reach() {
+        let x = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
+        let hidden = x.out_of_reach(x.keys());
+        for geometry in [Geometry::contiguous(&[3]), Geometry::contiguous(&[1]).at(2), Geometry::contiguous(&[0]).at(1)]
+        {
+            assert!(hidden.restride(geometry).unwrap().read::<f32>().is_err());
+        }
+        assert!(hidden.restride(Geometry::contiguous(&[4])).is_err());
+    }
+
+    #[test]
+    fn strides_that_no_memory_has_are_refused_even_if_they_lead_nowhere() {
+        let storage = Storage::host(16);
+        let tensor = |sizes: &[i64], strides: &[i64]| {
+            Tensor::new(storage.clone(), DType::F32, Geometry::strided(sizes, strides, 0).unwrap())
+        };
+        for stride in [i64::MIN, -1, i64::MAX, i64::MAX / 4 + 1] {
+            let error = tensor(&[1, 4], &[stride, 1]).unwrap_err();
+            assert!(error.to_string().contains("are no place in memory"), "{error}");
+            assert!(tensor(&[0, 4], &[stride, 1]).is_err());
+        }
+        assert!(tensor(&[1, 4], &[i64::MAX / 4, 1]).is_ok());
+        assert!(tensor(&[0, i64::MAX, 4], &[1, 1, 1]).is_ok());
+    }
+
+    #[test]
+    fn more_elements_than_can_be_counted_are_refused_even_if_they_share_one_place() {
+        let one = Tensor::from_slice(&[1_u8]);
+        let expanded = |sizes: &[i64]| one.restride(Geometry::strided(sizes, &vec![0; sizes.len()], 0).unwrap());
+        assert_eq!(expanded(&[1 << 31, 1 << 31]).unwrap().geometry().count(), 1 << 62);
+        assert!(expanded(&[1 << 62, 2]).is_err() && expanded(&[1 << 62, 1 << 62]).is_err());
+        let meta = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(Device::META);
+        assert!(meta(&[1 << 60]).is_ok());
+        assert!(
+            meta(&[1 << 61]).is_err() && meta(&[1 << 40, 1 << 40]).is_err() && meta(&[0, 1 << 40, 1 << 40]).is_err()
+        );
     }
 
     #[test]

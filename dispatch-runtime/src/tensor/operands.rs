@@ -53,7 +53,8 @@ pub struct Operands<'a, const W: usize, const R: usize> {
     read: [Operand<'a>; R],
 }
 
-/// One of them, for engines that walk through memory themselves.
+/// One of them, for engines that walk through memory themselves. It lends no handle to its tensor: if the storage was entered without an
+/// atomic operation, nothing would keep a clone of that handle from the memory.
 pub struct Operand<'a> {
     tensor: &'a Tensor,
     start: NonNull<u8>,
@@ -153,10 +154,15 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
             storage.write_alone();
             return Ok(());
         }
+        let mut inside = false;
         for (other, operand_before) in before.iter().enumerate() {
             if operand_before.tensor.storage().same(storage) {
-                return operand.check_beside(operand_before, other);
+                operand.check_beside(operand_before, other)?;
+                inside = true;
             }
+        }
+        if inside {
+            return Ok(());
         }
         if !storage.enter_write() {
             return Err(Refused::InUse);
@@ -265,11 +271,19 @@ impl<'a> Operand<'a> {
         Self { tensor, start: NonNull::dangling(), hold: Hold::Nothing }
     }
 
-    /// The tensor.
-    #[inline]
+    /// Whether the storage has the elements from `first` to `last`, counted from its start.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Tensor, operands};
+    /// let mut out = Tensor::from_slice(&[0_i16; 4]);
+    /// let operands = operands!(write out).unwrap();
+    /// let [operand] = operands.written();
+    /// assert!(operand.has_places(0, 3) && !operand.has_places(0, 4) && !operand.has_places(-1, 3));
+    /// ```
     #[must_use]
-    pub fn tensor(&self) -> &'a Tensor {
-        self.tensor
+    pub fn has_places(&self, first: i64, last: i64) -> bool {
+        let end = last.checked_add(1).and_then(|end| super::bytes(end, self.dtype()));
+        first >= 0 && end.is_some_and(|end| end <= self.tensor.storage().size())
     }
 
     /// Sizes, strides and offset; the offset is already in [`start`](Self::start).
@@ -421,5 +435,15 @@ mod tests {
         assert!(operands!(write low, high).is_ok());
         assert_eq!(problem(operands!(write low, middle)).0, "middle");
         assert!(operands!(write low, high; read base).is_err());
+    }
+
+    #[test]
+    fn each_written_tensor_must_lie_apart_from_all_before_it() {
+        let base = Tensor::from_slice(&[0_i32; 8]);
+        let (mut first, mut second, mut third) = (row(&base, 0, 2), row(&base, 4, 2), row(&base, 5, 2));
+        let expected = ("third".to_owned(), Problem::Overlap { with: "second".into() });
+        assert_eq!(problem(operands!(write first, second, third)), expected);
+        let mut apart = row(&base, 6, 2);
+        assert!(operands!(write first, second, apart).is_ok());
     }
 }

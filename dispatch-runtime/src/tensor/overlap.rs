@@ -1,15 +1,19 @@
 //! Whether two walks through one memory meet.
 //!
 //! Strided walks can interleave without meeting, as the even and the odd columns of a matrix do. Two quick tests settle nearly all
-//! pairs; the rest is walked.
+//! pairs; the rest is walked. A walk that is too long counts as one that meets, so a tensor of [`Device::META`](crate::Device), whose
+//! sizes cost nothing, is answered as quickly as any other.
 
 use super::{Dims, Geometry, Tensor};
+
+/// The most places that are marked and walked: 32 MiB of marks.
+const FAR: i64 = 1 << 28;
 
 /// The bytes that a tensor shows: where they begin, and the steps to the others.
 struct Walk {
     start: i64,
     element: i64,
-    /// Sizes and byte strides of the dimensions that go anywhere.
+    /// Sizes and byte strides of the dimensions that lead to other places.
     steps: Vec<(i64, i64)>,
 }
 
@@ -20,7 +24,7 @@ impl Walk {
     }
 
     fn through(geometry: &Geometry, element: i64) -> Self {
-        let steps = geometry.sizes().iter().zip(geometry.strides()).filter(|(size, _)| **size > 1);
+        let steps = geometry.sizes().iter().zip(geometry.strides()).filter(|(size, stride)| **size > 1 && **stride > 0);
         let steps = steps.map(|(&size, &stride)| (size, stride.saturating_mul(element))).collect();
         Self { start: geometry.offset().saturating_mul(element), element, steps }
     }
@@ -28,7 +32,7 @@ impl Walk {
     /// The first byte that is behind all.
     fn end(&self) -> i64 {
         self.steps.iter().fold(self.start.saturating_add(self.element), |end, (size, stride)| {
-            end.saturating_add((size - 1) * stride)
+            end.saturating_add((size - 1).saturating_mul(*stride))
         })
     }
 
@@ -36,8 +40,15 @@ impl Walk {
     fn within(&self, period: i64) -> Option<(i64, i64)> {
         let start = self.start % period;
         let inner = self.steps.iter().filter(|(_, stride)| stride % period != 0);
-        let end = inner.fold(start + self.element, |end, (size, stride)| end.saturating_add((size - 1) * stride));
+        let end = inner.fold(start.saturating_add(self.element), |end, (size, stride)| {
+            end.saturating_add((size - 1).saturating_mul(*stride))
+        });
         (end <= period).then_some((start, end))
+    }
+
+    /// How many places are visited, or as many as can be counted.
+    fn length(&self) -> i64 {
+        self.steps.iter().fold(1, |length: i64, (size, _)| length.saturating_mul(*size))
     }
 
     /// Where each element begins.
@@ -61,13 +72,16 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         (Some((a_start, a_end)), Some((b_start, b_end))) => a_end <= b_start || b_end <= a_start,
         _ => false,
     };
-    periods.any(apart) || {
-        let mut marks = Marks::new(a.start.min(b.start), a.end().max(b.end()));
-        a.positions().for_each(|at| {
-            marks.mark(at, a.element);
-        });
-        b.positions().all(|at| !(at..at + b.element).any(|place| marks.has(place)))
-    }
+    let (start, end) = (a.start.min(b.start), a.end().max(b.end()));
+    let are_short = end.saturating_sub(start) <= FAR && a.length().saturating_add(b.length()) <= FAR;
+    periods.any(apart)
+        || are_short && {
+            let mut marks = Marks::new(start, end);
+            a.positions().for_each(|at| {
+                marks.mark(at, a.element);
+            });
+            b.positions().all(|at| !(at..at + b.element).any(|place| marks.has(place)))
+        }
 }
 
 /// Whether two elements of a tensor share memory.
@@ -75,19 +89,22 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if geometry.is_contiguous() {
         return false;
     }
+    if geometry.sizes().iter().zip(geometry.strides()).any(|(&size, &stride)| size > 1 && stride == 0) {
+        return true;
+    }
     let mut walk = Walk::through(geometry, 1);
     walk.steps.sort_unstable_by_key(|(_, stride)| *stride);
-    let mut reach = 0;
+    let mut reach: i64 = 0;
     let nested = walk.steps.iter().all(|&(size, stride)| {
         let beyond = stride > reach;
-        reach += (size - 1) * stride;
+        reach = reach.saturating_add((size - 1).saturating_mul(stride));
         beyond
     });
     if nested {
         return false;
     }
-    // Fewer places than elements.
-    if walk.end() - walk.start < geometry.count() {
+    let places = walk.end().saturating_sub(walk.start);
+    if places < geometry.count() || places > FAR {
         return true;
     }
     let mut marks = Marks::new(walk.start, walk.end());
@@ -149,6 +166,27 @@ mod tests {
 
     fn places(geometry: &Geometry) -> Vec<i64> {
         super::super::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset()).collect()
+    }
+
+    #[test]
+    fn shapes_of_any_size_are_compared_at_once() {
+        let meta = |sizes: &[i64], strides: &[i64], offset| {
+            let geometry = Geometry::strided(sizes, strides, offset).unwrap();
+            Tensor::new(Storage::meta(0), DType::U8, geometry).unwrap()
+        };
+        let storage = meta(&[1], &[1], 0);
+        let view = |sizes: &[i64], strides: &[i64], offset| {
+            storage.restride(Geometry::strided(sizes, strides, offset).unwrap()).unwrap()
+        };
+        let (even, odd) = (view(&[1 << 60], &[2], 0), view(&[1 << 60], &[2], 1));
+        assert!(are_disjoint(&even, &odd) && !are_disjoint(&even, &even));
+        // Neither test settles these, and to walk them would take centuries.
+        let crossed = view(&[1 << 30, 1 << 30], &[3, 7], 1);
+        assert!(!are_disjoint(&even, &crossed));
+        assert!(overlaps_itself(crossed.geometry()));
+        // One place, however often.
+        assert!(are_disjoint(&view(&[1 << 60], &[0], 5), &view(&[4], &[1], 0)));
+        assert!(overlaps_itself(view(&[1 << 60, 2], &[0, 1], 0).geometry()));
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-use super::memory::{Class, OutOfMemory};
+use super::memory::{ALIGNMENT, Class, OutOfMemory};
 
 /// A value that all handles share: an `Arc` whose memory is lent again as soon as it is given back, for what calls make and drop.
 ///
@@ -63,10 +63,10 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn vacant() -> ManuallyDrop<Self> {
         let class = const {
-            assert!(align_of::<T>() <= 64, "blocks are aligned to 64 bytes");
-            Class::of(size_of::<Inner<T>>())
+            assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
+            Class::of_value(size_of::<Inner<T>>())
         };
-        let Some((class, inner)) = class.and_then(|class| Some((class, class.take()?.cast::<Inner<T>>()))) else {
+        let Some(inner) = class.take().map(NonNull::cast::<Inner<T>>) else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
         };
         // SAFETY: the block is large enough and aligned to 64, and nobody else's.
@@ -87,6 +87,12 @@ impl<T> Shared<T> {
     /// The value, with `bytes` more behind it that hold anything.
     #[inline(always)]
     pub(super) fn with_tail(value: T, bytes: usize) -> Result<Self, OutOfMemory> {
+        const {
+            assert!(
+                size_of::<Inner<T>>() == ALIGNMENT,
+                "bytes of a tail were never a value's: all begin behind one line"
+            )
+        }
         let size = bytes.checked_add(size_of::<Inner<T>>());
         let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
         let inner = class.take().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
@@ -281,6 +287,19 @@ mod tests {
         unique.push(2);
         let shared = unique.share();
         assert_eq!((&**shared, Shared::count(&shared)), (&[1, 2][..], 1));
+    }
+
+    #[test]
+    fn what_a_value_held_is_never_in_a_tail() {
+        for _ in 0..40 {
+            drop(Shared::new([0xab_u8; 300]));
+        }
+        let all: Vec<Shared<u8>> = (0..100).map(|_| Shared::with_tail(7, 300).unwrap()).collect();
+        for shared in &all {
+            // SAFETY: there are that many bytes, which no other handle reaches, and a block starts zeroed.
+            let tail = unsafe { std::slice::from_raw_parts(shared.tail().as_ptr(), 300) };
+            assert!(!tail.contains(&0xab));
+        }
     }
 
     #[test]

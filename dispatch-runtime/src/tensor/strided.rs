@@ -151,8 +151,9 @@ fn walk(geometry: &Geometry) -> impl Iterator<Item = isize> {
 fn place(geometry: &Geometry, position: &[i64]) -> Option<isize> {
     let inside = position.len() == geometry.rank()
         && position.iter().zip(geometry.sizes()).all(|(at, size)| (0..*size).contains(at));
-    let at = position.iter().zip(geometry.strides()).map(|(at, stride)| at * stride).sum::<i64>();
-    isize::try_from(at).ok().filter(|_| inside)
+    // Inside, the place is that of an element, which fits. Elsewhere it might overflow.
+    let at = || position.iter().zip(geometry.strides()).map(|(at, stride)| at * stride).sum::<i64>();
+    isize::try_from(inside.then(at)?).ok()
 }
 
 /// The places that strides lead to, the last dimension fastest.

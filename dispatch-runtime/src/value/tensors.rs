@@ -11,17 +11,12 @@ impl Value {
     /// ```
     /// use dispatch_runtime::{Tensor, Value};
     /// let tensor = Tensor::from_slice(&[1.0]);
-    /// let value = Value::Tuple(Box::new(vec![tensor.clone().into(), 2_i64.into(), vec![tensor].into()]));
+    /// let value = Value::Tuple(vec![tensor.clone().into(), 2_i64.into(), vec![tensor].into()].into());
     /// assert_eq!(value.tensors().count(), 2);
     /// ```
     pub fn tensors(&self) -> impl Iterator<Item = &Tensor> {
-        let (list, optional): (&[Tensor], &[Option<Tensor>]) = match self {
-            Self::Tensor(tensor) => (slice::from_ref(tensor), &[]),
-            Self::Tensors(tensors) => (tensors, &[]),
-            Self::OptionalTensors(tensors) => (&[], tensors),
-            _ => (&[], &[]),
-        };
-        list.iter().chain(optional.iter().flatten()).chain(self.deeper().into_iter().flatten())
+        let (list, optional): (&[Tensor], &[Option<Tensor>]) = self.own_tensors();
+        list.iter().chain(optional.iter().flatten()).chain(self.deeper())
     }
 
     /// Its tensors, to be replaced.
@@ -35,32 +30,54 @@ impl Value {
     /// ```
     pub fn tensors_mut(&mut self) -> impl Iterator<Item = &mut Tensor> {
         let (list, optional, deeper): (&mut [Tensor], &mut [Option<Tensor>], _) = match self {
-            Self::Tensor(tensor) => (slice::from_mut(tensor), &mut [], None),
-            Self::Tensors(tensors) => (tensors, &mut [], None),
-            Self::OptionalTensors(tensors) => (&mut [], tensors, None),
+            Self::Tensor(tensor) => (slice::from_mut(tensor), &mut [], Vec::new()),
+            Self::Tensors(tensors) => (tensors, &mut [], Vec::new()),
+            Self::OptionalTensors(tensors) => (&mut [], tensors, Vec::new()),
             others => (&mut [], &mut [], others.deeper_mut()),
         };
-        list.iter_mut().chain(optional.iter_mut().flatten()).chain(deeper.into_iter().flatten())
+        list.iter_mut().chain(optional.iter_mut().flatten()).chain(deeper)
     }
 
-    fn deeper(&self) -> Option<Box<dyn Iterator<Item = &Tensor> + '_>> {
+    /// Those that are not inside of other values.
+    fn own_tensors(&self) -> (&[Tensor], &[Option<Tensor>]) {
         match self {
-            Self::List(values) | Self::Tuple(values) => Some(Box::new(values.iter().flat_map(Self::tensors))),
-            Self::Dict(pairs) => {
-                Some(Box::new(pairs.iter().flat_map(|(key, value)| key.tensors().chain(value.tensors()))))
-            }
-            _ => None,
+            Self::Tensor(tensor) => (slice::from_ref(tensor), &[]),
+            Self::Tensors(tensors) => (tensors, &[]),
+            Self::OptionalTensors(tensors) => (&[], tensors),
+            _ => (&[], &[]),
         }
     }
 
-    fn deeper_mut(&mut self) -> Option<Box<dyn Iterator<Item = &mut Tensor> + '_>> {
-        match self {
-            Self::List(values) | Self::Tuple(values) => Some(Box::new(values.iter_mut().flat_map(Self::tensors_mut))),
-            Self::Dict(pairs) => {
-                Some(Box::new(pairs.iter_mut().flat_map(|(key, value)| key.tensors_mut().chain(value.tensors_mut()))))
+    /// Those inside of other values, level by level without a call for each.
+    fn deeper(&self) -> Vec<&Tensor> {
+        let (mut found, mut pending) = (Vec::new(), Vec::new());
+        let mut next = Some(self);
+        while let Some(value) = next {
+            if let Self::List(values) | Self::Tuple(values) | Self::Dict(values) = value {
+                pending.extend(values.iter().rev());
+            } else if !std::ptr::eq(value, self) {
+                let (list, optional) = value.own_tensors();
+                found.extend(list.iter().chain(optional.iter().flatten()));
             }
-            _ => None,
+            next = pending.pop();
         }
+        found
+    }
+
+    fn deeper_mut(&mut self) -> Vec<&mut Tensor> {
+        let (mut found, mut pending) = (Vec::new(), vec![self]);
+        while let Some(value) = pending.pop() {
+            match value {
+                Self::List(values) | Self::Tuple(values) | Self::Dict(values) => {
+                    pending.extend(values.values_mut().iter_mut().rev());
+                }
+                Self::Tensor(tensor) => found.push(tensor),
+                Self::Tensors(tensors) => found.extend(tensors.iter_mut()),
+                Self::OptionalTensors(tensors) => found.extend(tensors.iter_mut().flatten()),
+                _ => {}
+            }
+        }
+        found
     }
 }
 
@@ -74,8 +91,8 @@ mod tests {
         let first = |tensor: &Tensor| tensor.to_vec::<f32>().unwrap()[0];
         let list: Value = vec![tensor(1.0), tensor(2.0)].into();
         let optional = Value::OptionalTensors(Box::new(vec![None, Some(tensor(3.0))]));
-        let pairs = Value::Dict(Box::new(vec![(tensor(4.0).into(), Value::List(Box::new(vec![tensor(5.0).into()])))]));
-        let mut value = Value::Tuple(Box::new(vec![tensor(0.0).into(), list, Value::None, optional, pairs]));
+        let pairs = Value::Dict(vec![tensor(4.0).into(), Value::List(vec![tensor(5.0).into()].into())].into());
+        let mut value = Value::Tuple(vec![tensor(0.0).into(), list, Value::None, optional, pairs].into());
         assert_eq!(value.tensors().map(first).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
         value.tensors_mut().for_each(|place| *place = tensor(first(place) + 10.0));
         assert_eq!(value.tensors().map(first).collect::<Vec<_>>(), [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]);

@@ -130,7 +130,7 @@ mod tests {
                 order.rotate_left(by);
             }
             let out = Geometry::contiguous(&sizes);
-            let input = Geometry::dense(&sizes, order);
+            let input = Geometry::dense(&sizes, order).unwrap();
             let plan = Plan::new(&sizes, [(&out, 1), (&input, 1)]);
             let mut pairs = Vec::new();
             let (_, steps) = plan.row();

@@ -1,0 +1,122 @@
+//! Values inside of a value: the contents of a list of anything, a tuple or a dictionary.
+//!
+//! Values can be nested deeper than the stack of a thread, for instance by a text that a program reads. So nothing that goes through all
+//! levels calls itself.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::Value;
+
+/// Values inside of a value. Its clones share them.
+///
+/// ```
+/// use dispatch_runtime::Value;
+/// let pairs = Value::Dict([Value::from("rows"), 2_i64.into()].into_iter().collect());
+/// let list = Value::List(vec![Value::None, pairs].into());
+/// assert_eq!(format!("{list:?}"), r#"[None, {"rows": 2}]"#);
+/// ```
+#[derive(Clone, Default)]
+pub struct Values(Option<Arc<Vec<Value>>>);
+
+impl Values {
+    /// The values, to be changed. They are copied before if other handles share them.
+    pub(super) fn values_mut(&mut self) -> &mut [Value] {
+        self.0.as_mut().map_or(&mut [], |values| Arc::make_mut(values).as_mut_slice())
+    }
+
+    /// The values, if this is the last handle to them.
+    fn take(&mut self) -> Vec<Value> {
+        self.0.take().and_then(Arc::into_inner).unwrap_or_default()
+    }
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        let mut values = self.take();
+        while let Some(value) = values.pop() {
+            if let Value::List(mut nested) | Value::Tuple(mut nested) | Value::Dict(mut nested) = value {
+                values.append(&mut nested.take());
+            }
+        }
+    }
+}
+
+impl Deref for Values {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        self.0.as_ref().map_or(&[], |values| values)
+    }
+}
+
+impl From<Vec<Value>> for Values {
+    fn from(values: Vec<Value>) -> Self {
+        Self(Some(Arc::new(values)))
+    }
+}
+
+impl FromIterator<Value> for Values {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
+        Vec::from_iter(values).into()
+    }
+}
+
+/// How many levels of values are printed.
+const PRINTED: usize = 64;
+
+/// A value inside of others.
+pub(super) struct Inside<'a> {
+    pub(super) value: &'a Value,
+    pub(super) depth: usize,
+}
+
+impl<'a> fmt::Debug for Inside<'a> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let depth = self.depth + 1;
+        let each = |nested: &'a Values| nested.iter().map(move |value| Inside { value, depth });
+        match self.value {
+            Value::List(_) | Value::Tuple(_) | Value::Dict(_) if depth > PRINTED => f.write_str(".."),
+            Value::List(values) => f.debug_list().entries(each(values)).finish(),
+            Value::Tuple(values) => {
+                let mut tuple = f.debug_tuple("");
+                each(values).for_each(|value| _ = tuple.field(&value));
+                tuple.finish()
+            }
+            Value::Dict(values) => {
+                let (keys, values) = (each(values).step_by(2), each(values).skip(1).step_by(2));
+                f.debug_map().entries(keys.zip(values)).finish()
+            }
+            plain => plain.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{Marks, Tensor};
+
+    #[test]
+    fn a_million_levels_are_copied_searched_printed_and_dropped() {
+        let tensor = Tensor::from_slice(&[1.0_f32]);
+        let mut value = Value::from(tensor.clone());
+        for level in 0..1_000_000 {
+            value = match level % 3 {
+                0 => Value::List(vec![value].into()),
+                1 => Value::Tuple(vec![Value::None, value].into()),
+                _ => Value::Dict(vec![1_i64.into(), value].into()),
+            };
+        }
+        let mut copy = value.clone();
+        assert!(value.tensors().all(|found| found.same(&tensor)));
+        copy.tensors_mut().for_each(|place| *place = Tensor::from_slice(&[2.0_f32]));
+        assert_eq!((value.tensors().count(), copy.tensors().count()), (1, 1));
+        assert!(!copy.tensors().any(|found| found.same(&tensor)) && value.tensors().any(|found| found.same(&tensor)));
+        assert!(!value.has_any(Marks::REQUIRES_GRAD));
+        assert!(format!("{value:?}").contains(".."));
+        drop((value, copy));
+        assert_eq!(tensor.handles(), 1);
+    }
+}

@@ -1,0 +1,206 @@
+//! What safe code of a backend, a layer or a caller may do wrong, and which error it gets for that.
+
+use std::sync::Mutex;
+
+use dispatch_runtime::__private::Record;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{
+    Backend, BadArgument, Buffer, ErrorKind, Geometry, KernelRecord, KeySet, Location, MemoryFormat, Operator,
+    OutOfStorage, Spec, Storage, Value, backend, guard, register, verify,
+};
+
+#[dispatch_key(backend)]
+static STINGY: Key;
+
+/// A backend that gives what it is told to give, whatever it is asked for.
+struct Stingy;
+
+static GIVES: Mutex<Option<Storage>> = Mutex::new(None);
+
+struct Bytes(usize);
+
+impl Buffer for Bytes {
+    fn device(&self) -> Device {
+        Device::new(STINGY).unwrap()
+    }
+    fn size(&self) -> usize {
+        self.0
+    }
+}
+
+impl Backend for Stingy {
+    fn allocate(&self, _: Device, _: usize) -> Result<Storage> {
+        GIVES.lock().unwrap().take().ok_or_else(|| "nothing is left".into())
+    }
+    fn copy_in(&self, _: &[u8], _: &Storage) -> Result<()> {
+        Ok(())
+    }
+    fn copy_out(&self, _: &Storage, _: &mut [u8]) -> Result<()> {
+        Ok(())
+    }
+}
+backend!(STINGY, Stingy);
+
+#[test]
+fn a_backend_that_gives_too_little_memory_or_that_of_another_backend_is_named() {
+    let device = Device::new(STINGY).unwrap();
+    let make = |gives: Storage| {
+        *GIVES.lock().unwrap() = Some(gives);
+        Spec::contiguous(DType::F32, &[4]).on(device)
+    };
+    assert_eq!(make(Storage::new(Bytes(16))).unwrap().device(), device);
+    for wrong in [Storage::new(Bytes(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
+        let (found, available) = (wrong.device(), wrong.size());
+        let error = make(wrong).unwrap_err();
+        let ErrorKind::WrongStorage { size: 16, .. } = error.kind() else { panic!("{error}") };
+        let words = error.to_string();
+        assert!(
+            words.contains("asked for 16 bytes") && words.contains(&format!("gave {available} bytes on {found}")),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn a_spec_with_an_offset_or_with_places_that_no_memory_has_gives_no_tensor() {
+    let on = |geometry: Geometry, device| Spec { dtype: DType::F32, geometry }.on(device);
+    for device in [Device::CPU, Device::META] {
+        for offset in [1, -1, i64::MAX] {
+            let error = on(Geometry::contiguous(&[2, 3]).at(offset), device).unwrap_err();
+            let source = std::error::Error::source(&error).unwrap();
+            assert_eq!(source.downcast_ref::<BadArgument>().unwrap().argument, "storage_offset");
+        }
+        for (sizes, strides) in [
+            (&[2, 3][..], &[-3, 1][..]),
+            (&[1, 3], &[i64::MAX, 1]),
+            (&[1 << 40, 1 << 40], &[1 << 40, 1]),
+            (&[i64::MAX, 2], &[2, 1]),
+            (&[2, 2], &[1 << 62, 1]),
+        ] {
+            let error = on(Geometry::strided(sizes, strides, 0).unwrap(), device).unwrap_err();
+            let source = std::error::Error::source(&error).unwrap();
+            assert!(source.downcast_ref::<OutOfStorage>().is_some(), "{sizes:?} {strides:?}: {error}");
+        }
+        assert!(on(Geometry::contiguous(&[2, -1]), device).is_err());
+        let gaps = on(Geometry::strided(&[2, 3], &[5, 1], 0).unwrap(), device).unwrap();
+        assert_eq!(gaps.storage().size(), 8 * 4);
+        assert_eq!(
+            on(Geometry::in_format(&[1, 2, 2, 2], MemoryFormat::ChannelsLast).unwrap(), device)
+                .unwrap()
+                .storage()
+                .size(),
+            32
+        );
+    }
+}
+
+#[op_def("memory_safety::loops(Tensor self) -> Tensor")]
+fn loops(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(loops, CPU)]
+fn loops_cpu(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(loops, PreDispatch)]
+fn to_itself(this: &Tensor, keys: KeySet) -> Result<Tensor> {
+    loops::redispatch(keys, this)
+}
+
+#[op_def("memory_safety::boxed_loops(Tensor self) -> Tensor")]
+fn boxed_loops(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(boxed_loops, CPU)]
+fn boxed_loops_cpu(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(boxed_loops, PreDispatch, boxed)]
+fn boxed_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    op.redispatch_boxed(keys, stack)
+}
+
+#[test]
+fn a_layer_that_hands_a_call_on_to_itself_is_an_error_that_names_it() {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    let layer = guard::include(KeySet::from(keys::PreDispatch));
+    let calls: [&dyn Fn() -> Result<Tensor>; 3] = [&|| loops(&x), &|| boxed_loops(&x), &|| {
+        Ok(boxed_loops::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
+    }];
+    for call in calls {
+        // Twice: the first error must leave nothing behind.
+        for _ in 0..2 {
+            let error = call().unwrap_err();
+            let ErrorKind::EndlessRedispatch { key, .. } = error.kind() else { panic!("{error}") };
+            assert_eq!(*key, Some(keys::PreDispatch));
+            assert!(error.to_string().contains("keys.below"), "{error}");
+        }
+    }
+    drop(layer);
+    assert!(loops(&x).unwrap().same(&x) && boxed_loops(&x).unwrap().same(&x));
+}
+
+#[op_def("memory_safety::taken(Tensor self) -> Tensor")]
+fn taken(this: &Tensor) -> Result<Tensor>;
+
+mod other {
+    use super::*;
+
+    /// Defined by hand and never registered, with the name of `taken` and other types.
+    pub(super) enum Taken {}
+
+    pub(super) static OPERATOR: Operator = {
+        fn never(_: i64, _: KeySet) -> i64 {
+            0
+        }
+        static UNBOUND: dispatch_runtime::__private::Head =
+            dispatch_runtime::__private::Head::unbound(dispatch_runtime::__private::code::<Taken>(never));
+        let definition = dispatch_runtime::__private::Definition {
+            name: dispatch_runtime::Name { namespace: "memory_safety", base: "taken", overload: "" },
+            signature: "(int self) -> int",
+            docs: "",
+            location: Location::new("other.rs", 1),
+            arguments: 1,
+            carriers: 0,
+            aliasing: false,
+            viewing: false,
+            device: None,
+            shape: None,
+            data_dependent: false,
+            functional: None,
+            typed: None,
+        };
+        // SAFETY: the definition has no types, and `never` is a kernel of `Taken`.
+        unsafe { Operator::new(&UNBOUND, definition) }
+    };
+
+    // SAFETY: the kernels are functions, and the operator is always the same, with no code but of this type.
+    unsafe impl Operation for Taken {
+        type Kernel = fn(i64, KeySet) -> i64;
+        type Predicate = fn(i64) -> bool;
+
+        fn operator() -> &'static Operator {
+            &OPERATOR
+        }
+    }
+}
+
+#[test]
+fn a_kernel_of_another_operator_of_the_same_name_is_never_called() {
+    fn number(x: i64, _: KeySet) -> i64 {
+        x + 1
+    }
+    static RECORD: KernelRecord =
+        KernelRecord::typed::<other::Taken>(number, &[&keys::CPU], "number", Location::new("other.rs", 2));
+
+    let x = Tensor::from_slice(&[1.0_f32]);
+    assert!(matches!(taken(&x).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    register(vec![Record::Kernel(&RECORD)].leak());
+    let is_foreign =
+        |error: &Error| matches!(error.kind(), ErrorKind::ForeignKernel { kernels, .. } if kernels[0].0 == "number");
+    let error = taken(&x).unwrap_err();
+    assert!(is_foreign(&error), "{error}");
+    assert!(is_foreign(&taken::operator().call([Value::from(&x)]).unwrap_err()));
+    assert!(taken::operator().kernels(keys::CPU).is_empty());
+    assert!(verify().iter().any(|finding| finding.to_string().contains("compiled for another operator")));
+}
