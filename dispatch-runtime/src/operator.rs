@@ -113,9 +113,11 @@ impl Operator {
         Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
     }
 
-    /// The same, where the schema is parsed already.
-    pub(crate) fn with_schema(self, schema: Schema) -> Self {
-        Self { schema: OnceLock::from(schema), ..self }
+    /// An operator that is called through a stack alone, whose schema is parsed already.
+    pub(crate) fn without_types(unbound: &'static Head, definition: Definition, schema: Schema) -> Self {
+        let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
+        let definition = Definition { typed: None, ..definition };
+        Self { table, unbound, definition, schema: OnceLock::from(schema), rules: Rules::new() }
     }
 
     /// The operator of this name, such as `aten::add.Tensor`.

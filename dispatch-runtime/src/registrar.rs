@@ -244,8 +244,7 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         functional: None,
         typed: None,
     };
-    // SAFETY: the definition has no types.
-    Box::leak(Box::new(unsafe { Operator::new(&UNBOUND, definition) }.with_schema(schema)))
+    Box::leak(Box::new(Operator::without_types(&UNBOUND, definition, schema)))
 }
 
 fn check_fit(text: &str, schema: &Schema) -> Result<()> {

@@ -360,6 +360,15 @@ mod tests {
     }
 
     #[test]
+    fn an_order_that_does_not_name_each_dimension_once_gives_no_geometry() {
+        let sizes = [2, 3, 4];
+        assert_eq!(Geometry::dense(&sizes, [1, 2, 0]).unwrap().strides(), [12, 1, 3]);
+        for order in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3], &[0, 1, 2, 2], &[usize::MAX, 1, 2]] {
+            assert_eq!(Geometry::dense(&sizes, order.iter().copied()), None, "{order:?}");
+        }
+    }
+
+    #[test]
     fn the_end_of_what_overflows_is_nowhere() {
         assert_eq!(Geometry::strided(&[i64::MAX, 3], &[i64::MAX, 1], 0).unwrap().end(), None);
         assert_eq!(Geometry::strided(&[2], &[-1], 1).unwrap().end(), None);

@@ -158,15 +158,20 @@ fn bytes(elements: i64, dtype: DType) -> Option<usize> {
 }
 
 impl Geometry {
-    /// How many bytes from the start of a storage the elements reach over. None if a number that kernels compute with is too large: the
-    /// bytes of all elements, which an expanded tensor has without memory, or those of a stride, even if it leads nowhere.
+    /// How many bytes from the start of a storage the elements reach over. None if a number that kernels compute with is too large for
+    /// memory: the product of all sizes, or of some of them if the tensor is empty, or a stride, even if it leads nowhere.
     #[inline]
     pub(crate) fn bytes(&self, dtype: DType) -> Option<usize> {
-        // A larger count is as large as numbers go.
-        let are_counted = self.count() < i64::MAX && bytes(self.count(), dtype).is_some();
-        let strides_fit = self.is_canonical() && self.count() > 0
-            || self.strides().iter().all(|&stride| bytes(stride, dtype).is_some());
-        bytes(self.end()?, dtype).filter(|_| are_counted && strides_fit)
+        let product = if self.count() > 0 { self.count() } else { self.product_of_sizes() };
+        // A larger product is as large as numbers go.
+        let sizes_fit = product < i64::MAX && bytes(product, dtype).is_some();
+        let strides_fit = self.is_canonical() || self.strides().iter().all(|&stride| bytes(stride, dtype).is_some());
+        bytes(self.end()?, dtype).filter(|_| sizes_fit && strides_fit)
+    }
+
+    #[cold]
+    fn product_of_sizes(&self) -> i64 {
+        self.sizes().iter().fold(1, |product: i64, &size| product.saturating_mul(size.max(1)))
     }
 }
 
@@ -650,7 +655,7 @@ mod tests {
             assert!(tensor(&[0, 4], &[stride, 1]).is_err());
         }
         assert!(tensor(&[1, 4], &[i64::MAX / 4, 1]).is_ok());
-        assert!(tensor(&[0, i64::MAX, 4], &[1, 1, 1]).is_ok());
+        assert!(tensor(&[0, 1 << 61, 4], &[1, 1, 1]).is_err() && tensor(&[0, 1 << 58, 4], &[1, 1, 1]).is_ok());
     }
 
     #[test]

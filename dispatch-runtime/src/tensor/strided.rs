@@ -207,6 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn a_position_outside_has_no_element_however_far_outside() {
+        let base = Tensor::from_slice(&[1_u8, 2, 3, 4]);
+        let mut every_other = base.restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
+        for at in [2, -1, i64::MIN, i64::MAX] {
+            assert_eq!(every_other.elements::<u8>().unwrap().get(&[at]), None);
+            assert!(!every_other.elements_mut::<u8>().unwrap().set(&[at], 9));
+        }
+        assert_eq!(every_other.elements::<u8>().unwrap().get(&[1, i64::MAX]), None);
+        assert_eq!(base.to_vec::<u8>().unwrap(), [1, 2, 3, 4]);
+    }
+
+    #[test]
     fn elements_exclude_writers_of_other_views() {
         let base = Tensor::from_slice(&[0_u8; 4]);
         let mut view = base.clone();
