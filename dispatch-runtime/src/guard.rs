@@ -138,6 +138,8 @@ struct Own {
     grad: Cell<u8>,
     low: Cell<LowDTypes>,
     entered: Cell<Option<&'static Caller<'static>>>,
+    /// How many redispatches are inside of each other. It is the thread's own: no guard changes it.
+    depth: Cell<u32>,
 }
 
 thread_local! {
@@ -149,8 +151,15 @@ thread_local! {
             grad: Cell::new(grad),
             low: Cell::new(low),
             entered: Cell::new(entered),
+            depth: Cell::new(0),
         }
     };
+}
+
+/// Changes how many redispatches are inside of each other.
+#[inline]
+pub(crate) fn with_depth<R>(change: impl FnOnce(&Cell<u32>) -> R) -> R {
+    OWN.with(|own| change(&own.depth))
 }
 
 #[inline]

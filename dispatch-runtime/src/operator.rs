@@ -207,8 +207,7 @@ impl Operator {
     /// As [`call_boxed`](Self::call_boxed), and [`ErrorKind::EndlessRedispatch`] if the call comes back to where it is made.
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
-        let _inside = Redispatch::enter(self, keys)?;
-        self.run_boxed(keys, stack, Conditions::Open)
+        self.run::<true>(keys, stack, Conditions::Open)
     }
 
     /// Calls it anew, with the keys that its arguments have now, below `key`: how a layer hands on a call whose arguments it changed.
@@ -396,6 +395,13 @@ impl Operator {
     /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line.
     #[inline]
     pub(crate) fn run_boxed(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+        self.run::<false>(keys, stack, conditions)
+    }
+
+    /// The same. A redispatch that does not end at a typed kernel may come back here, so it is counted.
+    #[inline]
+    fn run<const REDISPATCH: bool>(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+        let mut boxed = None;
         if let Some(table) = self.published().bound() {
             let (code, entry) = table.at(keys);
             if entry == Entry::Typed
@@ -407,10 +413,14 @@ impl Operator {
             if let Entry::Boxed(at) = entry
                 && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
             {
-                return kernel(self, keys, stack);
+                boxed = Some(kernel);
             }
         }
-        self.run_boxed_otherwise(keys, stack, conditions)
+        let _inside = if REDISPATCH { Some(Redispatch::enter(self, keys)?) } else { None };
+        match boxed {
+            Some(kernel) => kernel(self, keys, stack),
+            None => self.run_boxed_otherwise(keys, stack, conditions),
+        }
     }
 
     #[inline(never)]

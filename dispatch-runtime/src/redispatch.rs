@@ -3,19 +3,14 @@
 //! A layer that hands a call on with `keys`, and not with `keys.below(its_key)`, reaches itself again. Counting makes that an error before
 //! the stack of the thread ends.
 
-use std::cell::Cell;
-
 use crate::error::{ErrorKind, Result};
+use crate::guard;
 use crate::key::{Key, Slot};
 use crate::key_set::KeySet;
 use crate::operator::Operator;
 
 /// Far more than there are layers, and levels and modes that a program nests; still few enough for a small stack.
 const DEEPEST: u32 = 500;
-
-thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-}
 
 /// One redispatch, or one kernel that can make one, until it is dropped.
 pub struct Redispatch(());
@@ -28,19 +23,19 @@ impl Redispatch {
     /// Returns [`ErrorKind::EndlessRedispatch`] if too many are inside of each other.
     #[inline]
     pub fn enter(operator: &Operator, keys: KeySet) -> Result<Self> {
-        let depth = DEPTH.get();
-        if depth >= DEEPEST {
-            return endless(operator, keys);
-        }
-        DEPTH.set(depth + 1);
-        Ok(Self(()))
+        let is_endless = guard::with_depth(|depth| {
+            depth.set(depth.get() + 1);
+            depth.get() > DEEPEST
+        });
+        let entered = Self(());
+        if is_endless { endless(operator, keys) } else { Ok(entered) }
     }
 }
 
 impl Drop for Redispatch {
     #[inline]
     fn drop(&mut self) {
-        DEPTH.set(DEPTH.get() - 1);
+        guard::with_depth(|depth| depth.set(depth.get() - 1));
     }
 }
 
