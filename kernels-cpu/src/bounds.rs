@@ -18,18 +18,18 @@ const LOW: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap larger);
 const HIGH: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap smaller);
 const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i32 i64] cheap between);
 
-#[op_impl(aten::clamp_tensor, CPU)]
-fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
-    match (min, max) {
-        (Some(min), Some(max)) => fresh::<aten::clamp_tensor, _>([this, min, max], CLAMP),
-        (Some(min), None) => fresh::<aten::clamp_min_tensor, _>([this, min], LOW),
-        (None, Some(max)) => fresh::<aten::clamp_max_tensor, _>([this, max], HIGH),
-        (None, None) => Err(aten::unbounded().into()),
-    }
-}
-
 fusible! {
-    clamp_tensor |this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>| match (min, max) {
+    #[op_impl(aten::clamp_tensor, CPU)]
+    fn clamp(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
+        match (min, max) {
+            (Some(min), Some(max)) => fresh::<aten::clamp_tensor, _>([this, min, max], CLAMP),
+            (Some(min), None) => fresh::<aten::clamp_min_tensor, _>([this, min], LOW),
+            (None, Some(max)) => fresh::<aten::clamp_max_tensor, _>([this, max], HIGH),
+            (None, None) => Err(aten::unbounded().into()),
+        }
+    }
+
+    |this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>| match (min, max) {
         (Some(min), Some(max)) => Bound::of::<aten::clamp_tensor, _>([this, min, max], CLAMP),
         (Some(min), None) => Bound::of::<aten::clamp_min_tensor, _>([this, min], LOW),
         (None, Some(max)) => Bound::of::<aten::clamp_max_tensor, _>([this, max], HIGH),

@@ -21,7 +21,7 @@ use dispatch_runtime::{
 pub(crate) use lanes::Lanes;
 pub(crate) use pass::registers::{Cheap, lane};
 use plan::Plan;
-pub(crate) use row::{Bound, Fusible, fusible};
+pub(crate) use row::{Bound, Fusible, Kernel, fusible};
 pub(crate) use transfer::transfer;
 
 /// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
@@ -89,7 +89,8 @@ impl Rule {
             if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
         let operands =
             Operands::take(&["out"], [&mut out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
-        self.run(&operands, computed, alike, loops)?;
+        // SAFETY: if the inputs are alike, so is the result, which was made like the first.
+        unsafe { self.run(&operands, computed, alike, loops) }?;
         drop(operands);
         Ok(out)
     }
@@ -98,17 +99,23 @@ impl Rule {
         let (computed, alike) = self.look_at(&inputs);
         let alike = alike && is_like(out, inputs[0]);
         if alike && self.dtype.gives(computed) == out.dtype() {
-            return self.written(out, inputs, computed, alike, loops);
+            // SAFETY: all of them were looked at.
+            return unsafe { self.written(out, inputs, computed, alike, loops) };
         }
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
         let mut fitted = out.clone();
         self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
-        self.written(&mut fitted, inputs, computed, alike, loops)?;
+        let alike = alike && is_like(&fitted, inputs[0]);
+        // SAFETY: all of them were looked at.
+        unsafe { self.written(&mut fitted, inputs, computed, alike, loops) }?;
         *out = fitted;
         Ok(())
     }
 
-    fn written<const N: usize>(
+    /// # Safety
+    ///
+    /// As [`Lanes::new`], of the result and the inputs.
+    unsafe fn written<const N: usize>(
         self,
         out: &mut Tensor,
         inputs: [&Tensor; N],
@@ -118,7 +125,8 @@ impl Rule {
     ) -> Result<()> {
         let operands =
             Operands::take(&["out"], [out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
-        self.run(&operands, computed, alike, loops)
+        // SAFETY: as the caller says.
+        unsafe { self.run(&operands, computed, alike, loops) }
     }
 
     fn in_place<const N: usize>(
@@ -137,10 +145,11 @@ impl Rule {
         let operands =
             Operands::in_place("self", this, const { &numbers() }, |this| inputs.map(|input| input.unwrap_or(this)));
         let operands = operands.map_err(|error| self.named(error))?;
-        self.run(&operands, computed, alike, loops)
+        // SAFETY: all of them were looked at.
+        unsafe { self.run(&operands, computed, alike, loops) }
     }
 
-    /// The dtype to compute in, and whether the inputs are all of it, side by side, and of the same sizes.
+    /// The dtype to compute in, and whether the inputs are all of one dtype, side by side, and of the same sizes.
     #[inline(always)]
     fn look_at<const N: usize>(self, inputs: &[&Tensor; N]) -> (DType, bool) {
         let first = inputs[0];
@@ -158,14 +167,21 @@ impl Rule {
         Spec::pointwise(inputs, dtype).map_err(|error| self.named(error.into()))
     }
 
-    fn run<const N: usize>(
+    /// # Safety
+    ///
+    /// As [`Lanes::new`].
+    unsafe fn run<const N: usize>(
         self,
         operands: &Operands<'_, 1, N>,
         computed: DType,
         alike: bool,
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let run = |looped| loops(looped, &mut Lanes::new(operands, looped, computed, alike));
+        let run = |looped| {
+            // SAFETY: as the caller says.
+            let mut lanes = unsafe { Lanes::new(operands, computed, alike) };
+            loops(looped, &mut lanes)
+        };
         if are_few(computed, operands.read().iter().map(Operand::dtype)) && run(FEW).is_ok() {
             return Ok(());
         }
@@ -307,17 +323,16 @@ macro_rules! forms {
     (@check [] $($argument:ident),*) => {};
     (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
     (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        #[allow(clippy::used_underscore_binding, reason = "what a definition takes and a loop does not need")]
-        #[::dispatch_runtime::op_impl(aten::$name, CPU)]
-        fn $name(
-            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-        ) -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> {
-            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
-        }
-
         $crate::elementwise::fusible! {
-            $name |$first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?| {
+            #[op_impl(aten::$name, CPU)]
+            fn $name(
+                $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
+            ) -> Result<Tensor> {
+                $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
+                $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
+            }
+
+            |$first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?| {
                 // Of zeros, so that a check which looks at elements refuses what it might refuse.
                 let check = || -> ::dispatch_runtime::Result<()> {
                     $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }

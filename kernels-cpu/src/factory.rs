@@ -62,6 +62,7 @@ pub(crate) fn fill(out: &mut Tensor, value: Scalar) -> Result<()> {
 fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
     let operands = operands!(write out)?;
     let [to] = operands.written();
+    assert!(to.geometry().is_dense(), "a tensor that is filled has no gaps");
     let (start, size) = (Start(to.start()), to.dtype().size());
     let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
@@ -78,6 +79,7 @@ pub(crate) fn of<T: Element>(elements: &[T], spec: Spec) -> Result<Tensor> {
     let mut out = spec.on(Device::CPU)?;
     let operands = operands!(write out)?;
     let [to] = operands.written();
+    assert!(to.geometry().is_contiguous(), "elements are given side by side");
     let count = usize::try_from(to.geometry().count()).unwrap_or(0).min(elements.len());
     let step = to.dtype().size().cast_signed();
     // SAFETY: the elements lie side by side on both sides, and the operand holds the written ones.

@@ -15,6 +15,10 @@ use crate::numbers::usized;
 use crate::pool::{over, threads_here};
 
 /// Fills `out`, which has the sizes of the index, with the elements of `this` at positions of dimension `at`.
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] if the sizes do not fit, or a position is outside of the dimension.
 pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tensor) -> Result<()> {
     if index.geometry().count() == 0 {
         return Ok(());
@@ -23,7 +27,7 @@ pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tenso
     let inside = {
         let operands = operands!(write out; read this, index)?;
         let ([to], [this, index]) = (operands.written(), operands.read());
-        let walk = Walk { at, index, beside: to, picked: this };
+        let walk = Walk::new(at, index, to, this)?;
         // SAFETY: no element of `to` is come to twice. Elements of one size are moved as those of any other type of it.
         of_size!(this.dtype().size(), Word => unsafe {
             walk.run::<Word>(true, |picked, beside| beside.write(picked.read()))
@@ -66,7 +70,8 @@ fn put_with<W: Copy>(
     let inside = {
         let operands = operands!(write out; read src, index)?;
         let ([to], [src, index]) = (operands.written(), operands.read());
-        let walk = Walk { at, index, beside: src, picked: to };
+        let walk = Walk::new(at, index, src, to)?;
+        assert_eq!(size_of::<W>(), to.dtype().size(), "elements are put as what they are");
         // SAFETY: elements that differ in more than their positions are put to different places.
         unsafe { walk.run::<W>(false, |picked, beside| picked.write(f(picked.read(), beside.read()))) }
     };
@@ -106,7 +111,31 @@ struct Walk<'a> {
 // SAFETY: the operands are held for as long as the walk; whoever runs it divides what it writes among the threads.
 unsafe impl Sync for Walk<'_> {}
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// # Errors
+    ///
+    /// Returns [`BadArgument`] if an operand has no element for a position of the index, or the two are of different dtypes.
+    fn new(
+        at: usize,
+        index: &'a Operand<'a>,
+        beside: &'a Operand<'a>,
+        picked: &'a Operand<'a>,
+    ) -> Result<Self, BadArgument> {
+        let sizes = index.geometry().sizes();
+        let has_all = |operand: &Operand<'_>, but: Option<usize>| {
+            let own = operand.geometry().sizes();
+            own.len() == sizes.len() && (0..sizes.len()).all(|dim| but == Some(dim) || sizes[dim] <= own[dim])
+        };
+        if index.dtype() != DType::I64 || beside.dtype() != picked.dtype() {
+            return Err(BadArgument::dtype("self", picked.dtype(), beside.dtype().to_string()));
+        }
+        if at >= sizes.len() || !has_all(beside, None) || !has_all(picked, Some(at)) {
+            let expected = format!("no more than {:?} but in dimension {at}", picked.geometry().sizes());
+            return Err(BadArgument::sizes("index", sizes, expected));
+        }
+        Ok(Self { at, index, beside, picked })
+    }
+
     /// Calls `f` with every pair of a picked element and the one beside its position, and says whether all positions are inside of
     /// the dimension; others are left out. Pairs that differ along the dimension alone are come to in order, or `apart`.
     ///

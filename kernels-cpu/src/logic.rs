@@ -32,12 +32,14 @@ fn inverting(this: &Tensor) -> Loops<'static, 1> {
     if this.dtype() == DType::Bool { OPPOSITE } else { NOT }
 }
 
-#[op_impl(aten::bitwise_not, CPU)]
-fn bitwise_not(this: &Tensor) -> Result<Tensor> {
-    fresh::<aten::bitwise_not, _>([this], inverting(this))
-}
+fusible! {
+    #[op_impl(aten::bitwise_not, CPU)]
+    fn bitwise_not(this: &Tensor) -> Result<Tensor> {
+        fresh::<aten::bitwise_not, _>([this], inverting(this))
+    }
 
-fusible! { bitwise_not |this: &Tensor| Bound::of::<aten::bitwise_not, _>([this], inverting(this)) }
+    |this: &Tensor| Bound::of::<aten::bitwise_not, _>([this], inverting(this))
+}
 
 #[op_impl(aten::bitwise_not_, CPU)]
 fn bitwise_not_(this: &mut Tensor) -> Result<()> {

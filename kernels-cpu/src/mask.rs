@@ -2,17 +2,35 @@
 //!
 //! They are counted by the block first, so each block knows where among all of them its own begin, and threads can share the rest.
 
-use dispatch_runtime::{Bool, DType, Operand, Result, Spec, Tensor, operands};
+use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
 
 use crate::moves::{of_size, packed};
 use crate::numbers::usized;
 use crate::pool::{Lines, over};
 
 /// The elements of a tensor that are not zero.
-pub(crate) struct Picked {
-    flags: Tensor,
+///
+/// Flags are looked at twice, to count and to pick, and must be the same both times: results are as many as were counted. So they are
+/// held from the first look to the last, or are a copy that nothing else reaches.
+pub(crate) struct Picked<'a> {
+    flags: Flags<'a>,
+    sizes: Dims,
     /// How many come before each block, and how many there are.
     starts: Vec<usize>,
+}
+
+enum Flags<'a> {
+    Held(Read<'a, Bool>),
+    Own(Tensor),
+}
+
+impl Flags<'_> {
+    fn with<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
+        Ok(match self {
+            Self::Held(flags) => f(flags),
+            Self::Own(flags) => f(&*flags.read::<Bool>()?),
+        })
+    }
 }
 
 /// How many elements are looked at together.
@@ -26,15 +44,14 @@ struct Ends<T>(*mut T);
 // SAFETY: threads write places of their own.
 unsafe impl<T: Send> Sync for Ends<T> {}
 
-impl Picked {
-    pub(crate) fn by(mask: &Tensor) -> Result<Self> {
+impl<'a> Picked<'a> {
+    pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
-            mask.clone()
+            Flags::Held(mask.read::<Bool>()?)
         } else {
-            packed(mask, DType::Bool)?
+            Flags::Own(packed(mask, DType::Bool)?)
         };
-        let mut starts = {
-            let flags = flags.read::<Bool>()?;
+        let mut starts = flags.with(|flags| {
             let mut counts = vec![0; flags.len().div_ceil(BLOCK) + 1];
             let lines = Lines::new(&mut counts, 1);
             over(0..lines.len() - 1, GRAIN, |blocks| {
@@ -46,12 +63,12 @@ impl Picked {
                 }
             });
             counts
-        };
+        })?;
         let mut before = 0;
         for start in &mut starts {
             before += std::mem::replace(start, before);
         }
-        Ok(Self { flags, starts })
+        Ok(Self { flags, sizes: Dims::from_slice(mask.sizes()), starts })
     }
 
     /// How many there are.
@@ -61,44 +78,52 @@ impl Picked {
 
     /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
-        let flags = self.flags.read::<Bool>()?;
         let ends = &Ends(out[..self.count()].as_mut_ptr());
-        over(0..self.starts.len() - 1, GRAIN, |blocks| {
-            let mut places = vec![0; BLOCK];
-            for block in blocks {
-                let mut count = 0;
-                for (place, flag) in (block * BLOCK..).zip(&flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)])
-                {
-                    places[count % BLOCK] = place;
-                    count += usize::from(flag.0 != 0);
+        self.flags.with(|flags| {
+            over(0..self.starts.len() - 1, GRAIN, |blocks| {
+                let mut places = vec![0; BLOCK];
+                for block in blocks {
+                    let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                    let mut count = 0;
+                    for (place, flag) in (block * BLOCK..).zip(flags) {
+                        places[count % BLOCK] = place;
+                        count += usize::from(flag.0 != 0);
+                    }
+                    let [start, end] = [self.starts[block], self.starts[block + 1]];
+                    assert_eq!(count, end - start, "flags that are held stay as they were counted");
+                    // SAFETY: a block has so many, counted before, behind those of the blocks before it.
+                    let out = unsafe { std::slice::from_raw_parts_mut(ends.0.add(start), count) };
+                    fill(&places[..count], out);
                 }
-                // SAFETY: a block has so many, counted before, behind those of the blocks before it.
-                let out = unsafe {
-                    std::slice::from_raw_parts_mut(
-                        ends.0.add(self.starts[block]),
-                        count.min(self.starts[block + 1] - self.starts[block]),
-                    )
-                };
-                fill(&places[..count], out);
-            }
-        });
-        Ok(())
+            });
+        })
     }
 
     /// The elements at their places of a tensor that is as large, whose own lie side by side.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BadArgument`] if it is another.
     pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
+        if !this.geometry().is_contiguous() || *this.sizes() != *self.sizes {
+            let expected = format!("{:?}, side by side, as the mask has", &self.sizes[..]);
+            return Err(BadArgument::sizes("self", this.sizes(), expected).into());
+        }
         let count = self.count();
         let mut out = Spec::contiguous(this.dtype(), &[i64::try_from(count).unwrap_or(i64::MAX)]).on(this.device())?;
         let operands = operands!(write out; read this)?;
         let ([to], [from]) = (operands.written(), operands.read());
-        of_size!(this.dtype().size(), Word => self.compress::<Word>(to, from)?);
+        // SAFETY: words are of the size of the elements, which lie side by side in both, and there is room for `count`.
+        of_size!(this.dtype().size(), Word => unsafe { self.compress::<Word>(to, from)? });
         drop(operands);
         Ok(out)
     }
 
-    /// The same for elements of the size of `W`, of which there is room for as many.
-    fn compress<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
-        // SAFETY: the operands have as many elements, and hold them.
+    /// # Safety
+    ///
+    /// Elements of both operands are of the size of `W`, and lie side by side; there is room for as many as are picked.
+    unsafe fn compress<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
+        // SAFETY: the operands hold the elements, and the rest is as the caller says.
         let (to, from) = unsafe {
             let all = std::slice::from_raw_parts(from.start().cast::<W>(), usized(from.geometry().count()));
             (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
@@ -117,7 +142,7 @@ impl Picked {
 
     /// Their positions in a dimension.
     pub(crate) fn positions(&self, dim: usize, out: &mut [i64]) -> Result<()> {
-        let sizes = self.flags.sizes();
+        let sizes = &self.sizes;
         let stride: usize = sizes[dim + 1..].iter().map(|&size| usized(size)).product();
         let size = usized(sizes[dim]);
         self.write(out, |places, out| {

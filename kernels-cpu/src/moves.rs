@@ -124,8 +124,6 @@ pub(crate) use of_size;
 
 /// Moves elements of one dtype along these dimensions, the last fastest; both sides begin at the tensor's first element. Where an element
 /// of `out` is come to more than once, the last one stays.
-///
-/// Different positions in a dimension with strides are different elements of `out`, whatever tables say of the others.
 pub(crate) fn along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
     of_size!(from.dtype().size(), Word => walked::<Word>(out, from, axes, |_, comes| comes))
 }
@@ -150,6 +148,7 @@ fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W,
     }
     let operands = Operands::take(&["out"], [out], &["self"], [from])?;
     Walk::check(&operands, axes)?;
+    assert_eq!(size_of::<W>(), operands.read()[0].dtype().size(), "elements are moved as what they are");
     let ([to], [from]) = (operands.written(), operands.read());
     let (to, from) = (Start(to.start()), Start(from.start()));
     walk.pieces(&|[to_offset, from_offset], next, at, count| {
@@ -221,10 +220,33 @@ impl Walk {
         Err(BadArgument::sizes("self", from.geometry().sizes(), "room for every element that is moved").into())
     }
 
+    /// Whether positions that differ in a dimension with strides are different elements of `out`, whatever tables say of the others: by
+    /// rising steps, each dimension steps over all that those before it reach. The places of a table are steps of what divides them.
+    fn are_apart(&self) -> bool {
+        let step = |axis: &Axis| match &axis.to {
+            Step::Stride(stride) => stride.unsigned_abs(),
+            Step::Table(places) => places.iter().fold(0, |step, place| divisor(step, place.abs_diff(places[0]))),
+        };
+        let reach = |axis: &Axis| axis.to.reach(axis.size).map_or(u64::MAX, |(low, high)| high.abs_diff(low));
+        // A table of one place takes no step.
+        let moving = self.axes.iter().filter(|axis| axis.size > 1 && !(is_table(&axis.to) && reach(axis) == 0));
+        let mut steps: Vec<(u64, u64)> = moving.map(|axis| (step(axis), reach(axis))).collect();
+        steps.sort_unstable();
+        let mut reached = 0_u64;
+        steps.into_iter().all(|(step, reach)| {
+            let over = step > reached;
+            reached = reached.saturating_add(reach);
+            over
+        })
+    }
+
     /// Visits all rows. Threads share them, but for those that may write the same elements, which are visited in order.
     fn pieces(&self, visit: &(dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize) + Sync)) {
         let sizes: Vec<usize> = self.axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).collect();
-        if self.axes.iter().all(|axis| matches!(axis.to, Step::Stride(_))) {
+        if self.count <= GRAIN || threads_here() == 1 || !self.are_apart() {
+            return self.rows(&sizes, 0..self.count, visit);
+        }
+        if !self.axes.iter().any(|axis| is_table(&axis.to)) {
             return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
         }
         let strided =
@@ -291,6 +313,19 @@ impl Walk {
     }
 }
 
+fn is_table(step: &Step) -> bool {
+    matches!(step, Step::Table(_))
+}
+
+/// The greatest number that divides both; the other one, if one of them is zero.
+fn divisor(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// Takes a part of a row to where it goes.
 ///
 /// # Safety
@@ -325,5 +360,54 @@ unsafe fn row<W: Copy>(to: *mut W, from: *const W, axis: &Axis, at: usize, count
 fn dense<W: Copy>(to: &mut [W], from: &[W], f: &impl Fn(W, W) -> W) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to = f(*to, from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::{num_threads, set_num_threads};
+
+    /// Sums of elements that are all one.
+    fn sums(length: i64, axes: &[Axis]) -> Vec<i64> {
+        let count = axes.iter().map(|axis| axis.size).product();
+        let mut out = aten::zeros(&[length], Some(DType::I64), None, None, None).unwrap();
+        let ones = aten::ones(&[count], Some(DType::I64), None, None, None).unwrap();
+        combined::<i64>(&mut out, &ones, axes, |there, comes| there + comes).unwrap();
+        out.to_vec().unwrap()
+    }
+
+    #[test]
+    fn threads_do_not_share_what_positions_have_in_common() {
+        set_num_threads(num_threads().max(3));
+        let many = 200_000;
+        let strided = |size: i64, to: i64, from: i64| Axis { size, to: Step::Stride(to), from: Step::Stride(from) };
+        let listed = |to: Vec<i64>, from: i64| {
+            Axis { size: i64::try_from(to.len()).unwrap(), to: Step::Table(to), from: Step::Stride(from) }
+        };
+        assert_eq!(sums(1, &[strided(many, 0, 1)]), [many]);
+        assert_eq!(sums(2, &[strided(many, 0, 2), strided(2, 1, 1)]), [many; 2]);
+        let shifted = sums(many + 2, &[listed(vec![0, 1, 2], many), strided(many, 1, 1)]);
+        assert!(shifted[2..shifted.len() - 2].iter().all(|&sum| sum == 3));
+        assert_eq!((shifted[0], shifted[1]), (1, 2));
+        // Rows that are apart, one of them twice.
+        let rows = sums(3 * many, &[listed(vec![0, 2 * many, 0], many), strided(many, 1, 1)]);
+        let [first, second, third] = [0, 1, 2].map(|row| &rows[row * 200_000..][..200_000]);
+        assert!(first.iter().all(|&x| x == 2) && second.iter().all(|&x| x == 0) && third.iter().all(|&x| x == 1));
+    }
+
+    #[test]
+    fn positions_are_apart_if_steps_lead_over_all_that_smaller_steps_reach() {
+        let apart = |axes: Vec<(i64, Step)>| {
+            let axis = |(size, to)| Axis { size, to, from: Step::Stride(1_000_003) };
+            Walk::new(&axes.into_iter().map(axis).collect::<Vec<_>>()).are_apart()
+        };
+        let table = |places: &[i64]| Step::Table(places.to_vec());
+        assert!(!apart(vec![(4, Step::Stride(10)), (3, table(&[0, 20, 100])), (10, Step::Stride(1))]));
+        assert!(apart(vec![(3, table(&[40, 0, 40])), (4, Step::Stride(10)), (10, Step::Stride(1))]));
+        assert!(apart(vec![(2, Step::Stride(100)), (3, table(&[7, 27, 47])), (10, Step::Stride(-1))]));
+        assert!(apart(vec![(1, table(&[7])), (10, Step::Stride(3))]));
+        assert!(!apart(vec![(10, Step::Stride(0))]) && !apart(vec![(3, Step::Stride(1)), (3, Step::Stride(2))]));
+        assert!(apart(vec![(3, Step::Stride(1)), (3, Step::Stride(3))]));
     }
 }

@@ -214,8 +214,7 @@ fn forward<O: Operation>(
     computed!(O, input.dtype(), T: [f32, f64] => {
         let (weight, bias) = (parameter::<T>(parameters[0], count, 1.0)?, parameter::<T>(parameters[1], count, 0.0)?);
         let taken = operands!(write out, means, vars; read input)?;
-        let ([to, first, second], [from]) = (taken.written(), taken.read());
-        lines(dims, [from], [to], [first, second], |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, var]: [&mut [f64]; 2]| {
+        lines(dims, &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, var]: [&mut [f64]; 2]| {
             (mean[0], var[0]) = moments(line);
             let of = shared(number);
             let statistics = (mean[0], reciprocal_deviation(var[0], eps));

@@ -35,8 +35,13 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
     stretched(tensor, tensor.sizes()).map(Packed::Own)
 }
 
-/// The elements of a tensor as `T`, repeated to these sizes, to which it broadcasts.
+/// The elements of a tensor as `T`, repeated to these sizes.
+///
+/// # Errors
+///
+/// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
+    aten::check_broadcasts("self", tensor, sizes)?;
     let mut elements = zeros::<T>(sizes)?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
@@ -71,8 +76,13 @@ pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Res
     Ok(out)
 }
 
-/// A fresh tensor with the elements of another, repeated to the sizes of `spec`, to which it broadcasts.
+/// A fresh tensor with the elements of another, repeated to the sizes of `spec`.
+///
+/// # Errors
+///
+/// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
 pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
+    aten::check_broadcasts("self", tensor, spec.geometry.sizes())?;
     let mut out = spec.on(Device::CPU)?;
     let operands = Operands::take(&["out"], [&mut out], &["self"], [tensor])?;
     let ([to], [from]) = (operands.written(), operands.read());

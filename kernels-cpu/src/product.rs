@@ -241,11 +241,22 @@ fn product(
 ) -> Result<()> {
     let dtype = out.dtype();
     let operands = Operands::take(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
+    for (operand, (name, _)) in operands.read().iter().zip([first, second]) {
+        if operand.dtype() != dtype {
+            return Err(BadArgument::dtype(name, operand.dtype(), format!("{dtype}, as the result is")).into());
+        }
+        if operand.is(&operands.written()[0]) {
+            return Err(BadArgument::new(name, Problem::Overlap { with: "out".into() }).into());
+        }
+    }
     macro_rules! by_dtype {
         ($($variant:ident $ty:ty),+) => {
             match dtype {
                 $(DType::$variant => {
-                    multiply::<$ty>(&operands, first_as, second_as, <$ty>::factor(alpha), <$ty>::factor(beta));
+                    // SAFETY: all operands are of this dtype, and what is written is not read.
+                    unsafe {
+                        multiply::<$ty>(&operands, first_as, second_as, <$ty>::factor(alpha), <$ty>::factor(beta));
+                    }
                     Ok(())
                 })+
                 DType::Bool => Err(ErrorKind::UnsupportedDType {
@@ -284,15 +295,18 @@ macro_rules! factors {
 
 factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
 
+/// # Safety
+///
+/// All operands are of dtype `T`, and neither of those that are read is the written one.
 #[inline]
-fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, second_as: As, alpha: T::Sum, beta: T::Sum) {
+unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, second_as: As, alpha: T::Sum, beta: T::Sum) {
     let ([out], [first, second]) = (operands.written(), operands.read());
     let (a_sizes, a_strides) = face(first, first_as);
     let (b_sizes, b_strides) = face(second, second_as);
     let (c_sizes, c_strides) = face(out, As::Matrix);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
-    // SAFETY: geometries stay inside of storages, which the operands hold; all are of dtype `T`; `take` refuses a written tensor
-    // that shares memory with itself, and the callers one that is also read.
+    // SAFETY: geometries stay inside of storages, which the operands hold; `take` refuses a written tensor that shares memory with itself
+    // or with parts of others; the rest is as the caller says.
     unsafe {
         if let ([1, rows, inner], [_, _, columns]) = (a_sizes, b_sizes) {
             let a = Matrix::from_raw(starts.0, [rows, inner], [a_strides[1], a_strides[2]]);

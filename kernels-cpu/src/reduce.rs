@@ -11,11 +11,12 @@ mod walk;
 
 use dispatch_runtime::{DType, Element, ErrorKind, Operation, Result, Spec, Tensor, operands};
 
+pub(crate) use fold::MOST_IN_A_LANE;
 pub(crate) use lines::lines;
 
 /// How elements become one.
 ///
-/// Elements are added to lanes, a few thousand to each at most, and lanes to totals: sums are exact enough if totals are wider.
+/// Elements are added to lanes, [`MOST_IN_A_LANE`] to each at most, and lanes to totals: sums are exact enough if totals are wider.
 pub(crate) trait Fold: Sync {
     /// What elements are converted to.
     type In: Element;

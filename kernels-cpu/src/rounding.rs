@@ -172,13 +172,13 @@ macro_rules! stands {
 
 stands! { f32, Complex32; f64, Complex64; }
 
-#[op_impl(aten::nan_to_num, CPU)]
-fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
-    fresh::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
-}
-
 fusible! {
-    nan_to_num |this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>| {
+    #[op_impl(aten::nan_to_num, CPU)]
+    fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
+        fresh::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
+    }
+
+    |this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>| {
         Bound::of::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
     }
 }

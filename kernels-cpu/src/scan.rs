@@ -23,9 +23,8 @@ fn scanned<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, product:
     let mut out = aten::scan_spec(this, dim, dtype)?.on(this.device())?;
     let dims = dims(this, dim)?;
     let operands = operands!(write out; read this)?;
-    let ([to], [from]) = (operands.written(), operands.read());
     computed!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
-        lines(&dims, [from], [to], [], |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = <T as Wide>::Wide::from_scalar(Scalar::Int(i64::from(product)));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = if product { running.times(value.widen()) } else { running.plus(value.widen()) };
@@ -54,10 +53,9 @@ fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
     let mut out = aten::scan_spec(this, dim, dtype)?.on(this.device())?;
     let dims = dims(this, dim)?;
     let operands = operands!(write out; read this)?;
-    let ([to], [from]) = (operands.written(), operands.read());
     computed!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
         type Wider = <T as Wide>::Wide;
-        lines(&dims, [from], [to], [], |_, [line]: [&[Wider]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&dims, &operands, |_, [line]: [&[Wider]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = Wider::from_scalar(Scalar::Float(f64::NEG_INFINITY));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = running.log_add_exp(value);
@@ -101,9 +99,8 @@ fn placed<O: Operation>(this: &Tensor, dim: i64, largest: bool) -> Result<(Tenso
     let mut values = spec.on(this.device())?;
     let dims = dims(this, dim)?;
     let operands = operands!(write values, indices; read this)?;
-    let ([first, second], [from]) = (operands.written(), operands.read());
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(&dims, [from], [first], [second], |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
+        lines(&dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             let Some(&(mut best)) = line.first() else { return };
             let mut at = 0;
             for (i, ((&value, out), index)) in line.iter().zip(values).zip(indices).enumerate() {

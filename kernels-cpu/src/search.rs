@@ -74,9 +74,8 @@ fn search<T: Number>(sorted: &Tensor, wanted: &Tensor, right: bool, order: Optio
     };
     {
         let operands = operands!(write out; read wanted)?;
-        let ([to], [from]) = (operands.written(), operands.read());
         let each = vec![false; wanted.sizes().len()];
-        lines(&each, [from], [to], [], |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
+        lines(&each, &operands, |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
             to[0] = position(i, wanted[0]);
         });
     }

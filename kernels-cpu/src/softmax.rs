@@ -157,9 +157,8 @@ fn softmax<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Ki
     let dims = marked(rank, wrap_dim("dim", dim, rank)?);
     let mut out = spec.on(this.device())?;
     let operands = operands!(write out; read this)?;
-    let ([to], [from]) = (operands.written(), operands.read());
     computed!(O, dtype, T: [f32, f64] => {
-        lines(&dims, [from], [to], [], |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             forward(line, out, kind);
         });
         Ok(())
@@ -180,9 +179,8 @@ fn softmax_backward<O: Operation>(
     let dims = marked(rank, wrap_dim("dim", dim, rank)?);
     let mut out = spec.on(output.device())?;
     let operands = operands!(write out; read grad_output, output)?;
-    let ([to], [grad, result]) = (operands.written(), operands.read());
     computed!(O, output.dtype(), T: [f32, f64] => {
-        lines(&dims, [grad, result], [to], [], |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             backward(grad, output, out, kind);
         });
         Ok(())

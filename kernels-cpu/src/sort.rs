@@ -16,9 +16,8 @@ fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl 
     let mut indices = Spec { dtype: DType::I64, ..spec.clone() }.on(this.device())?;
     let mut values = spec.on(this.device())?;
     let operands = operands!(write values, indices; read this)?;
-    let ([first, second], [from]) = (operands.written(), operands.read());
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(dims, [from], [first], [second], |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
+        lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             ordered!(line, choice.first(), order => choice.choose(&order, line, values, indices));
         });
         Ok(())

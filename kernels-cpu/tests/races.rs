@@ -283,3 +283,35 @@ fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
         assert_eq!(left.to_vec::<i64>().unwrap(), vec![index(number) + 1; 50]);
     }
 }
+
+#[test]
+fn a_mask_is_the_same_when_it_is_counted_and_when_it_is_read() {
+    let mask = Tensor::from(vec![true; MANY]);
+    let elements = Tensor::from((0..MANY_SIZE).collect::<Vec<_>>());
+    let (is_over, found) = (AtomicBool::new(false), AtomicI64::new(0));
+    // All of the mask is true, or none of it.
+    let see = |picked: Result<Tensor>| {
+        let Ok(picked) = picked else { return };
+        let picked = picked.to_vec::<i64>().unwrap();
+        assert!(picked.is_empty() || picked == *elements.read::<i64>().unwrap(), "half of a write was seen");
+        found.fetch_add(1, Relaxed);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut own = mask.clone();
+            for value in 0..ROUNDS / 8 {
+                eventually(|| aten::fill__scalar(&mut own, Scalar::Bool(value % 2 == 1)));
+                thread::yield_now();
+            }
+            is_over.store(true, Relaxed);
+        });
+        while !is_over.load(Relaxed) {
+            see(aten::masked_select(&elements, &mask));
+            see(aten::index(&elements, &[Some(mask.clone())]));
+            see(aten::nonzero(&mask).and_then(|places| aten::reshape(&places, &[-1])));
+            thread::yield_now();
+        }
+    });
+    see(aten::masked_select(&elements, &mask));
+    assert!(found.into_inner() >= 1);
+}

@@ -61,14 +61,14 @@ fn attention_backward(
     Ok((grad_query, grad_key, grad_value))
 }
 
-struct Task<T> {
-    products: Products<T>,
-    value: Side,
-    out: Side,
-    logs: Side,
-    grad: Side,
+struct Task<'a, T> {
+    products: Products<'a, T>,
+    value: Side<'a>,
+    out: Side<'a>,
+    logs: Side<'a>,
+    grad: Side<'a>,
     /// Of query, key and value.
-    gradients: [Side; 3],
+    gradients: [Side<'a>; 3],
 }
 
 /// What is worked with for one head of the keys.
@@ -90,7 +90,7 @@ struct Scratch<T> {
     grad_value: Vec<T>,
 }
 
-impl<T: Number> Task<T> {
+impl<T: Number> Task<'_, T> {
     fn run(&self) {
         let [items, heads, rows, width] = self.products.query.sizes();
         let [_, groups, keys, _] = self.products.key.sizes();

@@ -59,10 +59,10 @@ pub(super) fn products_of(query: &Tensor, key: &Tensor) -> [i64; 4] {
 }
 
 /// What is softened.
-pub(super) struct Products<T> {
-    pub(super) query: Side,
-    pub(super) key: Side,
-    pub(super) mask: Option<Side>,
+pub(super) struct Products<'a, T> {
+    pub(super) query: Side<'a>,
+    pub(super) key: Side<'a>,
+    pub(super) mask: Option<Side<'a>>,
     pub(super) scale: T,
     pub(super) is_causal: bool,
 }
@@ -77,7 +77,7 @@ pub(super) struct Block<T> {
     mask: Vec<T>,
 }
 
-impl<T: Number> Products<T> {
+impl<T: Number> Products<'_, T> {
     pub(super) fn block(&self) -> Block<T> {
         let width = self.query.sizes()[3];
         let zeros = |count: usize| vec![zero::<T>(); count];
@@ -134,7 +134,7 @@ impl<T: Number> Products<T> {
 
 impl<T: Number> Block<T> {
     /// Adds a mask to the products.
-    fn add(&mut self, mask: &Side, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
+    fn add(&mut self, mask: &Side<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
         for start in (0..rows.len()).step_by(LANES) {
             let height = LANES.min(rows.len() - start);
             for row in 0..height {
@@ -150,11 +150,11 @@ impl<T: Number> Block<T> {
     }
 }
 
-struct Task<T> {
-    products: Products<T>,
-    value: Side,
-    out: Side,
-    logs: Side,
+struct Task<'a, T> {
+    products: Products<'a, T>,
+    value: Side<'a>,
+    out: Side<'a>,
+    logs: Side<'a>,
 }
 
 /// What there is of every query so far.
@@ -171,7 +171,7 @@ struct Running<T> {
     scales: [T; QUERIES],
 }
 
-impl<T: Number> Task<T> {
+impl<T: Number> Task<'_, T> {
     fn run(&self) {
         let [items, heads, rows, width] = self.products.query.sizes();
         let blocks = rows.div_ceil(QUERIES);

@@ -1,33 +1,44 @@
 //! An operand of attention: rows of elements for every head of every item.
 
-use dispatch_runtime::{DType, Operand, broadcast_strides};
+use std::marker::PhantomData;
+
+use dispatch_runtime::{DType, Operand, broadcast, broadcast_strides};
 
 use crate::attention::{Number, QUERIES};
 use crate::convert::conversion;
 use crate::gemm::Matrix;
 
 /// The elements `[item, head, row, column]` of a tensor.
-pub(super) struct Side {
+pub(super) struct Side<'a> {
     start: *mut u8,
     dtype: DType,
     sizes: [usize; 4],
     strides: [isize; 4],
+    /// The operand that holds them.
+    lent: PhantomData<&'a Operand<'a>>,
 }
 
 // SAFETY: a pointer to elements that operands hold; whoever writes says that nobody else does.
-unsafe impl Send for Side {}
+unsafe impl Send for Side<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Side {}
+unsafe impl Sync for Side<'_> {}
 
-impl Side {
-    pub(super) fn of(operand: &Operand<'_>) -> Self {
+impl<'a> Side<'a> {
+    pub(super) fn of(operand: &'a Operand<'_>) -> Self {
         Self::stretched(operand, operand.geometry().sizes())
     }
 
     /// An operand that is repeated to these sizes. With three, its rows have one element.
-    pub(super) fn stretched(operand: &Operand<'_>, sizes: &[i64]) -> Self {
+    ///
+    /// # Panics
+    ///
+    /// If it does not broadcast to them, or they are more than four.
+    pub(super) fn stretched(operand: &'a Operand<'_>, sizes: &[i64]) -> Self {
+        let own = operand.geometry().sizes();
+        assert!(broadcast([sizes, own]).is_ok_and(|all| all[..] == *sizes), "{own:?} do not broadcast to {sizes:?}");
         let walked = broadcast_strides(operand.geometry(), sizes);
-        let mut side = Self { start: operand.start(), dtype: operand.dtype(), sizes: [1; 4], strides: [0; 4] };
+        let (start, dtype) = (operand.start(), operand.dtype());
+        let mut side = Self { start, dtype, sizes: [1; 4], strides: [0; 4], lent: PhantomData };
         for (dim, (&size, &stride)) in sizes.iter().zip(&walked).enumerate() {
             side.sizes[dim] = usize::try_from(size).unwrap_or(0);
             side.strides[dim] = isize::try_from(stride).unwrap_or(0);
@@ -103,12 +114,12 @@ impl Side {
     }
 
     /// Some rows of a head, where they lie or, if they are of another type, in `own`.
-    pub(super) fn matrix<'a, T: Number>(
-        &'a self,
+    pub(super) fn matrix<'b, T: Number>(
+        &'b self,
         [item, head, first]: [usize; 3],
         count: usize,
-        own: &'a mut Vec<T>,
-    ) -> Matrix<'a, T> {
+        own: &'b mut Vec<T>,
+    ) -> Matrix<'b, T> {
         let width = self.sizes[3];
         if self.dtype == T::DTYPE && count * width > 0 {
             assert!(first + count <= self.sizes[2], "{count} rows from {first} of {:?}", self.sizes);

@@ -7,10 +7,9 @@ use std::mem::MaybeUninit;
 use dispatch_runtime::{DType, Element, Operand, Operands, Scalar};
 
 use super::gather::{gather, repeat};
-use super::row::Row;
+use super::row::{Each, Loop, Row};
 use super::{Cheap, Plan};
 use crate::convert::{Convert, conversion};
-use crate::math::vectorised;
 use crate::pool;
 
 /// How many elements pass through the cache at a time.
@@ -34,8 +33,6 @@ pub(crate) enum Lanes<'a, const N: usize> {
 pub(crate) struct Walk<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
-    /// What loops compute in.
-    computed: DType,
     /// What the operands promote to: a narrow dtype has no loop of its own, but its numbers are no wider for that.
     common: DType,
     /// The operand that the loop [keeps](Lanes::keeps).
@@ -59,65 +56,47 @@ impl Block {
 }
 
 impl<'a, const N: usize> Lanes<'a, N> {
+    /// # Safety
+    ///
+    /// If the operands are `alike`, the elements of each lie side by side, all have the same sizes, and all inputs the same dtype.
     #[inline]
-    pub(super) fn new(operands: &'a Operands<'_, 1, N>, computed: DType, common: DType, alike: bool) -> Self {
+    pub(super) unsafe fn new(operands: &'a Operands<'_, 1, N>, common: DType, alike: bool) -> Self {
         let [out] = operands.written();
-        Self::Walk(Walk { out, inputs: operands.read(), computed, common, kept: None, alike })
+        Self::Walk(Walk { out, inputs: operands.read(), common, kept: None, alike })
     }
 
-    /// Applies `f` to every element. `C` is the type that loops compute in, `R` that of their results.
+    /// Applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
     #[inline(always)]
     pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
+        let row = Each::new(f);
         let walk = match self {
             Self::Walk(walk) => walk,
             Self::Row(place, _) => {
-                let row = move |out: *mut u8, inputs: [*const u8; N], count: usize, numbers: bool| {
-                    vectorised(
-                        #[inline(always)]
-                        || {
-                            // SAFETY: whoever runs a row says so.
-                            unsafe {
-                                if N > 1 && numbers {
-                                    with_numbers(&f, out, inputs, count);
-                                } else {
-                                    each(&f, out, inputs, count);
-                                }
-                            }
-                        },
-                    );
-                };
-                **place = Some(Row::new(R::DTYPE, row));
+                **place = Some(Row::new(C::DTYPE, R::DTYPE, row));
                 return;
             }
         };
-        let row = move |out: *mut u8, inputs: [*const u8; N], count: usize| {
-            vectorised(
-                #[inline(always)]
-                || {
-                    // SAFETY: `walk` hands over `count` elements of `R` and of `C`, side by side, of which the results are in no input.
-                    unsafe { each(&f, out, inputs, count) };
-                },
-            );
-        };
-        debug_assert_eq!(C::DTYPE, walk.computed);
-        if !(walk.alike && walk.out.dtype() == R::DTYPE && walk.inputs[0].dtype() == walk.computed) {
-            return walk.walk_any(R::DTYPE, &row);
+        if !(walk.alike && walk.out.dtype() == R::DTYPE && walk.inputs[0].dtype() == C::DTYPE) {
+            return walk.walk_any(C::DTYPE, R::DTYPE, &row);
         }
         let count = usize::try_from(walk.out.geometry().count()).unwrap_or(0);
         let starts =
             Starts { out: walk.out.start(), inputs: walk.inputs.each_ref().map(|input| input.start().cast_const()) };
-        match (starts.is_in_place(), count) {
-            (false, ..=GRAIN) => row(starts.out, starts.inputs, count),
-            (false, _) => walk_alike(count, R::DTYPE.size(), walk.computed.size(), &starts, &row),
-            (true, ..=FEW) => {
-                let mut block = [const { MaybeUninit::<C>::uninit() }; FEW];
-                for (i, element) in block.iter_mut().enumerate().take(count) {
-                    // SAFETY: the input, which is the result too, has `count` elements.
-                    element.write(unsafe { starts.out.cast::<C>().add(i).read() });
+        // SAFETY: all operands have `count` elements of the loop's types side by side, as they are alike. An input that is the result
+        // too is read from a copy; no other shares memory with it.
+        unsafe {
+            match (starts.is_in_place(), count) {
+                (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count, false),
+                (false, _) => walk_alike(count, R::DTYPE.size(), C::DTYPE.size(), &starts, &row),
+                (true, ..=FEW) => {
+                    let mut block = [const { MaybeUninit::<C>::uninit() }; FEW];
+                    for (i, element) in block.iter_mut().enumerate().take(count) {
+                        element.write(starts.out.cast::<C>().add(i).read());
+                    }
+                    row.run(starts.out, &starts.with_block(block.as_ptr().cast()), count, false);
                 }
-                row(starts.out, starts.with_block(block.as_ptr().cast()), count);
+                (true, _) => walk_in_place(count, C::DTYPE.size(), &starts, &row),
             }
-            (true, _) => walk_in_place(count, walk.computed.size(), &starts, &row),
         }
     }
 }
@@ -149,14 +128,14 @@ impl<const N: usize> Lanes<'_, N> {
 
 impl<const N: usize> Walk<'_, N> {
     #[inline(never)]
-    fn walk_any(&self, results: DType, row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) {
-        let narrow = Narrow::between(self.computed, self.common);
-        let out_way = Way::of_result(self.out.dtype(), results, narrow.filter(|_| results == self.computed));
+    fn walk_any(&self, computed: DType, results: DType, row: &dyn Loop) {
+        let narrow = Narrow::between(computed, self.common);
+        let out_way = Way::of_result(self.out.dtype(), results, narrow.filter(|_| results == computed));
         let out = Lane { start: self.out.start(), way: out_way };
         let inputs = std::array::from_fn(|i| {
             let input = &self.inputs[i];
             let is_kept = self.kept == Some(i) && input.geometry().count() == 1;
-            let way = Way::of_input(input.dtype(), self.computed, narrow, is_kept);
+            let way = Way::of_input(input.dtype(), computed, narrow, is_kept);
             // What is written in place goes through a block: the loop may count on not reading what it wrote.
             let direct = way.direct && input.start() != self.out.start();
             Lane { start: input.start(), way: Way { direct, ..way } }
@@ -170,13 +149,7 @@ impl<const N: usize> Walk<'_, N> {
         }
     }
 
-    fn walk_planned<const M: usize>(
-        &self,
-        sizes: &[i64],
-        out: &Lane,
-        inputs: &[Lane; N],
-        row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
-    ) {
+    fn walk_planned<const M: usize>(&self, sizes: &[i64], out: &Lane, inputs: &[Lane; N], row: &dyn Loop) {
         let geometries: [_; M] = std::array::from_fn(|i| {
             let operand = if i == 0 { self.out } else { &self.inputs[(i - 1).min(N - 1)] };
             (operand.geometry(), operand.dtype().size())
@@ -185,7 +158,8 @@ impl<const N: usize> Walk<'_, N> {
         if let Some(turned) = tiles::turned(&plan, inputs) {
             let (groups, elements) = tiles::groups(&plan);
             pool::over(0..groups, GRAIN.div_ceil(elements), |part| {
-                Walker::new(out, inputs, row).tiled(&plan, turned, part);
+                // SAFETY: the plan is that of the operands, whose lanes these are, and threads have groups of their own.
+                unsafe { Walker::new(out, inputs, row).tiled(&plan, turned, part) };
             });
             return;
         }
@@ -193,59 +167,15 @@ impl<const N: usize> Walk<'_, N> {
         pool::over(0..count, GRAIN, |part| {
             let mut walker = Walker::new(out, inputs, row);
             let (length, steps) = plan.row();
-            if length < SHORT && plan.count() > length {
-                walker.gathered(&plan, part);
-            } else {
-                plan.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
+            // SAFETY: as above, of elements.
+            unsafe {
+                if length < SHORT && plan.count() > length {
+                    walker.gathered(&plan, part);
+                } else {
+                    plan.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
+                }
             }
         });
-    }
-}
-
-/// Applies `f` to every element.
-///
-/// # Safety
-///
-/// There are `count` elements of `C` at every input, side by side, and room for as many of `R`, which are in no input.
-#[inline(always)]
-unsafe fn each<C: Element, R, const N: usize>(
-    f: &impl Fn([C; N]) -> R,
-    out: *mut u8,
-    inputs: [*const u8; N],
-    count: usize,
-) {
-    // SAFETY: as the caller says.
-    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
-    // SAFETY: as above.
-    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
-    for (i, out) in out.iter_mut().enumerate() {
-        // SAFETY: every slice has `count` elements.
-        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
-    }
-}
-
-/// The same where all inputs but the first are one number each, which stays in a register.
-///
-/// # Safety
-///
-/// As for [`each`], but for those inputs, of which there is one element.
-#[inline(always)]
-unsafe fn with_numbers<C: Element, R, const N: usize>(
-    f: &impl Fn([C; N]) -> R,
-    out: *mut u8,
-    inputs: [*const u8; N],
-    count: usize,
-) {
-    // SAFETY: as the caller says, there is one at least where anything is computed.
-    let (out, first) = unsafe {
-        let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count);
-        (out, std::slice::from_raw_parts(inputs[0].cast::<C>(), count))
-    };
-    // SAFETY: as the caller says.
-    let mut elements = inputs.map(|input| unsafe { input.cast::<C>().read() });
-    for (out, &element) in out.iter_mut().zip(first) {
-        elements[0] = element;
-        out.write(f(elements));
     }
 }
 
@@ -271,28 +201,33 @@ impl<const N: usize> Starts<N> {
     }
 }
 
+/// # Safety
+///
+/// There are `count` elements of these sizes at every start, of the types that the loop takes and gives; the results are in no input.
 #[inline(never)]
-fn walk_alike<const N: usize>(
+unsafe fn walk_alike<const N: usize>(
     count: usize,
     out_size: usize,
     in_size: usize,
     starts: &Starts<N>,
-    row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
+    row: &dyn Loop,
 ) {
     pool::over(0..count, GRAIN, |part| {
         let out = starts.out.wrapping_add(part.start * out_size);
-        row(out, starts.inputs.map(|input| input.wrapping_add(part.start * in_size)), part.len());
+        let inputs = starts.inputs.map(|input| input.wrapping_add(part.start * in_size));
+        // SAFETY: as the caller says, and threads have parts of their own.
+        unsafe { row.run(out, &inputs, part.len(), false) };
     });
 }
 
 /// The results take the place of an input, which therefore goes through a block: the loop may count on not reading what it wrote.
+///
+/// # Safety
+///
+/// There are `count` elements of this size at every start, of the type that the loop takes and gives; inputs that share memory with the
+/// results begin where these do.
 #[inline(never)]
-fn walk_in_place<const N: usize>(
-    count: usize,
-    size: usize,
-    starts: &Starts<N>,
-    row: &(dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
-) {
+unsafe fn walk_in_place<const N: usize>(count: usize, size: usize, starts: &Starts<N>, row: &dyn Loop) {
     pool::over(0..count, GRAIN, |part| {
         let mut block = Block::new();
         for start in part.clone().step_by(BLOCK) {
@@ -301,9 +236,11 @@ fn walk_in_place<const N: usize>(
                 out: starts.out.wrapping_add(start * size),
                 inputs: starts.inputs.map(|input| input.wrapping_add(start * size)),
             };
-            // SAFETY: both have room for `length` elements, and a fresh block is nobody else's.
-            unsafe { block.start().copy_from_nonoverlapping(here.out, length * size) };
-            row(here.out, here.with_block(block.start()), length);
+            // SAFETY: both have room for `length` elements, and a fresh block is nobody else's. For the loop, as the caller says.
+            unsafe {
+                block.start().copy_from_nonoverlapping(here.out, length * size);
+                row.run(here.out, &here.with_block(block.start()), length, false);
+            }
         }
     });
 }
@@ -421,28 +358,39 @@ impl Way {
     }
 }
 
+/// A walk over operands along a [`Plan`].
 struct Walker<'a, const N: usize> {
     out: &'a Lane,
     inputs: &'a [Lane; N],
-    row: &'a (dyn Fn(*mut u8, [*const u8; N], usize) + Sync),
+    row: &'a dyn Loop,
     blocks: [Block; N],
     results: Block,
     narrowed: Block,
 }
 
 impl<'a, const N: usize> Walker<'a, N> {
-    fn new(out: &'a Lane, inputs: &'a [Lane; N], row: &'a (dyn Fn(*mut u8, [*const u8; N], usize) + Sync)) -> Self {
+    fn new(out: &'a Lane, inputs: &'a [Lane; N], row: &'a dyn Loop) -> Self {
         let (blocks, results, narrowed) = ([const { Block::new() }; N], Block::new(), Block::new());
         Self { out, inputs, row, blocks, results, narrowed }
     }
 
     /// One row, of which every operand that lies side by side is used where it is.
-    fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
-        self.row_with(offsets, steps, count, [None; N]);
+    ///
+    /// # Safety
+    ///
+    /// The lanes are those of operands in which offsets and steps lead to `count` elements, results first; nothing else reads or writes
+    /// these results meanwhile, and the loop is one for the lanes' types.
+    unsafe fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
+        // SAFETY: as the caller says.
+        unsafe { self.row_with(offsets, steps, count, [None; N]) };
     }
 
     /// The same, of at most a block where some inputs have been brought side by side already.
-    fn row_with<const M: usize>(
+    ///
+    /// # Safety
+    ///
+    /// As [`row`](Self::row), and there are `count` elements of the loop's type at every input that was brought.
+    unsafe fn row_with<const M: usize>(
         &mut self,
         offsets: &[isize; M],
         steps: &[isize; M],
@@ -455,7 +403,8 @@ impl<'a, const N: usize> Walker<'a, N> {
         let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);
         for i in 0..N {
             if uniform[i] && !direct[i] {
-                self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0);
+                // SAFETY: as the caller says.
+                unsafe { self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0) };
             }
         }
         let all_direct = out_direct && (0..N).all(|i| direct[i] || brought[i].is_some());
@@ -463,7 +412,7 @@ impl<'a, const N: usize> Walker<'a, N> {
         for start in (0..count).step_by(block.max(1)) {
             let length = block.min(count - start);
             let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
-            let inputs = std::array::from_fn(|i| {
+            let inputs: [*const u8; N] = std::array::from_fn(|i| {
                 if let Some(brought) = brought[i] {
                     return brought;
                 }
@@ -472,54 +421,73 @@ impl<'a, const N: usize> Walker<'a, N> {
                     return self.inputs[i].start.wrapping_offset(at).cast_const();
                 }
                 if !uniform[i] {
-                    self.load(i, at, steps[i + 1], length, 0);
+                    // SAFETY: as the caller says, and a block has room for `length` elements.
+                    unsafe { self.load(i, at, steps[i + 1], length, 0) };
                 }
                 self.blocks[i].start().cast_const()
             });
             let at = offsets[0] + along(steps[0]);
-            if out_direct {
-                (self.row)(self.out.start.wrapping_offset(at), inputs, length);
-            } else {
-                (self.row)(self.results.start(), inputs, length);
-                self.store(at, steps[0], length, 0);
+            // SAFETY: every input is brought, or in a block, or in an operand that is not the result: all have `length` elements.
+            unsafe {
+                if out_direct {
+                    self.row.run(self.out.start.wrapping_offset(at), &inputs, length, false);
+                } else {
+                    self.row.run(self.results.start(), &inputs, length, false);
+                    self.store(at, steps[0], length, 0);
+                }
             }
         }
     }
 
     /// Short rows, several to a block.
-    fn gathered<const M: usize>(&mut self, plan: &Plan<M>, part: std::ops::Range<usize>) {
+    ///
+    /// # Safety
+    ///
+    /// As [`row`](Self::row), for this part of the elements of the operands' plan.
+    unsafe fn gathered<const M: usize>(&mut self, plan: &Plan<M>, part: std::ops::Range<usize>) {
         let (_, steps) = plan.row();
         for start in part.clone().step_by(BLOCK) {
             let end = part.end.min(start + BLOCK);
             let mut filled = 0;
             plan.rows(start, end, |offsets, count| {
                 for i in 0..N {
-                    self.load(i, offsets[i + 1], steps[i + 1], count, filled);
+                    // SAFETY: as the caller says, and a block has room for `end - start` elements.
+                    unsafe { self.load(i, offsets[i + 1], steps[i + 1], count, filled) };
                 }
                 filled += count;
             });
-            let inputs = std::array::from_fn(|i| self.blocks[i].start().cast_const());
-            (self.row)(self.results.start(), inputs, end - start);
+            let inputs: [*const u8; N] = std::array::from_fn(|i| self.blocks[i].start().cast_const());
+            // SAFETY: each block was filled with as many elements.
+            unsafe { self.row.run(self.results.start(), &inputs, end - start, false) };
             let mut emptied = 0;
             plan.rows(start, end, |offsets, count| {
-                self.store(offsets[0], steps[0], count, emptied);
+                // SAFETY: as for `load`.
+                unsafe { self.store(offsets[0], steps[0], count, emptied) };
                 emptied += count;
             });
         }
     }
 
     /// Brings elements of an input into its block, behind the `filled` ones that are there.
-    fn load(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
+    ///
+    /// # Safety
+    ///
+    /// The input has `count` elements, a step apart, from the offset on, and its block has room for them.
+    unsafe fn load(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
         let lane = &self.inputs[input];
         let to = self.blocks[input].start().wrapping_add(filled * lane.way.size);
-        // SAFETY: the plan stays inside the operand, and a block holds `BLOCK` elements of any type.
+        // SAFETY: as the caller says; a block holds `BLOCK` elements of any type.
         unsafe { lane.way.load(lane.start.wrapping_offset(offset), step, to, count, &mut self.narrowed) };
     }
 
     /// Brings results to where they belong.
-    fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
+    ///
+    /// # Safety
+    ///
+    /// There are `count` results behind the `emptied` ones, and the operand has as many elements, a step apart, from the offset on.
+    unsafe fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
         let from = self.results.start().wrapping_add(emptied * self.out.way.size);
-        // SAFETY: as in `load`, with the conversion from results to the operand's dtype.
+        // SAFETY: as the caller says, with the conversion from results to the operand's dtype.
         unsafe { self.out.way.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.narrowed) };
     }
 }

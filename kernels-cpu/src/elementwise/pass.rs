@@ -5,6 +5,7 @@
 //! ([`row`](super::row)), each call rounds to the dtype of its result as the kernel does, and work is divided among threads as the kernels
 //! divide it.
 
+mod check;
 mod compile;
 pub(super) mod registers;
 
@@ -14,7 +15,7 @@ use dispatch_runtime::{DType, Device, Fuser, Operand, Operands, Result, Spec, Te
 
 use super::lanes::{Block, GRAIN, Way};
 use super::plan::Plan;
-use super::row::Row;
+use super::row::Loop;
 use crate::pool;
 
 /// How many elements go through all loops at a time: few enough that the tiles of a dozen values stay in the nearest cache, and the
@@ -34,7 +35,7 @@ impl Fuser for Cpu {
 
 fuser!(keys::CPU, Cpu);
 
-/// Calls that were made ready for these dtypes and sizes.
+/// Calls that were made ready for these dtypes and sizes. Only [`compile`] makes one.
 struct Pass {
     sizes: Vec<i64>,
     inputs: Vec<Spec>,
@@ -60,7 +61,7 @@ enum Place {
 }
 
 struct Call {
-    row: Row,
+    row: Box<dyn Loop>,
     inputs: Vec<End>,
     /// All of them but the first are uniform.
     numbers: bool,
@@ -85,7 +86,25 @@ struct Uniform {
 
 enum From {
     Input(usize),
-    Number(Tensor),
+    Number(Element),
+}
+
+/// The bytes of one element of any dtype.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+struct Element([u8; 16]);
+
+impl Element {
+    /// The element of a tensor that has one; none if it cannot be read.
+    fn of(tensor: &Tensor) -> Option<Self> {
+        let operands = Operands::take(&[], [], &["number"], [tensor]).ok()?;
+        let [operand]: &[Operand<'_>; 1] = operands.read();
+        let mut bytes = [0; 16];
+        let element = bytes.get_mut(..operand.dtype().size()).filter(|_| operand.geometry().count() == 1)?;
+        // SAFETY: the operand holds one element, of as many bytes.
+        unsafe { element.as_mut_ptr().copy_from_nonoverlapping(operand.start(), element.len()) };
+        Some(Self(bytes))
+    }
 }
 
 struct Spread {
@@ -110,21 +129,24 @@ impl dispatch_runtime::Pass for Pass {
         };
         let written = results.iter_mut().map(|result| Operands::take(&["out"], [result], &[], []));
         let written = written.collect::<Result<Vec<_>>>()?;
-        let start = |operand: &Operand<'_>| operand.start();
         let memory = Memory {
-            inputs: read.iter().map(|operands: &Operands<'_, 0, 1>| start(&operands.read()[0])).collect(),
-            results: written.iter().map(|operands: &Operands<'_, 1, 0>| start(&operands.written()[0])).collect(),
+            inputs: read.iter().map(|operands: &Operands<'_, 0, 1>| operands.read()[0].start()).collect(),
+            results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
         let plans: Vec<Plan<2>> = self.spread.iter().map(|spread| self.plan(spread)).collect();
         pool::over(0..self.results_count(), GRAIN, |part| {
             let mut tiles = Tiles::new(self.bytes);
-            self.uniform.iter().for_each(|uniform| uniform.fill(&memory, &mut tiles));
-            for start in part.clone().step_by(TILE) {
-                let count = TILE.min(part.end - start);
-                for (spread, plan) in self.spread.iter().zip(&plans) {
-                    spread.fill(plan, &memory, &mut tiles, start, count);
+            // SAFETY: inputs are as they were said to be, results are as many and as large, no other thread has this part of them, and
+            // the tiles are those of this pass.
+            unsafe {
+                self.uniform.iter().for_each(|uniform| uniform.fill(&memory, &mut tiles));
+                for start in part.clone().step_by(TILE) {
+                    let count = TILE.min(part.end - start);
+                    for (spread, plan) in self.spread.iter().zip(&plans) {
+                        spread.fill(plan, &memory, &mut tiles, start, count);
+                    }
+                    self.calls.iter().for_each(|call| call.run(&memory, &mut tiles, start, count));
                 }
-                self.calls.iter().for_each(|call| call.run(&memory, &mut tiles, start, count));
             }
         });
         drop((read, written));
@@ -185,27 +207,25 @@ impl Tiles {
 }
 
 impl Uniform {
-    fn fill(&self, memory: &Memory, tiles: &mut Tiles) {
+    /// # Safety
+    ///
+    /// The memory is that of inputs and results as this pass has them, and the tiles are this pass's.
+    unsafe fn fill(&self, memory: &Memory, tiles: &mut Tiles) {
         let to = tiles.at(self.to);
-        let mut fill = |from: *const u8| {
-            // SAFETY: there is one element, and a tile has room for `TILE` of the loop's.
-            unsafe { self.way.load(from, 0, to, TILE, &mut tiles.narrowed) };
+        let from = match &self.from {
+            From::Input(input) => memory.inputs[*input].cast_const(),
+            From::Number(Element(bytes)) => bytes.as_ptr(),
         };
-        match &self.from {
-            From::Input(input) => fill(memory.inputs[*input]),
-            From::Number(number) => {
-                // Nobody else has a number that is kept here, and so it can be read.
-                if let Ok(operands) = Operands::take(&[], [], &["number"], [number]) {
-                    let [operand]: &[Operand<'_>; 1] = operands.read();
-                    fill(operand.start());
-                }
-            }
-        }
+        // SAFETY: there is one element, and a tile has room for `TILE` of the loop's.
+        unsafe { self.way.load(from, 0, to, TILE, &mut tiles.narrowed) };
     }
 }
 
 impl Spread {
-    fn fill(&self, plan: &Plan<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
+    /// # Safety
+    ///
+    /// As for [`Uniform::fill`], and the results have `count` elements from `start` on, no more than a tile.
+    unsafe fn fill(&self, plan: &Plan<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let (from, to) = (memory.inputs[self.input], tiles.at(self.to));
         let (_, [_, step]) = plan.row();
         let mut filled = 0;
@@ -229,8 +249,11 @@ impl End {
 }
 
 impl Call {
+    /// # Safety
+    ///
+    /// As for [`Spread::fill`], and the calls before this one have run.
     #[inline]
-    fn run(&self, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
+    unsafe fn run(&self, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let mut inputs = [std::ptr::null(); INPUTS];
         for (place, end) in inputs.iter_mut().zip(&self.inputs) {
             let mut at = end.start(memory, tiles, start);

@@ -12,8 +12,17 @@ pub(crate) struct Plan<const M: usize> {
 }
 
 impl<const M: usize> Plan<M> {
-    /// A walk over `sizes`, to which all operands broadcast.
+    /// A walk over `sizes`, to which all operands broadcast: it stays inside of them.
+    ///
+    /// # Panics
+    ///
+    /// If one of them does not.
     pub(crate) fn new(sizes: &[i64], operands: [(&Geometry, usize); M]) -> Self {
+        for (geometry, _) in operands {
+            let own = geometry.sizes().iter().rev();
+            let fits = own.zip(sizes.iter().rev()).all(|(own, size)| own == size || *own == 1);
+            assert!(fits && geometry.rank() <= sizes.len(), "{:?} do not broadcast to {sizes:?}", geometry.sizes());
+        }
         if sizes.contains(&0) {
             // The other sizes may be of any number, as no memory holds them.
             return Self { dims: smallvec![(0, operands.map(|(_, element)| bytes_of(element)))] };

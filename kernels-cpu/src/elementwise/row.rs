@@ -3,43 +3,140 @@
 //! It is the kernel's own loop, so that whoever runs it by parts, as a [pass](super::pass) does, gets what the kernel gives.
 
 use std::array::from_fn;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
-use dispatch_runtime::{DType, Key, Location, Operation, Operator, Scalar, Tensor, Value, keys};
+use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Scalar, Tensor, Value, keys};
 
 use super::lanes::{Narrow, Way};
 use super::{Cheap, Lanes, Loops, Rule};
-use crate::convert::conversion;
+use crate::convert::{Convert, conversion};
+use crate::math::vectorised;
 
-/// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
-pub(crate) struct Row {
-    pub(super) results: DType,
-    /// What it is for a run in registers, with its numbers.
-    pub(super) cheap: Option<(Cheap, Vec<Scalar>)>,
-    pub(super) run: Box<Run>,
-}
-
-/// Results, inputs, how many elements there are, and whether all inputs but the first are numbers.
-type Run = dyn Fn(*mut u8, &[*const u8], usize, bool) + Send + Sync;
-
-impl Row {
-    #[cold]
-    pub(super) fn new<const N: usize>(
-        results: DType,
-        row: impl Fn(*mut u8, [*const u8; N], usize, bool) + Send + Sync + 'static,
-    ) -> Self {
-        let run = move |out, inputs: &[_], count, numbers| row(out, from_fn(|i| inputs[i]), count, numbers);
-        Self { results, cheap: None, run: Box::new(run) }
-    }
-
-    /// Computes `count` elements, one at least; `numbers` where all inputs but the first are one number each.
+/// A loop over elements that lie side by side, in the types that it takes and gives.
+pub(super) trait Loop: Send + Sync {
+    /// Computes `count` elements, at least one; `numbers` if every input but the first is one number.
     ///
     /// # Safety
     ///
-    /// There are as many inputs as the loop has, each of `count` elements unless it is a number, and room for as many results, which are
+    /// There are as many inputs as the loop takes, each of `count` elements unless it is a number, and room for as many results, which are
     /// in no input.
-    #[inline]
-    pub(super) unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
-        (self.run)(out, inputs, count, numbers);
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool);
+}
+
+/// A function of elements of `C` that gives elements of `R`, as a loop.
+pub(super) struct Each<C, R, F, const N: usize> {
+    f: F,
+    types: PhantomData<fn([C; N]) -> R>,
+}
+
+impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Each<C, R, F, N> {
+    #[inline(always)]
+    pub(super) fn new(f: F) -> Self {
+        Self { f, types: PhantomData }
+    }
+}
+
+impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for Each<C, R, F, N> {
+    #[inline(always)]
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
+        let inputs: [*const u8; N] = from_fn(|i| inputs[i]);
+        if N > 1 && numbers {
+            vectorised(
+                #[inline(always)]
+                || {
+                    // SAFETY: as the caller says.
+                    unsafe { with_numbers(&self.f, out, inputs, count) };
+                },
+            );
+        } else {
+            vectorised(
+                #[inline(always)]
+                || {
+                    // SAFETY: as the caller says.
+                    unsafe { each(&self.f, out, inputs, count) };
+                },
+            );
+        }
+    }
+}
+
+/// Applies `f` to every element.
+///
+/// # Safety
+///
+/// There are `count` elements of `C` at every input, side by side, and room for as many of `R`, which are in no input.
+#[inline(always)]
+unsafe fn each<C: Element, R, const N: usize>(
+    f: &impl Fn([C; N]) -> R,
+    out: *mut u8,
+    inputs: [*const u8; N],
+    count: usize,
+) {
+    // SAFETY: as the caller says.
+    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
+    // SAFETY: as above.
+    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
+    for (i, out) in out.iter_mut().enumerate() {
+        // SAFETY: every slice has `count` elements.
+        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
+    }
+}
+
+/// The same where all inputs but the first are one number each, which stays in a register.
+///
+/// # Safety
+///
+/// As for [`each`], but for those inputs, of which there is one element.
+#[inline(always)]
+unsafe fn with_numbers<C: Element, R, const N: usize>(
+    f: &impl Fn([C; N]) -> R,
+    out: *mut u8,
+    inputs: [*const u8; N],
+    count: usize,
+) {
+    // SAFETY: as the caller says, there is one at least where anything is computed.
+    let (out, first) = unsafe {
+        let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count);
+        (out, std::slice::from_raw_parts(inputs[0].cast::<C>(), count))
+    };
+    // SAFETY: as the caller says.
+    let mut elements = inputs.map(|input| unsafe { input.cast::<C>().read() });
+    for (out, &element) in out.iter_mut().zip(first) {
+        elements[0] = element;
+        out.write(f(elements));
+    }
+}
+
+/// Elements in another dtype, as a loop.
+struct Conversion {
+    convert: Convert,
+    /// The bytes between elements, before and after.
+    steps: [isize; 2],
+}
+
+impl Loop for Conversion {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, _: bool) {
+        let [from, to] = self.steps;
+        // SAFETY: as the caller says; these are the steps of elements that lie side by side.
+        unsafe { (self.convert)(inputs[0], from, out, to, count) };
+    }
+}
+
+/// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
+pub(crate) struct Row {
+    /// What the loop takes.
+    pub(super) computed: DType,
+    pub(super) results: DType,
+    /// What it is for a run in registers, with its numbers.
+    pub(super) cheap: Option<(Cheap, Vec<Scalar>)>,
+    pub(super) row: Box<dyn Loop>,
+}
+
+impl Row {
+    #[cold]
+    pub(super) fn new(computed: DType, results: DType, row: impl Loop + 'static) -> Self {
+        Self { computed, results, cheap: None, row: Box::new(row) }
     }
 }
 
@@ -61,12 +158,10 @@ impl Bound {
 
     /// Elements in another dtype.
     pub(crate) fn conversion(from: DType, to: DType) -> Self {
-        let convert = conversion(from, to);
-        let (from_step, to_step) = (from.size().cast_signed(), to.size().cast_signed());
-        // SAFETY: whoever runs a row says that there are `count` elements at either end.
-        let row = move |out, [input]: [_; 1], count, _| unsafe { convert(input, from_step, out, to_step, count) };
+        let steps = [from, to].map(|dtype| dtype.size().cast_signed());
+        let row = Row::new(from, to, Conversion { convert: conversion(from, to), steps });
         let (way, out) = (Way::of_input(from, from, None, false), Way::of_result(to, to, None));
-        Self { row: Row::new(to, row), inputs: vec![way], out, dtype: to }
+        Self { row, inputs: vec![way], out, dtype: to }
     }
 }
 
@@ -77,11 +172,12 @@ impl Rule {
         let row = |computed| {
             let (mut row, mut kept) = (None, None);
             loops(computed, &mut Lanes::Row(&mut row, &mut kept)).ok()?;
-            row.map(|row| (computed, row, kept))
+            row.map(|row| (row, kept))
         };
         let are_few = super::are_few(common, inputs.iter().map(|input| input.dtype()));
         let few = if are_few { row(super::FEW) } else { None };
-        let (computed, row, kept) = few.or_else(|| row(crate::convert::computed_in(common)))?;
+        let (row, kept) = few.or_else(|| row(crate::convert::computed_in(common)))?;
+        let computed = row.computed;
         let narrow = Narrow::between(computed, common);
         let way = |(i, input): (usize, &&Tensor)| {
             let is_kept = kept == Some(i) && input.geometry().count() == 1;
@@ -95,33 +191,59 @@ impl Rule {
 
 /// What this backend knows of an operator that can be a part of a pass.
 pub(crate) struct Fusible {
-    /// Its kernel is in the same file.
-    location: Location,
+    kernel: Kernel,
     /// The loop for these arguments, whose tensors are of the dtypes and ranks that there will be, of one element where these are, and of zeros.
     bind: fn(&mut [Value]) -> Option<Bound>,
 }
 
+/// The kernel that a loop stands for.
+#[derive(Clone, Copy)]
+pub(crate) enum Kernel {
+    /// The one that was registered with the rule: its name, and where both are.
+    Here(&'static str, Location),
+    /// The composite of this name that is defined with the operator.
+    Composite(&'static str),
+}
+
 impl Fusible {
-    pub(crate) const fn new(location: Location, bind: fn(&mut [Value]) -> Option<Bound>) -> Self {
-        Self { location, bind }
+    pub(crate) const fn new(kernel: Kernel, bind: fn(&mut [Value]) -> Option<Bound>) -> Self {
+        Self { kernel, bind }
     }
 
-    /// The loop of a call, where its kernel would be the one that is known here.
+    /// The loop of a call, if its kernel would be the one that the rule stands for.
     pub(super) fn bound(operator: &Operator, arguments: &mut [Value]) -> Option<Bound> {
-        const HERE: Key = keys::CPU;
         let known = operator.rule::<Self>()?;
-        let active = operator.registrations().into_iter().filter(|kernel| kernel.is_active && kernel.site.key == HERE);
-        let is_known = active.map(|kernel| kernel.site.location.file()).all(|file| file == known.location.file());
+        let call = operator.explain_redispatch(KeySet::from(keys::CPU), &[]);
+        let site = call.winner?;
+        let is_known = match known.kernel {
+            Kernel::Here(name, location) => (site.key, site.kernel, site.location) == (keys::CPU, name, location),
+            Kernel::Composite(name) => site.kernel == name && site.location.file() == call.location.file(),
+        };
         if is_known { (known.bind)(arguments) } else { None }
     }
 }
 
-/// Says how arguments of an operator are bound to the loop of its kernel: `|this: &Tensor, min: Option<&Tensor>| ..`.
+/// A kernel of the CPU's with the rule of how its arguments are bound to its loop: the kernel, and then
+/// `|this: &Tensor, min: Option<&Tensor>| ..`. A composite that is defined with its operator is only named: `aten::name by composite`.
 macro_rules! fusible {
-    ($name:ident |$($argument:ident: $ty:ty),+| $body:expr) => {
+    (#[op_impl(aten::$name:ident, CPU)] fn $kernel:ident $arguments:tt -> Result<Tensor> { $($body:tt)+ } $($rule:tt)+) => {
+        #[allow(clippy::used_underscore_binding, reason = "what a definition takes and a loop does not need")]
+        #[::dispatch_runtime::op_impl(aten::$name, CPU)]
+        fn $kernel $arguments -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> { $($body)+ }
+
+        $crate::elementwise::fusible! {
+            @rule $name
+            ($crate::elementwise::Kernel::Here(stringify!($kernel), ::dispatch_runtime::Location::new(file!(), line!())))
+            $($rule)+
+        }
+    };
+    (aten::$name:ident by $kernel:ident $($rule:tt)+) => {
+        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::Kernel::Composite(stringify!($kernel))) $($rule)+ }
+    };
+    (@rule $name:ident $kernel:tt |$($argument:ident: $ty:ty),+| $body:expr) => {
         const _: () = {
             static __FUSIBLE: $crate::elementwise::Fusible = $crate::elementwise::Fusible::new(
-                ::dispatch_runtime::Location::new(file!(), line!()),
+                $kernel,
                 |arguments| {
                     let [$($argument),+] = arguments else { return None };
                     $(let $argument: $ty = ::dispatch_runtime::Argument::from_value($argument)?;)+

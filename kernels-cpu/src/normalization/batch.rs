@@ -30,9 +30,8 @@ fn channel_moments<O: Operation>(input: &Tensor) -> Result<[Vec<f64>; 2]> {
     let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
     let mut vars = means.fresh_like(DType::F64)?;
     let taken = operands!(write means, vars; read input)?;
-    let ([first, second], [from]) = (taken.written(), taken.read());
     computed!(O, input.dtype(), T: [f32, f64] => {
-        lines(&dims, [from], [first], [second], |_, [line]: [&[T]; 1], [mean]: [&mut [f64]; 1], [var]: [&mut [f64]; 1]| {
+        lines(&dims, &taken, |_, [line]: [&[T]; 1], [mean]: [&mut [f64]; 1], [var]: [&mut [f64]; 1]| {
             (mean[0], var[0]) = moments(line);
         });
         Ok(())
@@ -71,8 +70,7 @@ fn apply<O: Operation>(
     computed!(O, input.dtype(), T: [f32, f64] => {
         let (weight, bias) = (parameter::<T>(weight, channels, 1.0)?, parameter::<T>(bias, channels, 0.0)?);
         let taken = operands!(write out; read input)?;
-        let ([to], [from]) = (taken.written(), taken.read());
-        lines(&plane_dims(input), [from], [to], [], |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&plane_dims(input), &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let channel = number % usized(channels);
             let of = channel..channel + 1;
             let shared = Shared { weight: &weight[of.clone()], bias: &bias[of] };
@@ -284,24 +282,17 @@ fn centered_by_channel<T: Fraction + Into<f64>>(
 /// The gradient by statistics that do not depend on the input: every channel times a number.
 fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Result<()> {
     let taken = operands!(write out; read grad_out)?;
-    let ([to], [grad]) = (taken.written(), taken.read());
-    lines(
-        &plane_dims(grad_out),
-        [grad],
-        [to],
-        [],
-        |number, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let scale = scales[number % scales.len()];
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (out, &grad) in out.iter_mut().zip(grad) {
-                        *out = grad * scale;
-                    }
-                },
-            );
-        },
-    );
+    lines(&plane_dims(grad_out), &taken, |number, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        let scale = scales[number % scales.len()];
+        vectorised(
+            #[inline(always)]
+            || {
+                for (out, &grad) in out.iter_mut().zip(grad) {
+                    *out = grad * scale;
+                }
+            },
+        );
+    });
     Ok(())
 }
 

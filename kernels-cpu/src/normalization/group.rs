@@ -84,8 +84,7 @@ fn group_norm_backward(
         if output_mask[0] {
             let mut out = grouped(&of_input, group)?;
             let taken = operands!(write out, sums, slopes; read grads, inputs)?;
-            let ([to, first, second], [grad, from]) = (taken.written(), taken.read());
-            lines(&dims, [grad, from], [to], [first, second], |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
+            lines(&dims, &taken, |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
                 add_planes(group, both, [&mut *sums, &mut *slopes]);
                 let weight = &weight[group % groups * channels..][..channels];
                 let average = |values: &[f64]| weighted(values, weight) / float(channels * area);
@@ -104,8 +103,7 @@ fn group_norm_backward(
             });
         } else {
             let taken = operands!(write sums, slopes; read grads, inputs)?;
-            let ([first, second], [grad, from]) = (taken.written(), taken.read());
-            lines(&dims, [grad, from], [], [first, second], |group, both, []: [&mut [T]; 0], planes| {
+            lines(&dims, &taken, |group, both, []: [&mut [T]; 0], planes| {
                 add_planes(group, both, planes);
             });
         }

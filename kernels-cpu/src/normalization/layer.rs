@@ -73,8 +73,7 @@ fn input_backward<T: Fraction + Into<f64>>(
     weight: &[T],
 ) -> Result<()> {
     let taken = operands!(write out; read grad_out, input)?;
-    let ([to], [grad, from]) = (taken.written(), taken.read());
-    lines(dims, [grad, from], [to], [], |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+    lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let (mean, rstd) = (statistics[0][number], statistics[1][number]);
         let near = T::near(mean);
         vectorised(
@@ -112,19 +111,12 @@ fn parameters_backward<T: Fraction + Into<f64>>(
     let mut of_weight = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
     let mut of_bias = of_weight.fresh_like(DType::F64)?;
     let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
-    let ([first, second], [grad, from]) = (taken.written(), taken.read());
-    lines(
-        dims,
-        [grad, from],
-        [first],
-        [second],
-        |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
-            [weight[0], bias[0]] = vectorised(
-                #[inline(always)]
-                || totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]),
-            );
-        },
-    );
+    lines(dims, &taken, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
+        [weight[0], bias[0]] = vectorised(
+            #[inline(always)]
+            || totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]),
+        );
+    });
     drop(taken);
     for (out, sums) in out.into_iter().zip([of_weight, of_bias]) {
         if wanted(out) {

@@ -24,20 +24,13 @@ pub(super) fn sums<T: Fraction + Into<f64>>(
     let mut sums = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
     let mut slopes = sums.fresh_like(DType::F64)?;
     let taken = operands!(write sums, slopes; read grad_out, input)?;
-    let ([first, second], [grad, from]) = (taken.written(), taken.read());
-    lines(
-        dims,
-        [grad, from],
-        [first],
-        [second],
-        |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
-            let mean = mean(number);
-            [sum[0], slope[0]] = vectorised(
-                #[inline(always)]
-                || add_up([grad, line], mean),
-            );
-        },
-    );
+    lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
+        let mean = mean(number);
+        [sum[0], slope[0]] = vectorised(
+            #[inline(always)]
+            || add_up([grad, line], mean),
+        );
+    });
     drop(taken);
     Ok([sums.to_vec()?, slopes.to_vec()?])
 }
@@ -66,8 +59,7 @@ pub(super) fn centered<T: Fraction>(
     part: impl Fn(usize) -> Part<T> + Sync,
 ) -> Result<()> {
     let taken = operands!(write out; read grad_out, input)?;
-    let ([to], [grad, from]) = (taken.written(), taken.read());
-    lines(dims, [grad, from], [to], [], |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+    lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let part = part(number);
         vectorised(
             #[inline(always)]

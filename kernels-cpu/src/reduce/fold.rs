@@ -10,8 +10,12 @@ use crate::math::vectorised;
 
 /// How many columns are folded at once at most: their lanes stay in the nearest cache.
 pub(super) const COLUMNS: usize = 1024;
-/// How many elements a lane takes before it is added to a total.
+/// How many elements are added to a lane before it is joined with others.
 const DEPTH: usize = 64;
+/// How many lanes of at most four bytes a run is folded in, and how many wider ones.
+const LANES: [usize; 2] = [64, 16];
+/// The most elements in a lane, after all lanes of a run were joined: a lane that counts must hold that number.
+pub(crate) const MOST_IN_A_LANE: usize = LANES[0] * DEPTH;
 /// How many bytes ahead memory is asked for: the processor guesses no further than a page.
 const AHEAD: usize = 8192;
 
@@ -67,9 +71,9 @@ impl<F: Fold> Loops for F {
         let lane = if count < DEPTH {
             values.iter().fold(self.lane(), |lane, &value| self.add(lane, value))
         } else if size_of::<F::Lane>() <= 4 {
-            return *total = side_by_side::<F, 64>(self, *total, values);
+            return *total = side_by_side::<F, { LANES[0] }>(self, *total, values);
         } else {
-            return *total = side_by_side::<F, 16>(self, *total, values);
+            return *total = side_by_side::<F, { LANES[1] }>(self, *total, values);
         };
         *total = self.merge(*total, self.total(lane));
     }

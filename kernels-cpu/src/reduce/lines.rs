@@ -3,7 +3,7 @@
 //! A line is what one position of the kept dimensions has along the others. Lines of elements that lie side by side are used where they
 //! are; others pass through a block, neighbours together, so that each cache line is fetched once.
 
-use dispatch_runtime::{Element, Operand};
+use dispatch_runtime::{Element, Operand, Operands};
 use smallvec::SmallVec;
 
 use crate::convert::{Convert, conversion};
@@ -125,23 +125,43 @@ impl Lane {
     }
 }
 
-/// Calls `f` with every line along the marked dimensions: its number, the inputs' elements, and the results', which are of two types.
-/// The operands have as many dimensions, and agree in those that are not marked; along a line each has its own length.
-pub(crate) fn lines<C: Element, R: Element, S: Element, const I: usize, const O: usize, const P: usize>(
+/// Calls `f` with every line along the marked dimensions: its number, the elements of what is read, and those of what is written, of which
+/// the first `O` are of one type and the others of another. The operands have as many dimensions, and agree in those that are not marked;
+/// along a line each has its own length.
+///
+/// # Panics
+///
+/// If they do not agree, or if one is both read and written.
+pub(crate) fn lines<
+    C: Element,
+    R: Element,
+    S: Element,
+    const I: usize,
+    const W: usize,
+    const O: usize,
+    const P: usize,
+>(
     dims: &[bool],
-    inputs: [&Operand<'_>; I],
-    firsts: [&Operand<'_>; O],
-    seconds: [&Operand<'_>; P],
+    operands: &Operands<'_, W, I>,
     f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
 ) {
+    const { assert!(O + P == W) };
+    let (inputs, results) = (operands.read(), operands.written());
+    let all = results[0].geometry().sizes();
+    for operand in inputs.iter().chain(results) {
+        let own = operand.geometry().sizes();
+        let agrees = own.len() == dims.len() && (0..own.len()).all(|dim| dims[dim] || own[dim] == all[dim]);
+        assert!(agrees, "lines of {own:?} beside lines of {all:?}");
+    }
+    assert!(!inputs.iter().any(|input| results.iter().any(|result| input.is(result))), "lines are read or written");
     let mut lanes: SmallVec<[Lane; 4]> = inputs.iter().map(|input| Lane::new::<C>(input, dims, false)).collect();
-    lanes.extend(firsts.iter().map(|result| Lane::new::<R>(result, dims, true)));
-    lanes.extend(seconds.iter().map(|result| Lane::new::<S>(result, dims, true)));
-    let Some(any) = inputs.first().or_else(|| firsts.first()) else { return };
-    let sizes = any.geometry().sizes().iter().zip(dims).rev().filter(|(_, along)| !**along);
+    lanes.extend(results[..O].iter().map(|result| Lane::new::<R>(result, dims, true)));
+    lanes.extend(results[O..].iter().map(|result| Lane::new::<S>(result, dims, true)));
+    let sizes = all.iter().zip(dims).rev().filter(|(_, along)| !**along);
     let sizes: SmallVec<[usize; 4]> = sizes.map(|(&size, _)| usize::try_from(size).unwrap_or(0)).collect();
     walk(&sizes, &lanes, I, &|number, at| {
-        // SAFETY: `walk` gives every lane its line, of the type that the lane was made with, and no line to two.
+        // SAFETY: `walk` gives every lane its line, of the type that the lane was made with, and no line to two. What is written is in no
+        // line that is read.
         unsafe {
             let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), lanes[i].length));
             let first =

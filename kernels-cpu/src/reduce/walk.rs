@@ -45,8 +45,20 @@ struct Walk<'a> {
 unsafe impl Sync for Walk<'_> {}
 
 /// Folds the dimensions of `from` that are `gone`; the others are those of `to` in their order, whose elements lie side by side.
+///
+/// # Panics
+///
+/// If they are not.
 pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &dyn Loops) {
     let results = to.geometry().count();
+    let own = from.geometry().sizes();
+    let kept =
+        own.iter().zip(gone).filter(|(_, gone)| !**gone).fold(1, |count: i64, (&size, _)| count.saturating_mul(size));
+    assert!(
+        own.len() == gone.len() && kept == results && to.geometry().is_contiguous(),
+        "{own:?} without {gone:?} are not {:?}",
+        to.geometry().sizes()
+    );
     if results == 0 {
         return;
     }

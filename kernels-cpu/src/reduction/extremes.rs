@@ -158,9 +158,8 @@ fn selected<O: Operation>(this: &Tensor, gone: &[bool], keepdim: bool, largest: 
     let mut values = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
     let mut indices = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
     let operands = operands!(write values, indices; read this)?;
-    let ([first, second], [from]) = (operands.written(), operands.read());
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(gone, [from], [first], [second], |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
+        lines(gone, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
             let (best, at) = if largest { find(line, T::LOWEST, larger) } else { find(line, T::HIGHEST, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);

@@ -167,9 +167,8 @@ fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     }
     let mut out = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, true)).on(this.device())?;
     let operands = operands!(write out; read this)?;
-    let ([to], [from]) = (operands.written(), operands.read());
     computed!(aten::logsumexp, dtype, T: [f32, f64] => {
-        lines(&gone, [from], [to], [], |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&gone, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             out[0] = log_sum_exp(line);
         });
         Ok(())

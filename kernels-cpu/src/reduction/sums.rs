@@ -7,7 +7,7 @@ use dispatch_runtime::{
 };
 
 use crate::compute::Compute;
-use crate::reduce::{Fold, computed, folded};
+use crate::reduce::{Fold, MOST_IN_A_LANE, computed, folded};
 
 /// What sums of this type are kept in.
 pub(crate) trait Wide: Compute {
@@ -173,31 +173,33 @@ impl<T: Compute + Sync> Fold for Product<T> {
     }
 }
 
+/// Elements that are not zero. A lane counts in few bits, so that many go together.
 struct Count;
 
 impl Fold for Count {
     type In = Bool;
-    type Lane = u8;
+    type Lane = u16;
     type Total = i64;
     type Out = i64;
 
     #[inline(always)]
-    fn lane(&self) -> u8 {
+    fn lane(&self) -> u16 {
+        const { assert!(MOST_IN_A_LANE <= u16::MAX as usize) };
         0
     }
 
     #[inline(always)]
-    fn add(&self, lane: u8, value: Bool) -> u8 {
-        lane + u8::from(value.0 != 0)
+    fn add(&self, lane: u16, value: Bool) -> u16 {
+        lane + u16::from(value.0 != 0)
     }
 
     #[inline(always)]
-    fn join(&self, a: u8, b: u8) -> u8 {
+    fn join(&self, a: u16, b: u16) -> u16 {
         a + b
     }
 
     #[inline(always)]
-    fn total(&self, lane: u8) -> i64 {
+    fn total(&self, lane: u16) -> i64 {
         lane.into()
     }
 

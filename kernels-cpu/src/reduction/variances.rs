@@ -96,9 +96,8 @@ fn variances<O: Operation>(
     let mut var = Spec::contiguous(var_spec.dtype, &sizes).on(this.device())?;
     let mut mean = Spec::contiguous(mean_spec.dtype, &sizes).on(this.device())?;
     let operands = operands!(write var, mean; read this)?;
-    let ([first, second], [from]) = (operands.written(), operands.read());
     computed!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
-        lines(&gone, [from], [first], [second], |_, [line]: [&[T]; 1], [var]: [&mut [<T as Spread>::Real]; 1], [mean]: [&mut [T]; 1]| {
+        lines(&gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Spread>::Real]; 1], [mean]: [&mut [T]; 1]| {
             let (center, squares) = spread(line);
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
             let value = squares / (line.len() as f64 - correction).max(0.0);

@@ -38,7 +38,11 @@ pub(super) fn groups<const M: usize>(plan: &Plan<M>) -> (usize, usize) {
 
 impl<const N: usize> Walker<'_, N> {
     /// Some of the groups, with these inputs turned on the way.
-    pub(super) fn tiled<const M: usize>(&mut self, plan: &Plan<M>, turned: [bool; N], groups: Range<usize>) {
+    ///
+    /// # Safety
+    ///
+    /// As [`row`](Self::row), for the elements of these groups of the operands' plan.
+    pub(super) unsafe fn tiled<const M: usize>(&mut self, plan: &Plan<M>, turned: [bool; N], groups: Range<usize>) {
         let ((length, steps), Some((height, across))) = (plan.row(), plan.across()) else { return };
         for group in groups {
             let (outer, first) = (group / height.div_ceil(ROWS), group % height.div_ceil(ROWS) * ROWS);
@@ -47,13 +51,17 @@ impl<const N: usize> Walker<'_, N> {
                 for column in (0..length).step_by(COLUMNS) {
                     let here: [isize; M] = array::from_fn(|i| offsets[i] + steps[i] * bytes_of(column));
                     let (rows, columns) = (ROWS.min(height - first), COLUMNS.min(length - column));
-                    self.tile(&here, &steps, &across, turned, rows, columns);
+                    // SAFETY: as the caller says: the tile is inside of the group.
+                    unsafe { self.tile(&here, &steps, &across, turned, rows, columns) };
                 }
             });
         }
     }
 
-    fn tile<const M: usize>(
+    /// # Safety
+    ///
+    /// As [`row`](Self::row), for `rows` rows of `columns` elements, no more than a block holds.
+    unsafe fn tile<const M: usize>(
         &mut self,
         offsets: &[isize; M],
         steps: &[isize; M],
@@ -65,7 +73,7 @@ impl<const N: usize> Walker<'_, N> {
         for i in (0..N).filter(|i| turned[*i]) {
             let from = self.inputs[i].start.wrapping_offset(offsets[i + 1]);
             let to = self.blocks[i].start();
-            // SAFETY: the plan stays inside the operand, and a block holds `ROWS` times `COLUMNS` elements of any type.
+            // SAFETY: as the caller says, and a block holds `ROWS` times `COLUMNS` elements of any type.
             unsafe {
                 match self.inputs[i].way.size {
                     4 => turn::<u32>(from, steps[i + 1], to, rows, columns),
@@ -80,7 +88,8 @@ impl<const N: usize> Walker<'_, N> {
                 turned[i]
                     .then(|| self.blocks[i].start().wrapping_add(row * COLUMNS * self.inputs[i].way.size).cast_const())
             });
-            self.row_with(&here, steps, columns, turned);
+            // SAFETY: as the caller says, and what was turned is in blocks.
+            unsafe { self.row_with(&here, steps, columns, turned) };
         }
     }
 }

@@ -1,18 +1,25 @@
 //! From a chain to a pass: which loop each call has, and where its elements are meanwhile.
 
-use dispatch_runtime::{Chain, DType, Device, Given, Scalar, Spec, Step, Tensor, Value};
+use dispatch_runtime::{Chain, DType, Geometry, Given, Scalar, Spec, Step, Storage, Tensor, Value};
 
+use super::check::is_sound;
 use super::registers::{self, Operation};
-use super::{Call, End, From, INPUTS, Pass, Place, Spread, TILE, Tile, Uniform};
+use super::{Call, Element, End, From, INPUTS, Pass, Place, Spread, TILE, Tile, Uniform};
 use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::elementwise::Cheap;
 use crate::elementwise::lanes::Way;
-use crate::elementwise::row::{Bound, Fusible, Row};
+use crate::elementwise::row::{Bound, Fusible, Loop};
 
-/// None where a call has no loop, or gives something else than the chain says.
+/// The most memory that the tiles of one thread take.
+const MOST: usize = 16 << 20;
+
+/// None if a call has no loop, or gives something else than the chain says.
 pub(super) fn pass(chain: &Chain) -> Option<Pass> {
     let [first, ..] = &chain.steps[..] else { return None };
+    if !is_sound(chain) {
+        return None;
+    }
     let sizes = first.result.sizes().to_vec();
     let count = first.result.geometry().count();
     let mut compiler = Compiler {
@@ -36,7 +43,7 @@ pub(super) fn pass(chain: &Chain) -> Option<Pass> {
         compiler.step(at)?;
     }
     compiler.close()?;
-    Some(compiler.pass)
+    Some(compiler.pass).filter(|pass| pass.bytes <= MOST)
 }
 
 fn spec(tensor: &Tensor) -> Spec {
@@ -101,7 +108,7 @@ struct Open {
     value: usize,
     dtype: DType,
     /// The loop of the first.
-    row: Row,
+    row: Box<dyn Loop>,
     /// None where runs do not know the first.
     operations: Vec<Operation>,
     inputs: Vec<End>,
@@ -113,9 +120,6 @@ struct Open {
 impl Compiler<'_> {
     fn step(&mut self, at: usize) -> Option<()> {
         let step = &self.chain.steps[at];
-        if step.result.sizes() != self.pass.sizes {
-            return None;
-        }
         let mut arguments = step.arguments.iter().map(|given| self.stand_in(given)).collect::<Option<Vec<_>>>()?;
         let Bound { mut row, inputs: ways, out, dtype } = Fusible::bound(step.operator, &mut arguments)?;
         let tensors =
@@ -147,7 +151,7 @@ impl Compiler<'_> {
         }
         let value = self.chain.inputs.len() + at;
         let open = self.open.take().unwrap_or_else(|| {
-            let (operations, inputs, done) = (Vec::new(), Vec::new(), Vec::new());
+            let (row, operations, inputs, done) = (row.row, Vec::new(), Vec::new(), Vec::new());
             Open { value, dtype, row, operations, inputs, out, done }
         });
         let operands = open.inputs.len().max(1);
@@ -197,7 +201,7 @@ impl Compiler<'_> {
         };
         let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
         let numbers = uniform.iter().skip(1).all(|uniform| *uniform);
-        let row = if operations.len() < 2 { row } else { registers::row(dtype, operations, &uniform)? };
+        let row = if operations.len() < 2 { row } else { registers::run(dtype, operations, &uniform)? };
         self.pass.calls.push(Call { row, inputs, numbers, out: End { at: place, size, way: out, aside } });
         Some(())
     }
@@ -214,16 +218,16 @@ impl Compiler<'_> {
             Some(step) => &self.chain.steps.get(step)?.result,
         };
         let few: Vec<i64> = tensor.sizes().iter().map(|&size| size.min(2)).collect();
-        let mut zeros = Spec::contiguous(tensor.dtype(), &few).on(Device::CPU).ok()?;
-        aten::zero_(&mut zeros).ok()?;
-        Some(zeros.into())
+        // One zero, whatever the rank.
+        let zeros = Geometry::strided(&few, &vec![0; few.len()], 0)?;
+        Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
     fn input(&mut self, given: &Given, way: Way) -> Option<End> {
         let value = match given {
             Given::Value(value) => *value,
-            Given::Fixed(Value::Tensor(number)) if number.geometry().count() == 1 => {
-                return Some(self.uniform(From::Number(number.clone()), way));
+            Given::Fixed(Value::Tensor(number)) => {
+                return Some(self.uniform(From::Number(Element::of(number)?), way));
             }
             Given::Fixed(_) => return None,
         };
@@ -255,7 +259,8 @@ impl Compiler<'_> {
             DType::F64 => Tensor::from([f64::from_scalar(number)]),
             _ => return None,
         };
-        Some(self.uniform(From::Number(number), Way::of_input(computed, computed, None, false)))
+        let way = Way::of_input(computed, computed, None, false);
+        Some(self.uniform(From::Number(Element::of(&number)?), way))
     }
 
     fn uniform(&mut self, from: From, way: Way) -> End {

@@ -9,13 +9,13 @@ use std::array::from_fn;
 use std::marker::PhantomData;
 use std::slice;
 
-use dispatch_runtime::{Arithmetic, DType, Element, bf16, f16};
+use dispatch_runtime::{Arithmetic, DType, bf16, f16};
 use pulp::bytemuck::{self, Pod};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::compute::{Compute, Field, Fraction, Ordered};
 use crate::convert::{rounded_to_bf16, rounded_to_f16};
-use crate::elementwise::row::Row;
+use crate::elementwise::row::Loop;
 use crate::math::Real;
 
 /// Functions of elements and numbers that runs know, and which of what they take can be the elements in registers.
@@ -39,6 +39,13 @@ macro_rules! cheap {
             pub(super) fn takes(self, place: usize) -> bool {
                 match self {
                     $(Self::$name => [$($place),+].contains(&place),)*
+                }
+            }
+
+            /// How many elements it takes, numbers too.
+            fn arity(self) -> usize {
+                match self {
+                    $(Self::$name => [$(stringify!($element)),+].len(),)*
                 }
             }
         }
@@ -84,6 +91,7 @@ cheap! {
 }
 
 /// One operation of a run.
+#[derive(Clone, Copy)]
 pub(super) struct Operation {
     pub(super) cheap: Cheap,
     /// Which of its elements are those in registers.
@@ -93,25 +101,43 @@ pub(super) struct Operation {
 }
 
 /// The loop of a run of this dtype, from the first of the inputs on; none where runs do not know the dtype. A `uniform` input is one element,
-/// which is repeated for a block at least.
-pub(super) fn row(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Row> {
+/// which is repeated.
+pub(super) fn run(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
     Some(match dtype {
-        DType::F32 => of::<f32>(operations, uniform),
-        DType::F64 => of::<f64>(operations, uniform),
-        DType::BF16 => of::<bf16>(operations, uniform),
-        DType::F16 => of::<f16>(operations, uniform),
+        DType::F32 => Box::new(Run::<f32>::new(operations, uniform)),
+        DType::F64 => Box::new(Run::<f64>::new(operations, uniform)),
+        DType::BF16 => Box::new(Run::<bf16>::new(operations, uniform)),
+        DType::F16 => Box::new(Run::<f16>::new(operations, uniform)),
         _ => return None,
     })
 }
 
-fn of<H: Held>(operations: Vec<Operation>, uniform: &[bool]) -> Row {
-    let step = |uniform: &bool| if *uniform { 0 } else { size_of::<H::Number>() };
-    let steps: Vec<usize> = uniform.iter().map(step).collect();
-    let run = move |out, inputs: &[*const u8], count, _| {
-        let (operations, steps) = (&operations[..], &steps[..inputs.len()]);
+/// Operations whose operands are among the inputs of a call.
+struct Run<H> {
+    operations: Vec<Operation>,
+    /// The bytes between elements of each input.
+    steps: Vec<usize>,
+    held: PhantomData<fn() -> H>,
+}
+
+impl<H: Held> Run<H> {
+    fn new(operations: Vec<Operation>, uniform: &[bool]) -> Self {
+        let are_inputs = |operation: &Operation| {
+            let Operation { cheap, place, operands } = *operation;
+            cheap.takes(place) && operands > 0 && operands + cheap.arity() <= uniform.len() + 1
+        };
+        assert!(!uniform.is_empty() && operations.iter().all(are_inputs), "an operand is no input of the run");
+        let step = |uniform: &bool| if *uniform { 0 } else { size_of::<H::Number>() };
+        Self { operations, steps: uniform.iter().map(step).collect(), held: PhantomData }
+    }
+}
+
+impl<H: Held> Loop for Run<H> {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, _: bool) {
+        let (operations, steps) = (&self.operations[..], &self.steps[..]);
+        assert_eq!(inputs.len(), steps.len(), "a run has one step for each input");
         Arch::new().dispatch(Work::<H> { operations, steps, inputs, out, count, held: PhantomData });
-    };
-    Row { results: H::Number::DTYPE, cheap: None, run: Box::new(run) }
+    }
 }
 
 /// A number in a register.
@@ -160,7 +186,8 @@ const WIDTH: usize = 8;
 type Vector<S, H> = <<H as Held>::Number as Number>::Vector<S>;
 type Block<S, H, const W: usize> = [Vector<S, H>; W];
 
-/// A run on the elements of one call.
+/// A run on the elements of one call: `count` elements at every input, or as many of one, and room for as many results. The operands of
+/// all operations are among the inputs.
 struct Work<'a, H> {
     operations: &'a [Operation],
     /// The bytes between elements of each input.
@@ -188,7 +215,7 @@ impl<H: Held> Work<'_, H> {
     fn blocks<S: Simd, const W: usize>(&self, mut start: usize) -> usize {
         let length = size_of::<Block<S, H, W>>() / size_of::<H::Number>();
         while start + length <= self.count {
-            // SAFETY: whoever runs a row says that there are `count` elements at every end, and an operation was given its operands.
+            // SAFETY: there are `count` elements at every end, and an operation was given its operands.
             unsafe { self.block::<S, W>(start) };
             start += length;
         }
