@@ -16,8 +16,9 @@ pub(super) fn mutate(call: &mut Call, random: &mut Random) {
     for _ in 0..steps {
         step(call, random);
     }
-    // What no memory of the CPU holds is only tried where no memory is needed.
-    let is_too_large = |sample: &Sample| !sample.is_meta && sample.reach().is_none_or(|reach| reach > LARGEST);
+    // What no memory of the CPU holds, or takes long to go through, is only tried where no memory is needed.
+    let is_too_large =
+        |sample: &Sample| !sample.is_meta && sample.reach().is_none_or(|reach| reach.max(sample.count()) > LARGEST);
     if call.samples().any(is_too_large) {
         if random.percent(90) {
             move_to_meta(call);
@@ -89,7 +90,7 @@ fn share(call: &mut Call, random: &mut Random) {
             sample.memory = Some(0);
         }
         if at == other {
-            sample.offset += offset;
+            sample.offset = sample.offset.saturating_add(offset);
         }
     }
 }
@@ -212,7 +213,19 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
         7 | 8 => {
             let mut sizes = sample.sizes.clone();
             let at = random.below(rank);
-            sizes[at] = random.pick(&[0, 0, 1, 1, 2, 3, sizes[at] + 1, sizes[at] - 1, 1 << 31, 1 << 62, i64::MAX]);
+            sizes[at] = random.pick(&[
+                0,
+                0,
+                1,
+                1,
+                2,
+                3,
+                sizes[at].saturating_add(1),
+                sizes[at].saturating_sub(1),
+                1 << 31,
+                1 << 62,
+                i64::MAX,
+            ]);
             sample.resize(sizes);
         }
         9 => {

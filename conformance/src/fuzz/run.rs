@@ -113,7 +113,7 @@ fn over_slices(operator: &'static Operator, values: &[Value], batches: u64) -> s
 pub(super) fn judge<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
     for (at, result) in results.enumerate() {
         if let Err(problem) = fits(result) {
-            return Outcome::Found(format!("result {at} {problem}"));
+            return Outcome::Found(format!("impossible result: number {at} {problem}"));
         }
     }
     Outcome::Results

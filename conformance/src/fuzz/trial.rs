@@ -98,6 +98,11 @@ impl Sample {
         self.geometry().ok()?.end()
     }
 
+    /// How many elements it shows, some perhaps twice.
+    pub(super) fn count(&self) -> i64 {
+        self.geometry().map_or(0, |geometry| geometry.count())
+    }
+
     fn bytes(&self) -> i64 {
         let size = i64::try_from(self.dtype.size()).unwrap_or(1);
         self.reach().unwrap_or(0).saturating_mul(size)

@@ -70,11 +70,17 @@ struct Worker {
 }
 
 impl Worker {
-    /// What it wrote to its standard error last.
+    /// What it said of its end, and the first function of a backtrace that is not of the standard library.
     fn last_words(&mut self) -> String {
         let all = self.complaints.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let words: Vec<&str> = all.lines().filter(|line| !line.trim().is_empty()).collect();
-        words[words.len().saturating_sub(2)..].join("; ")
+        let before = all.split("stack backtrace:").next().unwrap_or_default();
+        let said = before.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let functions = all.lines().filter_map(|line| line.trim_start().split_once(": "));
+        let mut functions = functions.filter(|(number, _)| number.parse::<u32>().is_ok()).map(|(_, function)| function);
+        let is_std =
+            |name: &str| ["std::", "core::", "alloc::", "__rust", "<"].iter().any(|start| name.starts_with(start));
+        let place = functions.find(|function| !is_std(function)).unwrap_or("an unknown place");
+        format!("{said} at {place}")
     }
 }
 
@@ -82,7 +88,7 @@ fn start(arguments: &[String], from: u64) -> io::Result<Worker> {
     let limited = format!("ulimit -v {MEMORY} && exec \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &limited, "sh"]).arg(std::env::current_exe()?).args(arguments);
-    command.args(["--worker", &from.to_string()]);
+    command.args(["--worker", &from.to_string()]).env("RUST_BACKTRACE", "1");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (send, lines) = channel();
     if let Some(out) = child.stdout.take() {
@@ -161,8 +167,9 @@ fn follow(
 /// Tells a finding, unless it was told before.
 fn note(last: &Last, what: &str, tally: &mut Tally, repeat: &dyn Fn(u64) -> String) {
     // The numbers of a message differ from trial to trial; those of a place do not.
-    let place = what.rsplit_once(" at ").map_or(what, |(_, place)| place);
-    let count = tally.findings.entry(format!("{} {place}", last.operator)).or_default();
+    let (before, place) = what.rsplit_once(" at ").unwrap_or((what, ""));
+    let cause = if place.is_empty() { before.split(':').next().unwrap_or_default() } else { place };
+    let count = tally.findings.entry(format!("{} {cause}", last.operator)).or_default();
     *count += 1;
     if *count == 1 {
         println!("\n{}: {}", last.operator, what.replace('\t', "\n  "));

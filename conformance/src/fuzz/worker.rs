@@ -78,7 +78,8 @@ pub(super) fn work(source: &Source, from: u64) -> io::Result<()> {
             Outcome::Refused(_) => say(Line::Refused)?,
             Outcome::Found(what) => {
                 let place = PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                say(Line::Found(&format!("{what} at {place}")))?;
+                let what = if place.is_empty() { what } else { format!("{what} at {place}") };
+                say(Line::Found(&what))?;
             }
         }
     }
