@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::worker::Line;
+use super::worker::{Line, innermost};
 
 /// A trial that takes longer does not end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -75,11 +75,7 @@ impl Worker {
         let all = self.complaints.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let before = all.split("stack backtrace:").next().unwrap_or_default();
         let said = before.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        let functions = all.lines().filter_map(|line| line.trim_start().split_once(": "));
-        let mut functions = functions.filter(|(number, _)| number.parse::<u32>().is_ok()).map(|(_, function)| function);
-        let is_std =
-            |name: &str| ["std::", "core::", "alloc::", "__rust", "<"].iter().any(|start| name.starts_with(start));
-        let place = functions.find(|function| !is_std(function)).unwrap_or("an unknown place");
+        let place = innermost(&all).unwrap_or("an unknown place");
         format!("{said} at {place}")
     }
 }

@@ -1,5 +1,6 @@
 //! The process that makes the trials. It says each step before it takes it, as the next one may be its last.
 
+use std::backtrace::Backtrace;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,12 +53,23 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The first function of a backtrace that is not of the standard library, nor of what looks for panics.
+pub(super) fn innermost(trace: &str) -> Option<&str> {
+    const OTHERS: [&str; 6] = ["std::", "core::", "alloc::", "__rust", "<", "conformance::fuzz::"];
+    let mut functions = trace.lines().filter_map(|line| line.trim_start().split_once(": "));
+    let is_others = |function: &str| OTHERS.iter().any(|start| function.starts_with(start));
+    functions.find(|(number, function)| number.parse::<u32>().is_ok() && !is_others(function)).map(|found| found.1)
+}
+
 /// Makes all trials from this number on, until the pipe is closed.
 pub(super) fn work(source: &Source, from: u64) -> io::Result<()> {
     static PLACE: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map(ToString::to_string).unwrap_or_default();
-        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        let (trace, location) = (Backtrace::force_capture().to_string(), info.location());
+        let (function, place) = (innermost(&trace), location.map(ToString::to_string).unwrap_or_default());
+        // The library's own checks are not to blame.
+        let function = function.filter(|_| place.starts_with("/rustc/")).map(|function| format!(", for {function}"));
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place + &function.unwrap_or_default();
     }));
     let mut out = io::stdout().lock();
     let mut say = |line: Line<'_>| writeln!(out, "{line}").and_then(|()| out.flush());
