@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::worker::{Line, innermost};
 
 /// A trial that takes longer does not end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the worker may have, in KiB, so that a process dies of an allocation in place of the machine.
 const MEMORY: u32 = 4 << 20;
