@@ -68,14 +68,18 @@ fn enlarge(call: &mut Call, random: &mut Random) {
         return;
     }
     let (size, huge) = (random.pick(&sizes), random.pick(&boundaries::HUGE));
-    move_to_meta(call);
+    // Beside a size of zero, no memory is needed for it, and the CPU has a turn, too.
+    let empty = sizes.iter().copied().find(|&other| other != size).filter(|_| random.percent(40));
+    if empty.is_none() {
+        move_to_meta(call);
+    }
     for given in &mut call.arguments {
         if let Given::Plain(Value::Ints(integers)) = given {
             integers.iter_mut().filter(|integer| **integer == size).for_each(|integer| *integer = huge);
         }
         for sample in given.samples_mut() {
-            let sizes = sample.sizes.iter().map(|&old| if old == size { huge } else { old });
-            sample.resize(sizes.collect());
+            let new = |&old: &i64| if old == size { huge } else { old * i64::from(Some(old) != empty) };
+            sample.resize(sample.sizes.iter().map(new).collect());
         }
     }
 }
