@@ -137,11 +137,16 @@ pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'st
     let sizes = numbers(batch_sizes, operator)?;
     let rows = data.sizes().first().copied().unwrap_or(0);
     let falling = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
-    if falling && sizes.iter().sum::<i64>() == rows {
+    if falling && total(&sizes) == i128::from(rows) {
         return Ok(sizes);
     }
     let expected = format!("positive numbers that do not grow, {rows} in all");
     Err(BadArgument::value("batch_sizes", format!("{sizes:?}"), expected).into())
+}
+
+/// Of any numbers, without overflow.
+pub(crate) fn total(numbers: &[i64]) -> i128 {
+    numbers.iter().copied().map(i128::from).sum()
 }
 
 /// Where the rows of a pack are in a batch of padded sequences.

@@ -236,12 +236,12 @@ fn tensor(json: &Json) -> Result<Array> {
     rounded(&Array { dtype, sizes, strides, offset: 0, elements })
 }
 
-fn whole_numbers(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
+pub(crate) fn whole_numbers(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
     body.get(key)?.as_array()?.iter().map(Json::as_i64).collect()
 }
 
 /// One number of a tensor; a complex one is a list of its parts.
-fn element(json: &Json) -> Option<Scalar> {
+pub(crate) fn element(json: &Json) -> Option<Scalar> {
     match json {
         Json::Bool(value) => Some(Scalar::Bool(*value)),
         Json::Number(number) => number.as_i64().map(Scalar::Int).or_else(|| number.as_f64().map(Scalar::Float)),
@@ -283,7 +283,7 @@ fn whole(number: Scalar) -> Option<i64> {
     }
 }
 
-fn tagged(json: &Json) -> Option<(&str, &Json)> {
+pub(crate) fn tagged(json: &Json) -> Option<(&str, &Json)> {
     let mut pairs = json.as_object()?.iter();
     let (tag, content) = pairs.next()?;
     pairs.next().is_none().then_some((tag, content))

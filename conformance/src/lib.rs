@@ -25,6 +25,7 @@ mod datum;
 mod decode;
 mod derive;
 mod error;
+pub mod fuzz;
 mod gradients;
 mod meta;
 mod recording;

@@ -137,6 +137,12 @@ pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
     Ok(Some(calls))
 }
 
+/// The lines of all recordings that there are.
+pub(crate) fn recorded_lines() -> Result<Vec<String>> {
+    let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
+    Ok(files.into_iter().flatten().flatten().collect())
+}
+
 /// The operators of the core set with their schemas, read from where [`recorded_calls`] are.
 ///
 /// ```

@@ -229,7 +229,8 @@ fn is_missing(error: &dispatch_runtime::Error) -> bool {
     matches!(error.kind(), ErrorKind::NoKernel(_)) || matches!(cause, Some(GradientError::NoDerivative { .. }))
 }
 
-fn said(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "(no message)".to_owned())
 }

@@ -409,7 +409,7 @@ fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec
 }
 
 fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
-    Spec { dtype: result.dtype(), geometry: result.geometry().clone() }.fit(argument, tensor)?;
+    Spec { dtype: result.dtype(), geometry: result.geometry().clone().at(0) }.fit(argument, tensor)?;
     assign(tensor, result)
 }
 

@@ -48,6 +48,10 @@ fn repeat(this: &Tensor, repeats: &[i64]) -> Result<Tensor> {
 fn flip(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let (spec, turned) = aten::flip_spec(this, dims)?;
     let mut out = spec.on(this.device())?;
+    if out.geometry().count() == 0 {
+        // There are tables of the other sizes, of which there may be any number.
+        return Ok(out);
+    }
     let axes = (0..turned.len()).map(|dim| {
         let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
         let from = if turned[dim] {
@@ -75,6 +79,9 @@ fn roll(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
 
 fn rolled(this: &Tensor, by: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
+    if out.geometry().count() == 0 {
+        return Ok(out);
+    }
     let axes = by.iter().enumerate().map(|(dim, &by)| {
         let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
         let from = if by == 0 {

@@ -58,3 +58,44 @@ fn equal_numbers_of_two_dtypes_are_equal() -> Result<()> {
 fn a_negative_number_of_elements_is_called_by_its_name() {
     assert!(aten::randperm!(-1).unwrap_err().to_string().contains("argument `n` is -1"));
 }
+
+#[test]
+fn borders_of_nothing_take_no_memory_however_wide() -> Result<()> {
+    let none = Tensor::zeros(&[0, 3, 3, 3], DType::F32)?;
+    let wide = aten::replication_pad2d(&none, &[1 << 40, 2, 0, 1])?;
+    assert_eq!(wide.sizes(), [0, 3, 4, 5 + (1 << 40)]);
+    assert_eq!(aten::replication_pad2d_backward(&wide, &none, &[1 << 40, 2, 0, 1])?.sizes(), none.sizes());
+    Ok(())
+}
+
+#[test]
+fn borders_that_take_away_what_others_add_do_not_overflow() -> Result<()> {
+    let line = Tensor::from([[1.0, 2.0, 3.0]]);
+    let last = aten::replication_pad1d(&line, &[-i64::MAX, i64::MAX])?;
+    assert_eq!(last.to_vec::<f64>()?, [3.0, 3.0, 3.0]);
+    Ok(())
+}
+
+#[test]
+fn sizes_and_lengths_whose_sum_or_product_overflows_are_refused() -> Result<()> {
+    let (image, places) = (Tensor::zeros(&[1, 2, 2], DType::F32)?, Tensor::zeros(&[1, 2, 2], DType::I64)?);
+    assert!(aten::max_unpool2d(&image, &places, &[i64::MAX, 4]).is_err());
+    let (steps, labels) = (Tensor::zeros(&[6, 3, 5], DType::F64)?, Tensor::zeros(&[6], DType::I64)?);
+    let error = aten::_ctc_loss!(&steps, &labels, [6, 6, 6], [i64::MAX, 2, 2]).unwrap_err().to_string();
+    assert!(error.contains("targets"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_mask_of_gradients_of_another_length_is_refused() -> Result<()> {
+    let (image, grid) = (Tensor::zeros(&[2, 2, 3, 2], DType::F64)?, Tensor::zeros(&[2, 3, 2, 2], DType::F64)?);
+    let grad = Tensor::zeros(&[2, 2, 3, 2], DType::F64)?;
+    let scale = Tensor::zeros(&[2, 2, 3, 1], DType::F64)?;
+    for mask in [&[][..], &[true], &[true; 3]] {
+        let error = aten::grid_sampler_2d_backward(&grad, &image, &grid, 0, 0, false, mask).unwrap_err().to_string();
+        assert!(error.contains("output_mask"), "{error}");
+        let error = aten::_fused_rms_norm_backward(&grad, &image, &[2], &scale, None, mask).unwrap_err().to_string();
+        assert!(error.contains("output_mask"), "{error}");
+    }
+    Ok(())
+}

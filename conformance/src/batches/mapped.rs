@@ -10,7 +10,7 @@ use crate::verdict::{Stop, attempt};
 
 /// The results of a call, with all batches in front; for each level, `levels` has where its batch is in each tensor. What is given beyond
 /// the operator's arguments is mapped over with the others, and not used.
-pub(super) fn mapped(
+pub(crate) fn mapped(
     operator: &Operator,
     given: &[Value],
     levels: &[Vec<Option<usize>>],
@@ -42,7 +42,7 @@ fn nested(
 }
 
 /// Values with these in the place of their tensors.
-pub(super) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
+pub(crate) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
     let mut tensors = tensors.iter().cloned();
     let mut next = |tensor: &Tensor| tensors.next().unwrap_or_else(|| tensor.clone());
     let fill = |value: &Value| match value {

@@ -24,7 +24,8 @@ use crate::meta::depends_on_data;
 use crate::verdict::{Failure, Stop, Verdict};
 
 use batch::{Dims, batch, slice};
-use mapped::{cause, mapped};
+use mapped::cause;
+pub(crate) use mapped::{filled, mapped};
 pub(crate) use random::check as random;
 use slices::{Slices, count};
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-use dispatch_vmap::{Slow, Vmap, VmapError, set_slow, vmap};
+use dispatch_vmap::{Randomness, Slow, Vmap, VmapError, set_slow, vmap};
 use kernels_cpu as _;
 
 /// Numbers that differ.
@@ -310,4 +310,16 @@ fn what_nobody_gave_a_rule_is_called_for_each_slice_unless_that_is_refused() {
     let error = vmap(distances, &x).unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     assert!(matches!(cause, Some(VmapError::Slow { .. })), "{error}");
+}
+
+#[test]
+fn one_slice_is_enough_on_meta_however_many_there_are() {
+    let _slow = slow(Slow::Allow);
+    let many = 1_i64 << 40;
+    let meta = |sizes: &[i64], dtype| aten::empty!(sizes, dtype = dtype, device = Device::META).unwrap();
+    let (x, places) = (meta(&[many, 2], DType::F32), meta(&[many, 5], DType::I64));
+    let found = vmap(|(x, y)| aten::searchsorted(x, y, false, false, None, None), (&x, &places)).unwrap();
+    assert_eq!((found.sizes(), found.dtype(), found.device()), (&[many, 5][..], DType::I64, Device::META));
+    let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &x).unwrap();
+    assert_eq!(drawn.sizes(), [many, 2]);
 }

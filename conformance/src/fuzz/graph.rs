@@ -1,0 +1,96 @@
+//! Graphs as untrusted text.
+
+use dispatch_runtime::{Operator, Result, Storage, Tensor, Value};
+use dispatch_trace::{Graph, trace};
+
+use super::mutate::number_in_text;
+use super::random::Random;
+use super::run::{Outcome, judge};
+use super::trial::Call;
+use crate::batches::filled;
+
+/// What a call on Meta prints as once it was traced. None if it cannot be traced, or holds constants.
+pub(super) fn text(call: &Call) -> Option<String> {
+    let mut call = call.clone();
+    call.samples_mut().for_each(|sample| sample.is_meta = true);
+    let operator = Operator::find(&call.operator).ok()?;
+    let values = call.values().ok()?;
+    let inputs: Vec<Tensor> = values.iter().flat_map(Value::tensors).cloned().collect();
+    let function = |inputs: &[Tensor]| {
+        let results = operator.call(filled(&values, inputs))?;
+        Ok(results.iter().flat_map(Value::tensors).cloned().collect::<Vec<_>>())
+    };
+    let graph = trace(function, &inputs).ok()?;
+    graph.constants().is_empty().then(|| graph.to_string())
+}
+
+/// The text with one to three of its numbers changed.
+pub(super) fn mutate(text: &str, random: &mut Random) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..random.pick(&[1, 1, 2, 3]) {
+        let numbers = numbers(&text);
+        if numbers.is_empty() {
+            break;
+        }
+        let place = random.pick(&numbers);
+        let new = number_in_text(&text[place.clone()], random);
+        text.replace_range(place, &new);
+    }
+    text
+}
+
+/// Where whole numbers stand that are no part of a word.
+fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = at + bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        if end > at && bytes[at..end].iter().all(u8::is_ascii_digit) {
+            let sign = usize::from(at > 0 && bytes[at - 1] == b'-');
+            found.push(at - sign..end);
+        }
+        at = end.max(at + 1);
+    }
+    found
+}
+
+/// Parses the text, prints and parses it again, and runs it on Meta.
+pub(super) fn run(text: &str) -> Outcome {
+    let graph = match Graph::parse(text, &[]) {
+        Ok(graph) => graph,
+        Err(error) => return Outcome::refused(&error),
+    };
+    let printed = graph.to_string();
+    match Graph::parse(&printed, &[]) {
+        Ok(again) if again.to_string() == printed => {}
+        Ok(_) => return Outcome::Found("the graph prints otherwise once it was printed and parsed".to_owned()),
+        Err(error) => return Outcome::Found(format!("the graph prints as a text that is refused: {error}")),
+    }
+    match inputs(&graph).and_then(|inputs| graph.run(&inputs)) {
+        Ok(results) => judge(results.iter()),
+        Err(error) => Outcome::refused(&error),
+    }
+}
+
+fn inputs(graph: &Graph) -> Result<Vec<Tensor>> {
+    let input = |id| {
+        let shown = graph.value(id);
+        let bytes = shown.geometry.count().saturating_mul(i64::try_from(shown.dtype.size()).unwrap_or(1));
+        let storage = Storage::meta(usize::try_from(bytes).unwrap_or(usize::MAX));
+        Ok(Tensor::new(storage, shown.dtype, shown.geometry.clone())?)
+    };
+    graph.inputs().map(input).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_within_words_are_no_numbers() {
+        let text = "let v3: f32[2, 10; 1, -2] = aten::conv2d(&v0, 1.5);";
+        let found: Vec<&str> = numbers(text).into_iter().map(|place| &text[place]).collect();
+        assert_eq!(found, ["2", "10", "1", "-2", "1", "5"]);
+    }
+}

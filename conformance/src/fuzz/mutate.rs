@@ -1,0 +1,271 @@
+//! One to three steps from a plausible call to one that a check has to refuse, or a kernel to get right.
+
+use dispatch_runtime::{Device, Value};
+
+use super::boundaries;
+use super::random::Random;
+use super::trial::{Call, Given, LARGEST, Sample, Way};
+
+pub(super) fn mutate(call: &mut Call, random: &mut Random) {
+    match random.below(20) {
+        0..=8 => {}
+        9..=17 => move_to_meta(call),
+        _ => call.samples_mut().for_each(|sample| sample.is_meta = random.percent(50)),
+    }
+    let steps = random.pick(&[0, 1, 1, 1, 1, 2, 2, 2, 3, 3]);
+    for _ in 0..steps {
+        step(call, random);
+    }
+    // What no memory of the CPU holds, or takes long to go through, is only tried where no memory is needed.
+    let is_too_large =
+        |sample: &Sample| !sample.is_meta && sample.reach().is_none_or(|reach| reach.max(sample.count()) > LARGEST);
+    if call.samples().any(is_too_large) {
+        if random.percent(90) {
+            move_to_meta(call);
+        } else {
+            call.samples_mut().filter(|sample| is_too_large(sample)).for_each(|sample| sample.is_meta = true);
+        }
+    }
+    call.way = match random.below(20) {
+        0..=1 => Way::Gradients,
+        2 => Way::Mapped(random.word()),
+        _ => Way::Plain,
+    };
+}
+
+fn move_to_meta(call: &mut Call) {
+    call.samples_mut().for_each(|sample| sample.is_meta = true);
+    for given in &mut call.arguments {
+        if let Given::Plain(Value::Device(device)) = given {
+            *device = Device::META;
+        }
+    }
+}
+
+fn step(call: &mut Call, random: &mut Random) {
+    if call.arguments.is_empty() {
+        return;
+    }
+    match random.below(20) {
+        0..=2 => enlarge(call, random),
+        3 => share(call, random),
+        4 => {
+            let from = random.pick(&call.arguments);
+            let to = random.below(call.arguments.len());
+            call.arguments[to] = from;
+        }
+        _ => {
+            let at = random.below(call.arguments.len());
+            change(&mut call.arguments[at], random);
+        }
+    }
+}
+
+/// One size, wherever it stands, becomes one that no memory holds: the sizes still go together.
+fn enlarge(call: &mut Call, random: &mut Random) {
+    let sizes: Vec<i64> = call.samples().flat_map(|sample| sample.sizes.iter().copied()).collect();
+    if sizes.is_empty() {
+        return;
+    }
+    let (size, huge) = (random.pick(&sizes), random.pick(&boundaries::HUGE));
+    // Beside a size of zero, no memory is needed for it, and the CPU has a turn, too.
+    let empty = sizes.iter().copied().find(|&other| other != size).filter(|_| random.percent(40));
+    if empty.is_none() {
+        move_to_meta(call);
+    }
+    for given in &mut call.arguments {
+        if let Given::Plain(Value::Ints(integers)) = given {
+            integers.iter_mut().filter(|integer| **integer == size).for_each(|integer| *integer = huge);
+        }
+        for sample in given.samples_mut() {
+            let new = |&old: &i64| if old == size { huge } else { old * i64::from(Some(old) != empty) };
+            sample.resize(sample.sizes.iter().map(new).collect());
+        }
+    }
+}
+
+/// Two tensors show one memory.
+fn share(call: &mut Call, random: &mut Random) {
+    let count = call.samples().count();
+    let (one, other) = (random.below(count), random.below(count));
+    let offset = random.pick(&[0, 0, 0, 1, 2]);
+    for (at, sample) in call.samples_mut().enumerate() {
+        if at == one || at == other {
+            sample.memory = Some(0);
+        }
+        if at == other {
+            sample.offset = sample.offset.saturating_add(offset);
+        }
+    }
+}
+
+fn change(given: &mut Given, random: &mut Random) {
+    if random.percent(4) {
+        *given = Given::Plain(boundaries::any(random));
+        return;
+    }
+    match given {
+        Given::Tensor(sample) => change_sample(sample, random),
+        Given::Tensors(samples) => {
+            if !change_length(samples, random) && !samples.is_empty() {
+                let at = random.below(samples.len());
+                change_sample(&mut samples[at], random);
+            }
+        }
+        Given::OptionalTensors(samples) => {
+            if !change_length(samples, random) && !samples.is_empty() {
+                let at = random.below(samples.len());
+                match &mut samples[at] {
+                    Some(sample) if random.percent(80) => change_sample(sample, random),
+                    other => *other = None,
+                }
+            }
+        }
+        Given::Plain(value) => change_value(value, random),
+    }
+}
+
+/// Whether the list became shorter or longer.
+fn change_length<T: Clone>(list: &mut Vec<T>, random: &mut Random) -> bool {
+    match random.below(8) {
+        0 => list.clear(),
+        1 => _ = list.pop(),
+        2 if !list.is_empty() => list.push(random.pick(list)),
+        3 if !list.is_empty() => {
+            let one = random.pick(list);
+            list.resize(random.pick(&[4, 9, 65, 300]), one);
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn change_value(value: &mut Value, random: &mut Random) {
+    if random.percent(8) {
+        *value = Value::None;
+        return;
+    }
+    match value {
+        Value::Bool(value) => *value = !*value,
+        Value::Int(value) => *value = integer_near(*value, random),
+        Value::Float(value) => *value = boundaries::float(random),
+        Value::Complex(_) => *value = Value::from(boundaries::scalar(random)),
+        Value::Str(value) => **value = boundaries::word(random),
+        Value::Ints(values) => {
+            if !change_length(values, random) && !values.is_empty() {
+                let at = random.below(values.len());
+                values[at] = integer_near(values[at], random);
+            }
+        }
+        Value::Floats(values) => {
+            if !change_length(values, random) && !values.is_empty() {
+                let at = random.below(values.len());
+                values[at] = boundaries::float(random);
+            }
+        }
+        Value::Bools(values) => _ = change_length(values, random),
+        Value::Scalars(values) => {
+            if !change_length(values, random) && !values.is_empty() {
+                let at = random.below(values.len());
+                values[at] = boundaries::scalar(random);
+            }
+        }
+        Value::Strs(values) => _ = change_length(values, random),
+        Value::DType(dtype) => *dtype = boundaries::dtype(random),
+        Value::Device(device) => *device = boundaries::device(random),
+        Value::Layout(_) => *value = boundaries::layout(random),
+        Value::MemoryFormat(_) => *value = boundaries::memory_format(random),
+        _ => *value = boundaries::any(random),
+    }
+}
+
+fn integer_near(value: i64, random: &mut Random) -> i64 {
+    match random.below(6) {
+        0 => value.saturating_add(1),
+        1 => value.saturating_sub(1),
+        2 => value.saturating_neg(),
+        _ => boundaries::integer(random),
+    }
+}
+
+fn change_sample(sample: &mut Sample, random: &mut Random) {
+    let rank = sample.sizes.len();
+    match random.below(13) {
+        0 => sample.dtype = boundaries::dtype(random),
+        1 | 2 => sample.elements = boundaries::elements(random, sample.dtype),
+        3 => {
+            sample.is_number = true;
+            sample.elements = vec![boundaries::scalar(random)];
+        }
+        4 => {
+            let mut sizes = sample.sizes.clone();
+            sizes.insert(random.below(rank + 1), random.pick(&[0, 1, 1, 2, 3]));
+            sample.resize(sizes);
+        }
+        5 => {
+            let ones = random.pick(&[1, 3, 9, 64, 70]);
+            let mut sizes = sample.sizes.clone();
+            sizes.extend(std::iter::repeat_n(1, ones));
+            sample.resize(sizes);
+        }
+        _ if rank == 0 => sample.resize(vec![random.pick(&[0, 1, 2])]),
+        6 => {
+            let mut sizes = sample.sizes.clone();
+            sizes.remove(random.below(rank));
+            sample.resize(sizes);
+        }
+        7 | 8 => {
+            let mut sizes = sample.sizes.clone();
+            let at = random.below(rank);
+            sizes[at] = random.pick(&[
+                0,
+                0,
+                1,
+                1,
+                2,
+                3,
+                sizes[at].saturating_add(1),
+                sizes[at].saturating_sub(1),
+                1 << 31,
+                1 << 62,
+                i64::MAX,
+            ]);
+            sample.resize(sizes);
+        }
+        9 => {
+            // A size of 1 with a stride that nobody follows.
+            let mut sizes = sample.sizes.clone();
+            let at = random.below(rank);
+            sizes[at] = 1;
+            sample.resize(sizes);
+            sample.strides[at] = random.pick(&[0, 2, 77, 1 << 31, 1 << 60, 1 << 62, i64::MAX, -1, i64::MIN]);
+        }
+        10 => {
+            // Expanded.
+            let at = random.below(rank);
+            sample.strides[at] = 0;
+            sample.sizes[at] = random.pick(&[sample.sizes[at], 2, 5, 1000, 1 << 31, 1 << 62]);
+        }
+        11 => {
+            // Transposed.
+            let (one, other) = (random.below(rank), random.below(rank));
+            sample.sizes.swap(one, other);
+            sample.strides.swap(one, other);
+            if random.percent(50) {
+                sample.sizes.swap(one, other);
+            }
+        }
+        _ => {
+            let at = random.below(rank);
+            sample.strides[at] = random.pick(&[1, 1, 2, 3, sample.strides[at].saturating_mul(2), -1]);
+            sample.offset = random.pick(&[0, 1, 5, 1 << 62]);
+        }
+    }
+}
+
+/// A number of a graph's text, changed.
+pub(super) fn number_in_text(old: &str, random: &mut Random) -> String {
+    let old: i64 = old.parse().unwrap_or(0);
+    let new = if random.percent(30) { random.pick(&boundaries::HUGE) } else { integer_near(old, random) };
+    new.to_string()
+}

@@ -1,0 +1,209 @@
+//! Calls that an operator accepts, or nearly so: recorded ones, and others made from the schema.
+
+use std::collections::HashMap;
+
+use dispatch_runtime::schema::{Argument, Type, TypeKind};
+use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
+
+use super::boundaries;
+use super::random::Random;
+use super::trial::{Call, Given, Sample, Way};
+use crate::datum::Datum;
+use crate::decode;
+use crate::error::Result;
+use crate::recording::{self, recorded_lines};
+
+const SHAPES: [&[i64]; 18] = [
+    &[],
+    &[0],
+    &[1],
+    &[3],
+    &[2, 3],
+    &[3, 3],
+    &[1, 3],
+    &[3, 1],
+    &[0, 3],
+    &[2, 0],
+    &[2, 3, 4],
+    &[2, 3, 3],
+    &[2, 1, 4],
+    &[1, 2, 4, 4],
+    &[2, 3, 4, 4],
+    &[1, 1, 1, 1],
+    &[1, 2, 3, 4, 4],
+    &[1, 2, 1, 2, 1, 2],
+];
+
+const DTYPES: [DType; 12] = [
+    DType::F32,
+    DType::F32,
+    DType::F32,
+    DType::F32,
+    DType::F64,
+    DType::I64,
+    DType::I64,
+    DType::Bool,
+    DType::C64,
+    DType::F16,
+    DType::U8,
+    DType::I32,
+];
+
+/// The recorded calls, by the names of operators without overloads and marks of their forms.
+pub(super) struct Recorded(HashMap<String, Vec<String>>);
+
+impl Recorded {
+    /// # Errors
+    ///
+    /// Returns an error if the recordings cannot be read.
+    pub(super) fn load() -> Result<Self> {
+        let mut lines = HashMap::<String, Vec<String>>::new();
+        for line in recorded_lines()? {
+            let name = line.split('"').nth(3).unwrap_or_default();
+            lines.entry(stem(name).to_owned()).or_default().push(line);
+        }
+        Ok(Self(lines))
+    }
+
+    /// A recorded call of an operator of this name, or of another of its forms or overloads.
+    fn call(&self, name: &str, random: &mut Random) -> Option<(&'static Operator, Vec<Datum>)> {
+        let lines = self.0.get(stem(name))?;
+        let call = recording::Call::parse(&random.pick(lines)).ok()?;
+        let operator = Operator::find(&call.operator).ok()?;
+        Some((operator, decode::arguments(&call, operator.schema()).ok()?))
+    }
+}
+
+/// `aten::add` of `aten::add_.Tensor`.
+fn stem(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name).trim_end_matches('_')
+}
+
+/// A call of this operator.
+pub(super) fn call(operator: &'static Operator, recorded: &Recorded, random: &mut Random) -> Call {
+    let name = operator.name().to_string();
+    let found = if random.percent(85) { recorded.call(&name, random) } else { None };
+    let context = Context::of(found.as_ref().map_or(&[], |(_, data)| data), random);
+    let arguments = operator.schema().arguments.iter().map(|argument| {
+        let datum = found.as_ref().and_then(|(other, data)| {
+            let (at, recorded) = other.schema().argument(&argument.name)?;
+            are_alike(&recorded.ty, &argument.ty).then(|| data[at].clone())
+        });
+        datum.map_or_else(|| context.given(argument, random), of_datum)
+    });
+    let arguments = arguments.collect();
+    Call { operator: name, arguments, way: Way::Plain }
+}
+
+/// Whether what is recorded for one type can be given for the other.
+fn are_alike(recorded: &Type, wanted: &Type) -> bool {
+    recorded.required().kind == wanted.required().kind
+}
+
+fn of_datum(datum: Datum) -> Given {
+    match datum {
+        Datum::Array(array) => Given::Tensor(Sample::of_array(&array)),
+        Datum::Arrays(arrays) => Given::Tensors(arrays.iter().map(Sample::of_array).collect()),
+        Datum::OptionalArrays(arrays) => {
+            Given::OptionalTensors(arrays.iter().map(|array| array.as_ref().map(Sample::of_array)).collect())
+        }
+        Datum::Plain(value) => Given::Plain(value),
+    }
+}
+
+/// What the arguments of one call have in common.
+struct Context {
+    sizes: Vec<i64>,
+    dtype: DType,
+}
+
+impl Context {
+    fn of(data: &[Datum], random: &mut Random) -> Self {
+        match data.iter().find_map(Datum::as_array) {
+            Some(array) => Self { sizes: array.sizes.clone(), dtype: array.dtype },
+            None => Self { sizes: random.pick(&SHAPES).to_vec(), dtype: random.pick(&DTYPES) },
+        }
+    }
+
+    fn given(&self, argument: &Argument, random: &mut Random) -> Given {
+        if argument.default.is_some()
+            && random.percent(60)
+            && let Ok(Datum::Plain(value)) = decode::left_out(argument)
+        {
+            return Given::Plain(value);
+        }
+        if argument.ty.accepts_none() && random.percent(50) {
+            return Given::Plain(Value::None);
+        }
+        let count = random.pick(&[0, 1, 2, 2, 3]);
+        match &argument.ty.required().kind {
+            TypeKind::Tensor => Given::Tensor(self.sample(argument, random)),
+            TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
+                Given::Tensors((0..count).map(|_| self.sample(argument, random)).collect())
+            }
+            TypeKind::List(element, _) if element.is_tensor_like() => {
+                let one = |random: &mut Random| random.percent(60).then(|| self.sample(argument, random));
+                Given::OptionalTensors((0..count).map(|_| one(random)).collect())
+            }
+            TypeKind::List(element, length) => {
+                let count = length.map_or(count, |length| length as usize);
+                Given::Plain(self.list(&argument.name, &element.kind, count, random))
+            }
+            kind => Given::Plain(self.plain(&argument.name, kind, random)),
+        }
+    }
+
+    fn sample(&self, argument: &Argument, random: &mut Random) -> Sample {
+        let sizes = match random.below(10) {
+            _ if argument.is_written() && random.percent(40) => vec![0],
+            0..=7 => self.sizes.clone(),
+            _ => random.pick(&SHAPES).to_vec(),
+        };
+        let dtype = match argument.name.as_str() {
+            "index" | "indices" | "offsets" | "target" => DType::I64,
+            "mask" | "condition" | "found_inf" => DType::Bool,
+            _ if random.percent(10) => random.pick(&DTYPES),
+            _ => self.dtype,
+        };
+        Sample::new(dtype, &sizes, (0..3).map(Scalar::from).collect())
+    }
+
+    fn plain(&self, name: &str, kind: &TypeKind, random: &mut Random) -> Value {
+        match kind {
+            TypeKind::Scalar if random.percent(50) => random.between(0, 3).into(),
+            TypeKind::Scalar | TypeKind::Float => random.pick(&[0.0, 0.5, 1.0, 2.0]).into(),
+            TypeKind::Int | TypeKind::SymInt => self.integer(name, random).into(),
+            TypeKind::Bool | TypeKind::SymBool => random.percent(50).into(),
+            TypeKind::Str => boundaries::word(random).into(),
+            TypeKind::ScalarType => random.pick(&DTYPES).into(),
+            TypeKind::Layout => boundaries::layout(random),
+            TypeKind::MemoryFormat => boundaries::memory_format(random),
+            TypeKind::Device => Device::CPU.into(),
+            TypeKind::Generator => Generator::new(Device::CPU, 0).into(),
+            _ => boundaries::any(random),
+        }
+    }
+
+    fn list(&self, name: &str, element: &TypeKind, count: usize, random: &mut Random) -> Value {
+        let several = 0..count;
+        match element {
+            TypeKind::Int | TypeKind::SymInt => match random.below(4) {
+                0 => self.sizes.clone().into(),
+                _ => several.map(|_| self.integer(name, random)).collect::<Vec<_>>().into(),
+            },
+            TypeKind::Float => several.map(|_| random.pick(&[0.5, 1.0, 2.0])).collect::<Vec<_>>().into(),
+            TypeKind::Bool | TypeKind::SymBool => several.map(|_| random.percent(50)).collect::<Vec<_>>().into(),
+            TypeKind::Scalar => several.map(|_| Scalar::from(random.between(0, 2))).collect::<Vec<_>>().into(),
+            TypeKind::Str => several.map(|_| boundaries::word(random)).collect::<Vec<_>>().into(),
+            _ => boundaries::any(random),
+        }
+    }
+
+    fn integer(&self, name: &str, random: &mut Random) -> i64 {
+        let rank = i64::try_from(self.sizes.len()).unwrap_or(0);
+        if name.contains("dim") || name.contains("axis") {
+            return random.between(-rank, (rank - 1).max(0));
+        }
+        random.between(0, 4)
+    }
+}

@@ -1,0 +1,65 @@
+//! Seeded random choices: the same seed and number give the same trial on every machine.
+
+/// A stream of random words (`SplitMix64`).
+pub(super) struct Random(u64);
+
+impl Random {
+    /// The stream of one trial of a run.
+    pub(super) fn new(seed: u64, number: u64) -> Self {
+        let mut seeded = Self(seed);
+        Self(seeded.word() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
+    }
+
+    pub(super) const fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number below this one, which is not zero.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        let end = u64::try_from(end.max(1)).unwrap_or(u64::MAX);
+        usize::try_from(self.word() % end).unwrap_or(0)
+    }
+
+    /// A number from the first to the second.
+    pub(super) fn between(&mut self, first: i64, last: i64) -> i64 {
+        let count = usize::try_from(last - first + 1).unwrap_or(1);
+        first + i64::try_from(self.below(count)).unwrap_or(0)
+    }
+
+    /// True in so many cases of a hundred.
+    pub(super) fn percent(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of these, of which there is at least one.
+    pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_is_random_but_always_the_same() {
+        let words = |seed, number| {
+            let mut random = Random::new(seed, number);
+            [random.word(), random.word()]
+        };
+        assert_eq!(words(1, 2), words(1, 2));
+        assert_ne!(words(1, 2), words(2, 1));
+        assert_ne!(words(1, 2), words(1, 3));
+    }
+
+    #[test]
+    fn numbers_stay_in_their_range() {
+        let mut random = Random::new(7, 0);
+        let drawn: Vec<i64> = (0..200).map(|_| random.between(-2, 2)).collect();
+        assert!((-2..=2).all(|number| drawn.contains(&number)) && drawn.iter().all(|number| (-2..=2).contains(number)));
+    }
+}

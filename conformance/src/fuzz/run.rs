@@ -1,0 +1,140 @@
+//! What comes of a trial.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_runtime::{Device, Error, ErrorKind, Operator, Result, Tensor, Value};
+use dispatch_vmap::Randomness;
+
+use super::graph;
+use super::trial::{Call, Subject, Trial, Way};
+use crate::batches::{filled, mapped};
+use crate::tensors::to_array;
+use crate::verdict::{Failure, Stop, said};
+
+/// What came of a trial.
+///
+/// ```
+/// use conformance::fuzz::{Outcome, Trial};
+///
+/// let trial = Trial::parse(r#"{"op": "aten::numel", "args": [{"int": 5}]}"#)?;
+/// assert!(matches!(trial.run(), Outcome::Refused(error) if error.contains("Tensor")));
+/// # Ok::<(), conformance::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Results, whose geometries fit their memory.
+    Results,
+    /// A typed error, and its text.
+    Refused(String),
+    /// Anything else: a defect.
+    Found(String),
+}
+
+impl Outcome {
+    pub(super) fn refused(error: &Error) -> Self {
+        let text = error.to_string();
+        match error.kind() {
+            ErrorKind::WrongResult { .. } | ErrorKind::SurplusResults { .. } => Self::Found(text),
+            _ => Self::Refused(text),
+        }
+    }
+}
+
+impl Trial {
+    /// Makes the call, or parses and runs the graph. A panic is an outcome; an abort or an endless loop ends the process, or does not.
+    #[must_use]
+    pub fn run(&self) -> Outcome {
+        let run = || match &self.0 {
+            Subject::Call(call) => call.run(),
+            Subject::Graph(text) => graph::run(text),
+        };
+        let panicked = |panic: Box<dyn std::any::Any + Send>| Outcome::Found(format!("panicked: {}", said(&*panic)));
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(panicked)
+    }
+}
+
+impl Call {
+    fn run(&self) -> Outcome {
+        let operator = match Operator::find(&self.operator) {
+            Ok(operator) => operator,
+            Err(error) => return Outcome::refused(&error),
+        };
+        let values = match self.values() {
+            Ok(values) => values,
+            Err(error) => return Outcome::Refused(error.to_string()),
+        };
+        let results = match self.way {
+            Way::Plain => operator.call(values),
+            Way::Gradients => differentiated(operator, values),
+            Way::Mapped(batches) => match over_slices(operator, &values, batches) {
+                Ok(results) => Ok(results),
+                Err(Stop::Failed(Failure::Refused(error))) => Err(error),
+                Err(Stop::NotImplemented(text)) => return Outcome::Refused(text),
+                Err(Stop::Failed(failure)) => return Outcome::Found(failure.to_string()),
+            },
+        };
+        match results {
+            Ok(results) => judge(results.iter().flat_map(Value::tensors)),
+            Err(error) => Outcome::refused(&error),
+        }
+    }
+}
+
+/// The results of a call and the gradients by its floating arguments.
+fn differentiated(operator: &'static Operator, values: Vec<Value>) -> Result<Vec<Value>> {
+    let require = |tensor: &Tensor| {
+        let can = tensor.dtype().is_floating() && !tensor.is_number();
+        if can { tensor.clone().requires_grad_(true) } else { Ok(tensor.clone()) }
+    };
+    let inputs = values.iter().flat_map(Value::tensors).map(require).collect::<Result<Vec<_>>>()?;
+    let mut results = operator.call(filled(&values, &inputs))?;
+    let of: Vec<&Tensor> = results.iter().flat_map(Value::tensors).filter(|result| result.requires_grad()).collect();
+    let by: Vec<&Tensor> = inputs.iter().filter(|input| input.requires_grad()).collect();
+    if of.is_empty() || by.is_empty() {
+        return Ok(results);
+    }
+    let seeds = of.iter().map(|of| aten::ones_like(of, None, None, None, None, None)).collect::<Result<Vec<_>>>()?;
+    let seeds: Vec<&Tensor> = seeds.iter().collect();
+    let gradients = Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&by)?;
+    results.extend(gradients.into_iter().flatten().map(Value::from));
+    Ok(results)
+}
+
+fn over_slices(operator: &'static Operator, values: &[Value], batches: u64) -> std::result::Result<Vec<Value>, Stop> {
+    let tensors = values.iter().flat_map(Value::tensors).enumerate();
+    let is_batch = |(at, tensor): (usize, &Tensor)| batches >> (at % 64) & 1 == 1 && !tensor.sizes().is_empty();
+    let dims = tensors.map(|tensor| is_batch(tensor).then_some(0)).collect();
+    mapped(operator, values, &[dims], Randomness::Different)
+}
+
+/// Whether all that the results show is there.
+pub(super) fn judge<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
+    for (at, result) in results.enumerate() {
+        if let Err(problem) = fits(result) {
+            return Outcome::Found(format!("impossible result: number {at} {problem}"));
+        }
+    }
+    Outcome::Results
+}
+
+fn fits(result: &Tensor) -> std::result::Result<(), String> {
+    let geometry = result.geometry();
+    let shown =
+        || format!("has sizes {:?}, strides {:?} and offset {}", result.sizes(), result.strides(), geometry.offset());
+    let count = result.sizes().iter().try_fold(1_i64, |count, &size| count.checked_mul(size));
+    if count != Some(geometry.count()) && !result.sizes().contains(&0) {
+        return Err(format!("{}, which are {} elements", shown(), geometry.count()));
+    }
+    let bytes = geometry.end().and_then(|end| usize::try_from(end).ok()?.checked_mul(result.dtype().size()));
+    let is_meta = result.device().key() == Device::META.key();
+    let Some(bytes) = bytes else { return Err(format!("{}, which is no place in memory", shown())) };
+    if !is_meta && geometry.count() > 0 && bytes > result.storage().size() {
+        return Err(format!("{} in a storage of {} bytes", shown(), result.storage().size()));
+    }
+    if !is_meta && geometry.count() < 10_000 {
+        to_array(result).map_err(|error| format!("cannot be read: {error}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Trials as lines of JSON: in findings, and in the file of those that were repaired.
+//!
+//! The tags are those of the recordings where the recordings have one, but here a tag says the kind of the value, which may be a wrong
+//! one.
+
+use std::fmt;
+
+use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::trial::{Call, Given, Sample, Subject, Trial, Way};
+use crate::decode::{element, tagged, whole_numbers};
+use crate::error::{Error, Result};
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let json = match &self.0 {
+            Subject::Call(call) => call_to_json(call),
+            Subject::Graph(text) => json!({ "graph": text }),
+        };
+        json.fmt(f)
+    }
+}
+
+impl Trial {
+    /// Reads what a trial prints.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`Error`] if the line is no trial.
+    pub fn parse(line: &str) -> Result<Self> {
+        let json: Map<String, Json> = serde_json::from_str(line).map_err(|source| Error::Json { line: 1, source })?;
+        if let Some(text) = json.get("graph").and_then(Json::as_str) {
+            return Ok(Self(Subject::Graph(text.to_owned())));
+        }
+        let Some(operator) = json.get("op").and_then(Json::as_str) else { return Err(Error::Lacks { what: "`op`" }) };
+        let Some(arguments) = json.get("args").and_then(Json::as_array) else {
+            return Err(Error::Lacks { what: "`args`" });
+        };
+        let read = |json: &Json| given(json).ok_or_else(|| unfit(json));
+        let arguments = arguments.iter().map(read).collect::<Result<_>>()?;
+        let way = match (json.get("mapped").and_then(Json::as_u64), json.contains_key("gradients")) {
+            (Some(batches), _) => Way::Mapped(batches),
+            (None, true) => Way::Gradients,
+            (None, false) => Way::Plain,
+        };
+        Ok(Self(Subject::Call(Call { operator: operator.to_owned(), arguments, way })))
+    }
+}
+
+fn unfit(json: &Json) -> Error {
+    Error::Unfit { ty: "an argument".to_owned(), value: json.to_string() }
+}
+
+fn call_to_json(call: &Call) -> Json {
+    let mut json = json!({ "op": call.operator, "args": call.arguments.iter().map(given_to_json).collect::<Vec<_>>() });
+    match call.way {
+        Way::Plain => {}
+        Way::Gradients => json["gradients"] = true.into(),
+        Way::Mapped(batches) => json["mapped"] = batches.into(),
+    }
+    json
+}
+
+fn given_to_json(given: &Given) -> Json {
+    let optional = |sample: &Option<Sample>| sample.as_ref().map_or(Json::Null, sample_to_json);
+    match given {
+        Given::Tensor(sample) => json!({ "tensor": sample_to_json(sample) }),
+        Given::Tensors(samples) => json!({ "tensors": samples.iter().map(sample_to_json).collect::<Vec<_>>() }),
+        Given::OptionalTensors(samples) => json!({ "optional": samples.iter().map(optional).collect::<Vec<_>>() }),
+        Given::Plain(value) => plain_to_json(value),
+    }
+}
+
+fn given(json: &Json) -> Option<Given> {
+    let (tag, content) = tagged(json)?;
+    Some(match tag {
+        "tensor" => Given::Tensor(sample(content)?),
+        "tensors" => Given::Tensors(content.as_array()?.iter().map(sample).collect::<Option<_>>()?),
+        "optional" => {
+            let optional = |json: &Json| if json.is_null() { Some(None) } else { sample(json).map(Some) };
+            Given::OptionalTensors(content.as_array()?.iter().map(optional).collect::<Option<_>>()?)
+        }
+        _ => Given::Plain(plain(tag, content)?),
+    })
+}
+
+fn sample_to_json(sample: &Sample) -> Json {
+    let mut json = json!({ "dtype": sample.dtype.short_name(), "shape": sample.sizes });
+    let defaults = Sample::new(sample.dtype, &sample.sizes, Vec::new());
+    if sample.strides != defaults.strides {
+        json["strides"] = sample.strides.clone().into();
+    }
+    if sample.offset != 0 {
+        json["offset"] = sample.offset.into();
+    }
+    if sample.is_meta {
+        json["on"] = "meta".into();
+    } else if !sample.elements.is_empty() {
+        json["data"] = sample.elements.iter().copied().map(number_to_json).collect();
+    }
+    if let Some(memory) = sample.memory {
+        json["memory"] = memory.into();
+    }
+    if sample.is_number {
+        json["number"] = true.into();
+    }
+    json
+}
+
+fn sample(json: &Json) -> Option<Sample> {
+    let body = json.as_object()?;
+    let dtype: DType = body.get("dtype")?.as_str()?.parse().ok()?;
+    let elements = match body.get("data") {
+        Some(data) => data.as_array()?.iter().map(element).collect::<Option<_>>()?,
+        None => Vec::new(),
+    };
+    let mut sample = Sample::new(dtype, &whole_numbers(body, "shape")?, elements);
+    if body.contains_key("strides") {
+        sample.strides = whole_numbers(body, "strides")?;
+    }
+    sample.offset = body.get("offset").map_or(Some(0), Json::as_i64)?;
+    sample.is_meta = body.contains_key("on");
+    sample.memory = body.get("memory").and_then(Json::as_u64).and_then(|memory| usize::try_from(memory).ok());
+    sample.is_number = body.contains_key("number");
+    Some(sample)
+}
+
+fn number_to_json(number: Scalar) -> Json {
+    match number {
+        Scalar::Bool(value) => value.into(),
+        Scalar::Int(value) => value.into(),
+        Scalar::Float(value) => float_to_json(value),
+        Scalar::Complex(value) => json!([float_to_json(value.re), float_to_json(value.im)]),
+    }
+}
+
+fn float_to_json(value: f64) -> Json {
+    if value.is_finite() { value.into() } else { value.to_string().to_lowercase().into() }
+}
+
+fn plain_to_json(value: &Value) -> Json {
+    match value {
+        Value::Bool(value) => json!({ "bool": value }),
+        Value::Int(value) => json!({ "int": value }),
+        Value::Float(value) => json!({ "float": float_to_json(*value) }),
+        Value::Complex(value) => json!({ "complex": number_to_json(Scalar::Complex(**value)) }),
+        Value::Str(value) => json!({ "str": &***value }),
+        Value::Ints(values) => json!({ "ints": **values }),
+        Value::Floats(values) => json!({ "floats": values.iter().map(|x| float_to_json(*x)).collect::<Vec<_>>() }),
+        Value::Bools(values) => json!({ "bools": **values }),
+        Value::Scalars(values) => json!({ "numbers": values.iter().map(|x| number_to_json(*x)).collect::<Vec<_>>() }),
+        Value::Strs(values) => json!({ "strs": values.iter().map(|text| &**text).collect::<Vec<&str>>() }),
+        Value::DType(dtype) => json!({ "dtype": dtype.short_name() }),
+        Value::Layout(layout) => json!({ "layout": layout.to_string() }),
+        Value::MemoryFormat(format) => json!({ "format": format.to_string() }),
+        Value::Device(device) => json!({ "device": device.to_string() }),
+        Value::Generator(generator) => json!({ "generator": generator.device().to_string() }),
+        Value::List(values) => json!({ "list": values.iter().map(plain_to_json).collect::<Vec<_>>() }),
+        // Nothing else is tried.
+        _ => json!({ "none": true }),
+    }
+}
+
+fn plain(tag: &str, content: &Json) -> Option<Value> {
+    let float = |json: &Json| element(json)?.to_f64();
+    let items = || content.as_array();
+    Some(match tag {
+        "none" => Value::None,
+        "bool" => content.as_bool()?.into(),
+        "int" => content.as_i64()?.into(),
+        "float" => float(content)?.into(),
+        "complex" => match element(content)? {
+            Scalar::Complex(value) => Value::Complex(Box::<Complex64>::new(value)),
+            _ => return None,
+        },
+        "str" => Str::from(content.as_str()?).into(),
+        "ints" => items()?.iter().map(Json::as_i64).collect::<Option<Vec<_>>>()?.into(),
+        "floats" => items()?.iter().map(float).collect::<Option<Vec<_>>>()?.into(),
+        "bools" => items()?.iter().map(Json::as_bool).collect::<Option<Vec<_>>>()?.into(),
+        "numbers" => items()?.iter().map(element).collect::<Option<Vec<_>>>()?.into(),
+        "strs" => items()?.iter().map(|text| text.as_str().map(Str::from)).collect::<Option<Vec<_>>>()?.into(),
+        "dtype" => content.as_str()?.parse::<DType>().ok()?.into(),
+        "layout" => named(content, Layout::from_number)?.into(),
+        "format" => named(content, MemoryFormat::from_number)?.into(),
+        "device" => content.as_str()?.parse::<Device>().ok()?.into(),
+        "generator" => Generator::new(content.as_str()?.parse().ok()?, 0).into(),
+        "list" => {
+            let item = |json: &Json| tagged(json).and_then(|(tag, content)| plain(tag, content));
+            Value::List(Box::new(items()?.iter().map(item).collect::<Option<_>>()?))
+        }
+        _ => return None,
+    })
+}
+
+/// The one of a few numbered values that prints so.
+fn named<T: ToString>(json: &Json, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
+    let name = json.as_str()?;
+    (0..16).filter_map(of_number).find(|value| value.to_string() == name)
+}

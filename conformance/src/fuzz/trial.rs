@@ -1,0 +1,201 @@
+//! One call of an operator, with arguments that no check has looked at yet.
+
+use dispatch_runtime::{DType, Device, Geometry, Scalar, Storage, Tensor, Value};
+
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::tensors::to_tensor;
+
+/// The most elements that a tensor of the CPU reaches here.
+pub(super) const LARGEST: i64 = 1 << 18;
+
+/// What is tried: a call of an operator, or a graph that is parsed and run.
+///
+/// ```
+/// use conformance::fuzz::{Outcome, Trial};
+///
+/// let trial = Trial::parse(r#"{"op": "aten::numel", "args": [{"tensor": {"dtype": "f32", "shape": [2], "on": "meta"}}]}"#)?;
+/// assert!(matches!(trial.run(), Outcome::Results));
+/// # Ok::<(), conformance::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trial(pub(super) Subject);
+
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    Call(Call),
+    /// The text of a graph without constants.
+    Graph(String),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) operator: String,
+    pub(super) arguments: Vec<Given>,
+    pub(super) way: Way,
+}
+
+/// Through which layers the call goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    Plain,
+    /// Floating tensors require gradients, and the results are differentiated.
+    Gradients,
+    /// As a function of slices. For each tensor a bit, counted from the lowest: whether its dimension 0 is the batch.
+    Mapped(u64),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    Tensor(Sample),
+    Tensors(Vec<Sample>),
+    OptionalTensors(Vec<Option<Sample>>),
+    Plain(Value),
+}
+
+/// A tensor to be made.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Sample {
+    pub(super) dtype: DType,
+    pub(super) sizes: Vec<i64>,
+    pub(super) strides: Vec<i64>,
+    pub(super) offset: i64,
+    pub(super) is_meta: bool,
+    /// Tensors of a call with the same number share their memory. The first one says what is in it.
+    pub(super) memory: Option<usize>,
+    /// The memory, from its start: these, again and again.
+    pub(super) elements: Vec<Scalar>,
+    /// Whether it is a plain number (`Tensor::number`) with the first of the elements.
+    pub(super) is_number: bool,
+}
+
+impl Sample {
+    /// Elements side by side on the CPU.
+    pub(super) fn new(dtype: DType, sizes: &[i64], elements: Vec<Scalar>) -> Self {
+        let strides = Geometry::contiguous(sizes).strides().to_vec();
+        let (offset, is_meta, memory, is_number) = (0, false, None, false);
+        Self { dtype, sizes: sizes.to_vec(), strides, offset, is_meta, memory, elements, is_number }
+    }
+
+    pub(super) fn of_array(array: &Array) -> Self {
+        let elements = array.elements.iter().copied().take(64).collect();
+        let (strides, offset) = (array.strides.clone(), array.offset);
+        Self { strides, offset, ..Self::new(array.dtype, &array.sizes, elements) }
+    }
+
+    /// Gives it other sizes, with elements side by side.
+    pub(super) fn resize(&mut self, sizes: Vec<i64>) {
+        self.strides = Geometry::contiguous(&sizes).strides().to_vec();
+        self.sizes = sizes;
+    }
+
+    pub(super) fn geometry(&self) -> Result<Geometry> {
+        Geometry::strided(&self.sizes, &self.strides, self.offset).ok_or(Error::NotAGeometry)
+    }
+
+    /// How many elements its memory needs, as far as that is a number.
+    pub(super) fn reach(&self) -> Option<i64> {
+        self.geometry().ok()?.end()
+    }
+
+    /// How many elements it shows, some perhaps twice.
+    pub(super) fn count(&self) -> i64 {
+        self.geometry().map_or(0, |geometry| geometry.count())
+    }
+
+    fn bytes(&self) -> i64 {
+        let size = i64::try_from(self.dtype.size()).unwrap_or(1);
+        self.reach().unwrap_or(0).saturating_mul(size)
+    }
+
+    fn make(&self, memory: &mut Memory) -> Result<Tensor> {
+        if self.is_number {
+            return Ok(Tensor::number(self.elements.first().copied().unwrap_or(Scalar::Int(0))));
+        }
+        let storage = memory.of(self)?;
+        Ok(Tensor::new(storage, self.dtype, self.geometry()?)?)
+    }
+}
+
+/// The storages of a call.
+struct Memory {
+    /// By number, how many bytes the largest of its tensors needs.
+    needed: Vec<(usize, i64)>,
+    made: Vec<(usize, Storage)>,
+}
+
+impl Memory {
+    fn of(&mut self, sample: &Sample) -> Result<Storage> {
+        let Some(number) = sample.memory else { return storage(sample, sample.bytes()) };
+        if let Some((_, made)) = self.made.iter().find(|(at, _)| *at == number) {
+            return Ok(made.clone());
+        }
+        let needed = self.needed.iter().filter(|(at, _)| *at == number).map(|&(_, bytes)| bytes).max();
+        let made = storage(sample, needed.unwrap_or(0))?;
+        self.made.push((number, made.clone()));
+        Ok(made)
+    }
+}
+
+fn storage(sample: &Sample, bytes: i64) -> Result<Storage> {
+    if sample.is_meta {
+        return Ok(Storage::meta(usize::try_from(bytes).unwrap_or(usize::MAX)));
+    }
+    let count = bytes.min(LARGEST * 16).unsigned_abs().div_ceil(u64::try_from(sample.dtype.size()).unwrap_or(1));
+    let (count, zero) = (usize::try_from(count).unwrap_or(0), [Scalar::Int(0)]);
+    let pattern = if sample.elements.is_empty() { &zero[..] } else { &sample.elements };
+    let elements = pattern.iter().copied().cycle().take(count).collect();
+    let array = Array::new(sample.dtype, &[i64::try_from(count).unwrap_or(0)], elements);
+    Ok(to_tensor(&array, Device::CPU)?.storage().clone())
+}
+
+impl Given {
+    pub(super) fn samples(&self) -> Vec<&Sample> {
+        match self {
+            Self::Tensor(sample) => vec![sample],
+            Self::Tensors(samples) => samples.iter().collect(),
+            Self::OptionalTensors(samples) => samples.iter().flatten().collect(),
+            Self::Plain(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn samples_mut(&mut self) -> Vec<&mut Sample> {
+        match self {
+            Self::Tensor(sample) => vec![sample],
+            Self::Tensors(samples) => samples.iter_mut().collect(),
+            Self::OptionalTensors(samples) => samples.iter_mut().flatten().collect(),
+            Self::Plain(_) => Vec::new(),
+        }
+    }
+
+    fn value(&self, memory: &mut Memory) -> Result<Value> {
+        Ok(match self {
+            Self::Tensor(sample) => sample.make(memory)?.into(),
+            Self::Tensors(samples) => {
+                samples.iter().map(|sample| sample.make(memory)).collect::<Result<Vec<_>>>()?.into()
+            }
+            Self::OptionalTensors(samples) => {
+                let mut make = |sample: &Option<Sample>| sample.as_ref().map(|sample| sample.make(memory)).transpose();
+                samples.iter().map(&mut make).collect::<Result<Vec<_>>>()?.into()
+            }
+            Self::Plain(value) => value.clone(),
+        })
+    }
+}
+
+impl Call {
+    pub(super) fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.arguments.iter().flat_map(Given::samples)
+    }
+
+    pub(super) fn samples_mut(&mut self) -> impl Iterator<Item = &mut Sample> {
+        self.arguments.iter_mut().flat_map(Given::samples_mut)
+    }
+
+    /// The arguments, with fresh memory.
+    pub(super) fn values(&self) -> Result<Vec<Value>> {
+        let needed = self.samples().filter_map(|sample| Some((sample.memory?, sample.bytes()))).collect();
+        let mut memory = Memory { needed, made: Vec::new() };
+        self.arguments.iter().map(|given| given.value(&mut memory)).collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! The process that makes the trials. It says each step before it takes it, as the next one may be its last.
+
+use std::backtrace::Backtrace;
+use std::fmt;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use super::draw::Source;
+use super::run::Outcome;
+
+/// One line to the process that watches.
+#[derive(Debug)]
+pub(super) enum Line<'a> {
+    /// This trial comes now.
+    Begins {
+        number: u64,
+        operator: &'a str,
+    },
+    /// What it is.
+    Is(&'a str),
+    Results,
+    Refused,
+    Found(&'a str),
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begins { number, operator } => write!(f, "begins {number} {operator}"),
+            Self::Is(trial) => write!(f, "is {trial}"),
+            Self::Results => f.write_str("results "),
+            Self::Refused => f.write_str("refused "),
+            Self::Found(what) => write!(f, "found {}", what.replace('\n', "\t")),
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
+        let (word, rest) = line.split_once(' ')?;
+        Some(match word {
+            "begins" => {
+                let (number, operator) = rest.split_once(' ')?;
+                Self::Begins { number: number.parse().ok()?, operator }
+            }
+            "is" => Self::Is(rest),
+            "results" => Self::Results,
+            "refused" => Self::Refused,
+            "found" => Self::Found(rest),
+            _ => return None,
+        })
+    }
+}
+
+/// The first function of a backtrace that is not of the standard library, nor of what looks for panics.
+pub(super) fn innermost(trace: &str) -> Option<&str> {
+    const OTHERS: [&str; 6] = ["std::", "core::", "alloc::", "__rust", "<", "conformance::fuzz::"];
+    let mut functions = trace.lines().filter_map(|line| line.trim_start().split_once(": "));
+    let is_others = |function: &str| OTHERS.iter().any(|start| function.starts_with(start));
+    functions.find(|(number, function)| number.parse::<u32>().is_ok() && !is_others(function)).map(|found| found.1)
+}
+
+/// Makes all trials from this number on, until the pipe is closed.
+pub(super) fn work(source: &Source, from: u64) -> io::Result<()> {
+    static PLACE: Mutex<String> = Mutex::new(String::new());
+    std::panic::set_hook(Box::new(|info| {
+        let (trace, location) = (Backtrace::force_capture().to_string(), info.location());
+        let (function, place) = (innermost(&trace), location.map(ToString::to_string).unwrap_or_default());
+        // The library's own checks are not to blame.
+        let function = function.filter(|_| place.starts_with("/rustc/")).map(|function| format!(", for {function}"));
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place + &function.unwrap_or_default();
+    }));
+    let mut out = io::stdout().lock();
+    let mut say = |line: Line<'_>| writeln!(out, "{line}").and_then(|()| out.flush());
+    for number in from.. {
+        let operator = source.operator(number).name().to_string();
+        say(Line::Begins { number, operator: &operator })?;
+        PLACE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let drawn = catch_unwind(AssertUnwindSafe(|| source.trial(number)));
+        let outcome = match drawn {
+            Ok(trial) => {
+                say(Line::Is(&trial.to_string()))?;
+                trial.run()
+            }
+            Err(_) => Outcome::Found("panicked while its graph was traced".to_owned()),
+        };
+        match outcome {
+            Outcome::Results => say(Line::Results)?,
+            Outcome::Refused(_) => say(Line::Refused)?,
+            Outcome::Found(what) => {
+                let place = PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let what = if place.is_empty() { what } else { format!("{what} at {place}") };
+                say(Line::Found(&what))?;
+            }
+        }
+    }
+    Ok(())
+}
