@@ -90,7 +90,7 @@ fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> 
         let before = at.checked_sub(new);
         let (had, stride) = match before {
             Some(dim) => (own[dim], geometry.strides()[dim]),
-            None => (1, sizes.get(at + 1).map_or(1, |&size| size.saturating_mul(strides[at + 1]))),
+            None => (1, sizes.get(at + 1).map_or(0, |&size| size.saturating_mul(strides[at + 1]))),
         };
         match size[at] {
             -1 if before.is_some() => sizes[at] = had,

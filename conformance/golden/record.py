@@ -526,4 +526,20 @@ for dim in (0, 1, 2):
         record("unique_consecutive", slices, wanted, wanted, dim)
 record("log_sigmoid", f32(3, 4).t())
 
+# The strides of dimensions of size 1, of those that are empty, and of new ones.
+EXPANDED = {
+    ((), ()): ([1], [1, 1], [3, 1], [1, 3], [1, 2, 1, 3], [0], [1, 0], [0, 1], [2, 0, 1], []),
+    ((1,), (7,)): ([1], [-1], [1, 1], [1, -1], [3, 1], [1, 3], [2, 1, 1], [1, 0], [0, 1], [1, 2, 0, 1]),
+    ((1, 3), (7, 1)): ([1, -1], [2, -1, 3], [1, 2, 1, 3], [1, 0, 1, 3], [2, 2, 3]),
+    ((3, 1), (1, 9)): ([3, 1], [-1, 1], [1, -1, 1], [2, -1, 3], [3, 0]),
+    ((1, 1), (5, 6)): ([1, 1], [1, 3], [3, 1], [1, 1, 1], [1, 2, 1, 3], [0, 4, 1, 1], [1, 1, 0]),
+    ((2, 1, 3), (3, 11, 1)): ([1, 2, 1, 3], [2, 2, 3], [0, 2, 1, 3], [1, 1, -1, -1, -1]),
+    ((2, 0, 1), (4, 3, 9)): ([1, 2, 0, 1], [2, 0, 4], [2, -1, 1]),
+}
+for (sizes, strides), targets in EXPANDED.items():
+    given = torch.arange(1.0, 7.0).as_strided(sizes, strides)
+    for target in targets:
+        record("expand", given, target)
+    record("broadcast_to", given, targets[0])
+
 write(Path(__file__).with_name("more.jsonl.gz"))

@@ -3,7 +3,7 @@
 //! The tag of a recorded value says how Python spelt it and not what it is: `{"int": 2}` is also how a float or a list of one
 //! integer is written. So the schema decides, and a tag only has to be convertible.
 
-use dispatch_runtime::schema::{Argument, DefaultValue, Schema, Type, TypeKind};
+use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Value};
 use serde_json::{Map, Value as Json};
 
@@ -99,7 +99,9 @@ pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
 /// What an argument is where the caller leaves it out.
 pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
     match &argument.default {
-        Some(default) => default_value(default, &argument.ty).map(Datum::Plain),
+        Some(default) => Value::default_of(argument)
+            .map(Datum::Plain)
+            .ok_or_else(|| Error::Unfit { ty: argument.ty.to_string(), value: format!("the default {default}") }),
         None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
         None => Err(Error::NotGiven { argument: argument.name.clone() }),
     }
@@ -176,39 +178,6 @@ fn list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Jso
             let text = |item: &Json| item.get("str").and_then(Json::as_str).map(Str::from);
             items?.iter().map(text).collect::<Option<Vec<_>>>()?.into()
         }
-        _ => return None,
-    })
-}
-
-fn default_value(default: &DefaultValue, ty: &Type) -> Result<Value> {
-    let unfit = || Error::Unfit { ty: ty.to_string(), value: format!("the default {default:?}") };
-    let kind = &ty.required().kind;
-    let value = match (default, kind) {
-        (DefaultValue::None, _) => Some(Value::None),
-        (DefaultValue::Int(number), TypeKind::ScalarType) => DType::from_number(*number).map(Value::from),
-        (DefaultValue::Int(number), TypeKind::Layout) => Layout::from_number(*number).map(Value::from),
-        (DefaultValue::Int(number), TypeKind::MemoryFormat) => MemoryFormat::from_number(*number).map(Value::from),
-        #[expect(clippy::cast_precision_loss, reason = "a default such as `float p=2`")]
-        (DefaultValue::Int(number), TypeKind::Float) => Some((*number as f64).into()),
-        (DefaultValue::Str(text), _) => Some(Str::from(text.as_str()).into()),
-        (DefaultValue::Device(name), _) => name.parse::<Device>().ok().map(Value::from),
-        (DefaultValue::List(values), TypeKind::List(element, _)) => {
-            list(&element.kind, values.iter().map(default_number).collect(), None)
-        }
-        (one, TypeKind::List(element, length)) => {
-            list(&element.kind, default_number(one).map(|one| vec![one; length.unwrap_or(1) as usize]), None)
-        }
-        (one, _) => default_number(one).map(Value::from),
-    };
-    value.ok_or_else(unfit)
-}
-
-const fn default_number(default: &DefaultValue) -> Option<Scalar> {
-    Some(match default {
-        DefaultValue::Bool(value) => Scalar::Bool(*value),
-        DefaultValue::Int(value) => Scalar::Int(*value),
-        DefaultValue::Float(value) => Scalar::Float(*value),
-        DefaultValue::Complex(re, im) => Scalar::Complex(Complex64::new(*re, *im)),
         _ => return None,
     })
 }

@@ -40,14 +40,9 @@ fn plain(value: &DefaultValue, ty: &Type, runtime: &TokenStream) -> Option<Token
             "meta" => quote!(#runtime::Device::META),
             _ => return None,
         },
-        (DefaultValue::Int(number), TypeKind::Float) => {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a default that is not a float's exact value is still the nearest"
-            )]
-            let number = *number as f64;
-            float(number)
-        }
+        (DefaultValue::Int(number), TypeKind::Float) => float(nearest(*number)),
+        (DefaultValue::Int(number), TypeKind::Complex) => complex(nearest(*number), 0.0, runtime),
+        (DefaultValue::Float(number), TypeKind::Complex) => complex(*number, 0.0, runtime),
         (DefaultValue::Int(number), _) => quote!(#number),
         (DefaultValue::Float(number), _) => float(*number),
         (DefaultValue::Bool(value), _) => quote!(#value),
@@ -77,6 +72,11 @@ fn scalar(value: &DefaultValue, runtime: &TokenStream) -> Option<TokenStream> {
 fn number_of(number: i64, runtime: &TokenStream, ty: &str) -> TokenStream {
     let ty = proc_macro2::Ident::new(ty, proc_macro2::Span::call_site());
     quote!(const { #runtime::#ty::from_number(#number).unwrap() })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a default that is not a float's exact value is still the nearest")]
+const fn nearest(number: i64) -> f64 {
+    number as f64
 }
 
 fn float(number: f64) -> TokenStream {

@@ -33,6 +33,9 @@ fn of(default: &DefaultValue, ty: &Type) -> Option<Value> {
         (DefaultValue::Int(number), TypeKind::MemoryFormat) => MemoryFormat::from_number(*number)?.into(),
         #[expect(clippy::cast_precision_loss, reason = "what somebody wrote by hand")]
         (DefaultValue::Int(number), TypeKind::Float) => (*number as f64).into(),
+        #[expect(clippy::cast_precision_loss, reason = "what somebody wrote by hand")]
+        (DefaultValue::Int(number), TypeKind::Complex) => Complex64::from(*number as f64).into(),
+        (DefaultValue::Float(number), TypeKind::Complex) => Complex64::from(*number).into(),
         (DefaultValue::List(items), TypeKind::List(element, _)) => {
             let values = items.iter().map(|item| of(item, element)).collect::<Option<_>>()?;
             list(values, &element.kind)?

@@ -1,6 +1,6 @@
 //! Operators and kernels through the attribute macros.
 
-use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex64, prelude::*};
 
 #[op_def("mymul(Tensor self, Tensor other) -> Tensor", operator = Mul)]
 fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
@@ -43,6 +43,28 @@ fn named(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, strid
 #[op_impl(named, CPU)]
 fn named_cpu(_: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, stride: &[i64]) -> (Str, i64) {
     (format!("{dim:?} {keepdim} {alpha} {stride:?}").into(), 7)
+}
+
+#[op_def(as_written(Tensor self, int count=0x2FFFFFF, int[2] pad=-0X10, *, float? correction=1, complex? by=2, complex? to=2.5) -> str)]
+fn as_written(
+    this: &Tensor,
+    count: i64,
+    pad: &[i64],
+    correction: Option<f64>,
+    by: Option<Complex64>,
+    to: Option<Complex64>,
+) -> Result<Str>;
+
+#[op_impl(as_written, CPU)]
+fn as_written_cpu(
+    _: &Tensor,
+    count: i64,
+    pad: &[i64],
+    correction: Option<f64>,
+    by: Option<Complex64>,
+    to: Option<Complex64>,
+) -> Str {
+    format!("{count} {pad:?} {correction:?} {by:?} {to:?}").into()
 }
 
 #[op_def("pick(Tensor self) -> str")]
@@ -130,6 +152,25 @@ fn the_named_form_fills_in_defaults() -> Result<()> {
     assert_eq!(&*named!(&x, None, stride = [1, 2])?.0, "None false 1 [1, 2]");
     let dims = [4];
     assert_eq!(&*named!(&x, dim = &dims[..])?.0, "Some([4]) false 1 [1, 1]");
+    Ok(())
+}
+
+#[test]
+fn defaults_as_they_are_written_become_values_of_their_types() -> Result<()> {
+    let x = floats(&[1.0]);
+    let expected =
+        "50331647 [-16, -16] Some(1.0) Some(Complex { re: 2.0, im: 0.0 }) Some(Complex { re: 2.5, im: 0.0 })";
+    assert_eq!(&*as_written!(&x)?, expected);
+
+    let schema = as_written::operator().schema();
+    assert_eq!(
+        schema.to_string().split_once("as_written").unwrap().1,
+        "(Tensor self, int count=50331647, int[2] pad=-16, *, float? correction=1, complex? by=2, complex? to=2.5) -> str"
+    );
+    let arguments = [Value::from(x)].into_iter();
+    let arguments = arguments.chain(schema.arguments[1..].iter().map(|it| Value::default_of(it).unwrap()));
+    let results = as_written::operator().call(arguments)?;
+    assert_eq!(format!("{results:?}"), format!("[{expected:?}]"));
     Ok(())
 }
 

@@ -25,9 +25,10 @@ pub enum DefaultValue {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// A whole number, also for a `Scalar`, a `ScalarType`, a `Layout` or a `MemoryFormat`.
+    /// A whole number, also for a `Scalar`, a `ScalarType`, a `Layout`, a `MemoryFormat`, and for a `float?` or `complex?`
+    /// that is written without a point.
     Int(i64),
-    /// A number with a point or an exponent; `inf`, `-inf`, `nan`.
+    /// A number with a point or an exponent, also for a `complex?`; `inf`, `-inf`, `nan`.
     Float(f64),
     /// The real and the imaginary part.
     Complex(f64, f64),

@@ -235,8 +235,6 @@ pub enum NumberProblem {
     Malformed,
     /// It needs more than 64 bits.
     IntegerOverflow,
-    /// A whole number in base 16, which PyTorch reads as 0.
-    HexInteger,
     /// It is larger than every float.
     FloatOverflow,
     /// It is not zero, and nearer to zero than every float.

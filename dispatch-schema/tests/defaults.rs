@@ -20,6 +20,28 @@ fn whole_numbers_are_in_base_ten_with_64_bits() {
 }
 
 #[test]
+fn whole_numbers_in_base_16_print_in_base_ten() {
+    argument_prints("int x=0x2FFFFFF", "int x=50331647");
+    argument_prints("int x=0X2ffffff, SymInt y=-0x10, Scalar z=0xff", "int x=50331647, SymInt y=-16, Scalar z=255");
+    argument_prints("int x=0x7FFFFFFFFFFFFFFF", "int x=9223372036854775807");
+    argument_prints("int x=-0x8000000000000000", "int x=-9223372036854775808");
+    argument_prints("int? x=0x10, ScalarType y=0x6", "int? x=16, ScalarType y=6");
+    argument_prints("int[2] x=0x10, int[] y=[0x1, -0X2]", "int[2] x=16, int[] y=[1, -2]");
+    argument_prints("float x=0x2FFFFFF, complex y=0x10", "float x=50331647., complex y=16.+0.j");
+}
+
+#[test]
+fn optional_numbers_keep_the_kind_in_which_they_are_written() {
+    argument_prints("float? x=1, float? y=1., float? z=-2", "float? x=1, float? y=1., float? z=-2");
+    argument_prints("float? x=1.5, float? y=1e3, float? z=0x10", "float? x=1.5, float? y=1000., float? z=16");
+    argument_prints("complex? x=1, complex? y=1.5, complex? z=2j", "complex? x=1, complex? y=1.5, complex? z=0.+2.j");
+    argument_prints("Scalar? x=1, Scalar? y=1., Scalar? z=True", "Scalar? x=1, Scalar? y=1., Scalar? z=True");
+    argument_prints("int? x=1, SymInt? y=-1, ScalarType? z=6", "int? x=1, SymInt? y=-1, ScalarType? z=6");
+    argument_prints("float[2]? x=1, float[2]? y=1., float[]? z=[1]", "float[2]? x=1, float[2]? y=1., float[]? z=[1.]");
+    argument_prints("float? x=inf, float? y=99999999999999999999", "float? x=inf, float? y=1e+20");
+}
+
+#[test]
 fn floats_print_with_17_digits_or_a_point() {
     for (written, canonical) in [
         ("1", "1."),

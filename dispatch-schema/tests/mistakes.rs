@@ -267,7 +267,11 @@ fn numbers_that_cannot_be_read_say_why() {
     refuses_argument("int x=1L", "without separators");
     refuses_argument("float x=1f", "without separators");
     refuses_argument("int x=9223372036854775808", "does not fit 64 bits");
-    refuses_argument("int x=0x10", "write it in base 10");
+    refuses_argument("int x=0x8000000000000000", "does not fit 64 bits");
+    refuses_argument("int? x=-0x8000000000000001", "does not fit 64 bits");
+    refuses_argument("int x=0x1_0", "without separators");
+    refuses_argument("int x=0x", "without separators");
+    refuses_argument("int x=0x1p3", "no value of `int`");
     refuses_argument("float x=1e999", "larger than every float");
     refuses_argument("float x=1e-999", "nearer to zero than every float");
     refuses_argument("float x=-nan", "not a number");

@@ -56,6 +56,22 @@ proptest! {
     }
 
     #[test]
+    fn whole_numbers_read_alike_in_base_16_and_base_10(
+        value in any::<i64>(),
+        capitals in any::<bool>(),
+        ty in prop::sample::select(vec!["int", "int?", "SymInt", "Scalar", "float?", "int[2]", "ScalarType"]),
+    ) {
+        let sign = if value < 0 { "-" } else { "" };
+        let size = value.unsigned_abs();
+        let hex = if capitals { format!("{sign}0X{size:X}") } else { format!("{sign}0x{size:x}") };
+        let [hex, decimal] = [hex, value.to_string()].map(|value| format!("f({ty} x={value}) -> ()"));
+        let schema = Schema::parse(&hex).map_err(|errors| TestCaseError::fail(errors.render(&hex)))?;
+        prop_assert_eq!(schema.to_string(), &*decimal);
+        prop_assert_eq!(Schema::parse_tokens(&lex(&hex).unwrap()), Ok(schema.clone()));
+        prop_assert_eq!(Schema::parse(&decimal), Ok(schema));
+    }
+
+    #[test]
     fn any_text_is_read_or_refused(text in soups()) {
         read(&text)?;
     }

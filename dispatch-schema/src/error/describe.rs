@@ -117,7 +117,6 @@ fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_
         NumberProblem::IntegerOverflow => {
             write!(f, "`{text}` does not fit 64 bits; write a smaller number")
         }
-        NumberProblem::HexInteger => write!(f, "`{text}` is a whole number in base 16; write it in base 10"),
         NumberProblem::FloatOverflow => {
             write!(f, "`{text}` is larger than every float; write a smaller number or `inf`")
         }

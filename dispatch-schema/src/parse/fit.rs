@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::literal::{Literal, LiteralKind};
-use super::number::{Number, float, is_hex_integer, number};
+use super::number::{Number, float, number};
 use crate::default::{DefaultValue, has_list_defaults};
 use crate::error::{NumberProblem, SyntaxErrorKind};
 use crate::suggest::suggest;
@@ -54,9 +54,26 @@ impl Parser<'_> {
 fn fit(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
     match &ty.kind {
         TypeKind::Optional(_) if is_none(literal) => Ok(DefaultValue::None),
-        TypeKind::Optional(inner) => fit(literal, inner),
+        TypeKind::Optional(inner) => fit(literal, inner).map(|value| as_written(value, literal)),
         TypeKind::List(element, size) => fit_list(literal, element, *size),
         _ => fit_constant(literal, &ty.kind),
+    }
+}
+
+/// The default of an optional, in which a number stays what it is written as: `float? x=1` is `1` in canonical text, and
+/// `float x=1` is `1.`.
+fn as_written(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
+    let LiteralKind::Number(text) = literal else {
+        return value;
+    };
+    let written = match number(text) {
+        Ok(Number::Int(written)) => DefaultValue::Int(written),
+        Ok(Number::Float(written)) => DefaultValue::Float(written),
+        _ => return value,
+    };
+    match value {
+        DefaultValue::List(values) => DefaultValue::List(vec![written; values.len()]),
+        _ => written,
     }
 }
 
@@ -118,9 +135,6 @@ fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
     let bad = |problem| Misfit::Number(text.to_owned(), problem);
     match (kind, number(text)) {
-        (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, _) if is_hex_integer(text) => {
-            Err(bad(NumberProblem::HexInteger))
-        }
         (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
             Ok(DefaultValue::Int(value))
         }

@@ -10,7 +10,7 @@ pub(super) enum Number {
     Imaginary(f64),
 }
 
-/// Reads a number with its sign; `1.5` and `1e3` are floats, `1` is an integer.
+/// Reads a number with its sign; `1.5`, `1e3` and `0x1p3` are floats, `1` and `0x1F` are integers.
 pub(super) fn number(text: &str) -> Result<Number, NumberProblem> {
     if let Some(imaginary) = text.strip_suffix('j') {
         return float(imaginary).map(Number::Imaginary);
@@ -18,6 +18,11 @@ pub(super) fn number(text: &str) -> Result<Number, NumberProblem> {
     let (_, digits) = split_sign(text);
     if digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() {
         return text.parse().map(Number::Int).map_err(|_| NumberProblem::IntegerOverflow);
+    }
+    if let Some(hex) = hex_digits(digits).filter(|hex| !hex.is_empty() && all_hex(hex)) {
+        let sign = if text.starts_with('-') { "-" } else { "" };
+        let value = i64::from_str_radix(&format!("{sign}{hex}"), 16);
+        return value.map(Number::Int).map_err(|_| NumberProblem::IntegerOverflow);
     }
     float(text).map(Number::Float)
 }
@@ -31,7 +36,7 @@ pub(super) fn float(text: &str) -> Result<f64, NumberProblem> {
         "nan" => {
             return if sign < 0.0 { Err(NumberProblem::Malformed) } else { Ok(f64::NAN) };
         }
-        _ => match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        _ => match hex_digits(digits) {
             Some(hex) => hexadecimal(hex)?,
             None => decimal(digits)?,
         },
@@ -39,10 +44,13 @@ pub(super) fn float(text: &str) -> Result<f64, NumberProblem> {
     Ok(sign * size)
 }
 
-/// Whether the text is a whole number in base 16, which only a float can be.
-pub(super) fn is_hex_integer(text: &str) -> bool {
-    let digits = split_sign(text).1.to_ascii_lowercase();
-    digits.strip_prefix("0x").is_some_and(|hex| !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+/// The text after `0x`.
+fn hex_digits(digits: &str) -> Option<&str> {
+    digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"))
+}
+
+fn all_hex(digits: &str) -> bool {
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn split_sign(text: &str) -> (f64, &str) {
@@ -71,12 +79,20 @@ fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
-    // Sixteen digits fill the 64 bits that are rounded once; `from_str_radix` would take a sign.
-    if digits.is_empty() || digits.len() > 16 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    // `from_str_radix` would take a sign.
+    if digits.is_empty() || !all_hex(&digits) {
         return Err(NumberProblem::Malformed);
     }
-    let value = u64::from_str_radix(&digits, 16).map_err(|_| NumberProblem::Malformed)?;
-    let shift = exponent.saturating_sub(4 * i32::try_from(fraction.len()).unwrap_or(0)).clamp(-3000, 3000);
+    // Sixteen digits fill the 64 bits that are rounded once. Of the digits after them, rounding needs to know one thing:
+    // whether one is not zero. The lowest bit holds that.
+    let digits = digits.trim_start_matches('0');
+    let (leading, rest) = digits.split_at(digits.len().min(16));
+    let value =
+        if leading.is_empty() { 0 } else { u64::from_str_radix(leading, 16).map_err(|_| NumberProblem::Malformed)? };
+    let value = value | u64::from(rest.bytes().any(|digit| digit != b'0'));
+    let places = |digits: &str| i64::try_from(digits.len()).unwrap_or(i64::MAX / 16);
+    let shift = i64::from(exponent) + 4 * (places(rest) - places(fraction));
+    let shift = i32::try_from(shift.clamp(-3000, 3000)).expect("3000 is an i32");
     in_range(scale(value, shift), value == 0)
 }
 
@@ -122,6 +138,11 @@ mod tests {
             ("0e999", 0.0),
             ("5e-324", 5e-324),
             ("0x1p-1074", 5e-324),
+            ("0x00000000000000001", 1.0),
+            ("0x123456789abcdef01", 20_988_295_479_420_645_376.0),
+            ("0x10000000000000800000000", 309_485_009_821_345_068_724_781_056.0),
+            ("0x10000000000000800000001", 309_485_009_821_345_137_444_257_792.0),
+            ("0x.00000000000000000000000000000001p128", 1.0),
             ("-inf", f64::NEG_INFINITY),
         ] {
             assert_eq!(float(text).ok().map(f64::to_bits), Some(value.to_bits()), "{text}");
@@ -146,6 +167,27 @@ mod tests {
         assert!(matches!(number("-9223372036854775808"), Ok(Number::Int(i64::MIN))));
         assert!(matches!(number("9223372036854775808"), Err(NumberProblem::IntegerOverflow)));
         assert!(matches!(number("010"), Ok(Number::Int(10))));
-        assert!(is_hex_integer("-0x1F") && !is_hex_integer("0x1p3"));
+    }
+
+    #[test]
+    fn integers_in_base_16_have_64_bits() {
+        for (text, value) in [
+            ("0x2FFFFFF", 50_331_647),
+            ("0X2ffffff", 50_331_647),
+            ("-0x1F", -31),
+            ("-0x0", 0),
+            ("0x00000000000000000001", 1),
+            ("0x7fffffffffffffff", i64::MAX),
+            ("-0x8000000000000000", i64::MIN),
+        ] {
+            assert!(matches!(number(text), Ok(Number::Int(read)) if read == value), "{text}");
+        }
+        for text in ["0x8000000000000000", "-0x8000000000000001", "0x123456789abcdef01"] {
+            assert!(matches!(number(text), Err(NumberProblem::IntegerOverflow)), "{text}");
+        }
+        for text in ["0x", "-0x", "0x_1", "0x1_0", "0x1g", "0x-1", "0x+1"] {
+            assert!(matches!(number(text), Err(NumberProblem::Malformed)), "{text}");
+        }
+        assert!(matches!(number("0x1p3"), Ok(Number::Float(8.0))));
     }
 }

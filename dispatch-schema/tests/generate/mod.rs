@@ -58,6 +58,8 @@ pub(crate) fn soups() -> impl Strategy<Value = String> {
         "-",
         "1.5e3",
         "0x1p3",
+        "0x2F",
+        "-0X",
         ".5",
         "inf",
         "2j",
@@ -207,10 +209,24 @@ fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
     prop_oneof![
         3 => required.clone(),
         2 => required.prop_map(|(ty, value)| (optional(ty), value)),
+        1 => as_written(),
         1 => types().prop_map(|ty| (optional(ty), DefaultValue::None)).prop_filter("optional", |(ty, _)| {
             matches!(ty.kind, TypeKind::Optional(_))
         }),
     ]
+}
+
+/// Optionals keep the kind in which a number is written.
+fn as_written() -> impl Strategy<Value = (Type, DefaultValue)> {
+    use TypeKind::*;
+    let number = prop_oneof![any::<i64>().prop_map(DefaultValue::Int), floats().prop_map(DefaultValue::Float)];
+    (select(vec![Float, Complex, Scalar]), number, option::of(0..4_u32)).prop_map(|(kind, value, size)| match size {
+        Some(size) if kind != Scalar => {
+            let list = List(Box::new(kind.into()), Some(size)).into();
+            (optional(list), DefaultValue::List(vec![value; size as usize]))
+        }
+        _ => (optional(kind.into()), value),
+    })
 }
 
 fn listable() -> impl Strategy<Value = (Type, DefaultValue)> {
