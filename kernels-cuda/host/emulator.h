@@ -4,7 +4,7 @@
 // Blocks follow each other, so `__shared__` is `static`.
 //
 // What a device would not survive, or would silently do otherwise, ends the program with a message: a barrier that some threads never
-// reach, an access that is not aligned, a place outside of an array, a shift by too many bits, and parameters that the kernel does not have.
+// reach, an access that is not aligned, a place outside of an array, and a shift by too many bits.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -127,8 +127,8 @@ static const int warpSize = 32;
 namespace emulator {
 
 // What the running thread is to do, and who it is.
-static void (*body)(void **);
-static void **arguments;
+static void (*body)(const void *const *);
+static const void *const *arguments;
 
 inline void be(unsigned thread) {
     current = thread;
@@ -223,14 +223,15 @@ template <class... A> struct Call {
     template <int... I> struct Count<0, I...> {
         using type = Numbers<I...>;
     };
-    template <void (*kernel)(A...), int... I> static void with(void **given, Numbers<I...>) { kernel(*(A *)given[I]...); }
+    template <void (*kernel)(A...), int... I> static void with(const void *const *given, Numbers<I...>) { kernel(*(const A *)given[I]...); }
 };
 
 template <auto kernel> struct Entry;
 template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
     static const size_t COUNT = sizeof...(A);
-    static constexpr size_t SIZES[COUNT] = {sizeof(A)...};
-    static void run(void **given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<COUNT>::type{}); }
+    // A zero ends them.
+    static constexpr size_t SIZES[COUNT + 1] = {sizeof(A)..., 0};
+    static void run(const void *const *given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<COUNT>::type{}); }
 };
 
 // What a launch is given, as emulator.rs has it.
@@ -238,23 +239,11 @@ struct Launched {
     const unsigned *grid, *block;
     unsigned shared;
     bool backwards;
-    void **parameters;
-    const size_t *sizes;
-    size_t count;
+    const void *const *parameters;
 };
 
 template <class Entry> void launch(const char *name, const Launched &launched) {
     kernel = name;
-    bool fits = launched.count == Entry::COUNT;
-    for (size_t i = 0; fits && i < Entry::COUNT; i++) fits = launched.sizes[i] == Entry::SIZES[i];
-    if (!fits) {
-        fprintf(stderr, "emulated kernel `%s` takes", kernel);
-        for (size_t size : Entry::SIZES) fprintf(stderr, " %zu", size);
-        fprintf(stderr, " bytes, and was given");
-        for (size_t i = 0; i < launched.count; i++) fprintf(stderr, " %zu", launched.sizes[i]);
-        fprintf(stderr, "\n");
-        abort();
-    }
     const unsigned *grid = launched.grid, *block = launched.block;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};

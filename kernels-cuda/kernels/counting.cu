@@ -15,13 +15,18 @@ __global__ void __launch_bounds__(256) extent(i64 count, const i64 *numbers, i64
     if (threadIdx.x == 0) atomicMin(found, least), atomicMax(found + 1, most);
 }
 
-__global__ void __launch_bounds__(256) counted(i64 count, const i64 *numbers, i64 *counts) {
+// Numbers may have changed since their extent was found: those that there is no count for, are not counted.
+__global__ void __launch_bounds__(256) counted(i64 count, const i64 *numbers, i64 length, i64 *counts) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (at < count) atomicAdd((u64 *)counts + numbers[at], u64(1));
+    if (at >= count) return;
+    i64 number = numbers[at];
+    if (u64(number) < u64(length)) atomicAdd((u64 *)counts + number, u64(1));
 }
-__global__ void __launch_bounds__(256) weighed(i64 count, const i64 *numbers, const double *weights, double *sums) {
+__global__ void __launch_bounds__(256) weighed(i64 count, const i64 *numbers, const double *weights, i64 length, double *sums) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (at < count) atomicAdd(sums + numbers[at], weights[at]);
+    if (at >= count) return;
+    i64 number = numbers[at];
+    if (u64(number) < u64(length)) atomicAdd(sums + number, weights[at]);
 }
 
 // How many values lie in each of `bins` parts of a range, which begins and ends so; its end belongs to the last. A block counts by itself
@@ -37,7 +42,8 @@ template <class C> __global__ void __launch_bounds__(256) parts(i64 count, const
         C x = values[at];
         if (!(x >= min && x <= max)) continue;
         i64 part = i64((x - min) * C(bins) / (max - min));
-        part = part < bins - 1 ? part : bins - 1;
+        // What overflows on the way is no number of a part.
+        part = part < 0 ? 0 : part < bins - 1 ? part : bins - 1;
         if (here) {
             atomicAdd(&own[part], 1u);
         } else {

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(256) endings(const C *probs, const i64 *target
             for (i64 state = threadIdx.x; state < states.count; state += 256) {
                 // The first state of a class answers for all of them.
                 i64 of = states[state], other = 0;
-                while (states[other] != of) other++;
+                while (other < state && states[other] != of) other++;
                 if (other < state) continue;
                 C likely = never<C>();
                 for (; other < states.count; other++)

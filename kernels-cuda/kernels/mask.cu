@@ -67,10 +67,13 @@ struct Spread {
     }
 };
 
+// Not more than `most`, which is how many there were when they were counted: a mask may have changed since.
 template <class W>
 __global__ void __launch_bounds__(256)
-    selected(i64 count, const u8 *mask, const i64 *starts, W *to, const W *from, Spread spread) {
-    each_picked(count, mask, starts, [&](i64 place, i64 n) { to[n] = from[spread.of(place)]; });
+    selected(i64 count, const u8 *mask, const i64 *starts, W *to, i64 most, const W *from, Spread spread) {
+    each_picked(count, mask, starts, [&](i64 place, i64 n) {
+        if (n < most) to[n] = from[spread.of(place)];
+    });
 }
 
 // The n-th element of `from`, which has `size`, where the n-th is picked.

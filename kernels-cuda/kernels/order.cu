@@ -59,6 +59,8 @@ __device__ __forceinline__ Found<K> select(const Ranks &lines, u64 first, u32 nt
     __shared__ u32 chosen, before_chosen;
     K known = 0, mask = 0;
     u32 times = 0;
+    // Elements that change meanwhile may leave no digit to choose.
+    if (threadIdx.x == 0) chosen = 0, before_chosen = 0;
     // Bits above the highest digit are the same in all keys.
     if (bits < 8 * sizeof(K)) mask = K(~K(0)) << bits, known = lines.descending ? mask : K(0);
     for (u32 shift = bits; shift > 0;) {
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(512)
         K key = lines.key<K>(first + i);
         if (key < found.key || (all_equals && key == found.key)) {
             u32 to = atomicAdd(&taken, 1u);
-            keys[to] = key, places[to] = i;
+            if (to < room) keys[to] = key, places[to] = i;
         }
     }
     __syncthreads();
@@ -125,14 +127,16 @@ __global__ void __launch_bounds__(512)
     for (u32 base = 0; !all_equals && base < lines.size && seen < found.nth; base += blockDim.x) {
         u32 i = base + threadIdx.x, all;
         u32 equal = i < lines.size && lines.key<K>(first + i) == found.key, before = before_in_block(equal, scratch, all);
-        if (equal && seen + before < found.nth) keys[start + seen + before] = found.key, places[start + seen + before] = i;
+        u32 to = start + seen + before;
+        if (equal && seen + before < found.nth && to < room) keys[to] = found.key, places[to] = i;
         seen += all;
     }
     sort_groups(keys, places, width);
     for (u32 i = threadIdx.x; i < most; i += blockDim.x) {
         u64 to = u64(blockIdx.x) * most + i;
-        indices[to] = places[i];
-        copy_element(values + to * lines.element, lines.at + (first + places[i]) * lines.element, lines.element);
+        u32 place = places[i] == NOWHERE ? 0 : places[i];
+        indices[to] = place;
+        copy_element(values + to * lines.element, lines.at + (first + place) * lines.element, lines.element);
     }
 }
 
@@ -145,6 +149,7 @@ __global__ void __launch_bounds__(512) nth_of(Ranks lines, u32 nth, i32 which, u
     __shared__ u32 counts[256], scratch[32], spot;
     u64 first = u64(blockIdx.x) * lines.size;
     u32 none = 0;
+    if (threadIdx.x == 0) spot = 0;
     if (which != NTH) {
         if (is_fraction(lines.dtype))
             for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) none += lines.key<K>(first + i) == (bits < 8 * sizeof(K) ? (K(1) << bits) - 1 : K(~K(0)));

@@ -1,11 +1,13 @@
 //! Activation functions.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Gelu;
 use dispatch_runtime::{BadArgument, MemoryFormat, Result, Scalar, Tensor, op_impl};
 
 use crate::elementwise::{Loops, fresh, in_place, into};
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     relu relu_ relu_out [F32 F64 I32 I64] (this) => |x| "return larger(x, C(0));";
     leaky_relu leaky_relu_ leaky_relu_out [F32 F64] (this; negative_slope: Scalar) => |x| "return x > C(0) ? x : x * negative_slope;";
     silu silu_ silu_out [F32 F64] (this) => |x| "return x * sigmoid(x);";
@@ -19,14 +21,15 @@ elementwise! {
     hardshrink - hardshrink_out [F32 F64] (this; lambd: Scalar) => |x| "return x >= -lambd && x <= lambd ? C(0) : x;";
     softshrink - softshrink_out [F32 F64] (this; lambd: Scalar) if shrinking => |x| "return x > lambd ? x - lambd : x < -lambd ? x + lambd : x * C(0);";
     _prelu_kernel - - [F32 F64] (this, weight) => |x, weight| "return x > C(0) ? x : weight * x;";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     GELU gelu [F32 F64] |x| "return x * normal_share<O>(x);";
     GELU_BY_TANH gelu_by_tanh [F32 F64] |x| "return C(0.5) * x * (C(1) + tanh(gelu_inner(x)));";
     LOG_SIGMOID log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
-}
+});
 
 fn shrinking(_: &Tensor, lambd: Scalar) -> Result<()> {
     Ok(aten::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?)
@@ -79,7 +82,8 @@ fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor>
     aten::cat(&[of_gated, of_gate], dim)
 }
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     GATED glu [F32 F64] |x, gate| "return x * sigmoid(gate);";
     GATE_SLOPE glu_backward [F32 F64] |grad, x, gate| "C y = sigmoid(gate); return grad * x * y * (C(1) - y);";
-}
+});

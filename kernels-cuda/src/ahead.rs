@@ -8,9 +8,10 @@ use crate::cache::cache_folder;
 use crate::compiler::{self, Code, Effort};
 use crate::error::CudaError;
 use crate::gpu::Gpu;
-use crate::kernel::{Kernel, kernels};
+use crate::kernel::known;
+use crate::source::Source;
 
-impl Kernel {
+impl Source {
     /// Machine code of all of the kernel's instances, for an architecture (90 is `sm_90`). It needs NVRTC, and no device.
     ///
     /// ```
@@ -25,7 +26,7 @@ impl Kernel {
     ///
     /// Where there is no compiler, or the kernel does not compile.
     pub fn compile(&self, architecture: u32) -> Result<Code, CudaError> {
-        compiler::compile(self.unit(), &self.expressions(), architecture, Effort::Full)
+        compiler::compile(self, &self.expressions(), architecture, Effort::Full)
     }
 
     /// The same in a fraction of the time, for those who want to know whether it compiles: the code is slow.
@@ -39,7 +40,7 @@ impl Kernel {
     ///
     /// As for [`compile`](Self::compile).
     pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
-        compiler::compile(self.unit(), &self.expressions(), architecture, Effort::Quick)
+        compiler::compile(self, &self.expressions(), architecture, Effort::Quick)
     }
 
     /// Puts machine code of all of the kernel's instances on disk, for an architecture, and says how many of them were not there yet. It
@@ -58,10 +59,10 @@ impl Kernel {
     ///
     /// Where there is no compiler, the kernel does not compile, or nothing can be written.
     pub fn prepare(&self, architecture: u32) -> Result<usize, CudaError> {
-        let (_, missing) = compiler::kept(self.unit(), &self.expressions(), architecture);
+        let (_, missing) = compiler::kept(self, &self.expressions(), architecture);
         if !missing.is_empty() {
-            let code = compiler::compile(self.unit(), &missing, architecture, Effort::Full)?;
-            compiler::keep(self.unit(), &code, architecture)
+            let code = compiler::compile(self, &missing, architecture, Effort::Full)?;
+            compiler::keep(self, &code, architecture)
                 .map_err(|error| CudaError::NotKept { folder: cache_folder(), said: error.to_string() })?;
         }
         Ok(missing.len())
@@ -83,7 +84,7 @@ impl Kernel {
 /// Where there is no such device, no driver or no compiler, and where a kernel does not compile.
 pub fn prepare(device: Device) -> Result<(), CudaError> {
     let gpu = Gpu::of(device)?;
-    let waiting = Mutex::new(kernels());
+    let waiting = Mutex::new(known());
     let next = || waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all(gpu));
     std::thread::scope(|scope| {

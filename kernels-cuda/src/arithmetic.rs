@@ -1,10 +1,12 @@
 //! Elementwise arithmetic of several operands.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{Result, Scalar, Tensor, op_impl, result_dtype};
 
 use crate::elementwise::fresh;
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     add add_ add_out [F32 F64 I32 I64] (this, other; alpha: Scalar) if aten::check_alpha [keeps 0] [keeps 1] => |a, b| "return a + b * alpha;";
     sub sub_ sub_out [F32 F64 I32 I64] (this, other; alpha: Scalar) if aten::check_subtraction [keeps 0] [keeps 1] => |a, b| "return a - b * alpha;";
     rsub - rsub_tensor_out [F32 F64 I32 I64] (this, other; alpha: Scalar) if aten::check_subtraction [keeps 0] [keeps 1] => |a, b| "return b - a * alpha;";
@@ -20,11 +22,12 @@ elementwise! {
     copysign copysign_ copysign_out [F32 F64] (this, other) => |a, b| "return copysign(a, b);";
     gcd gcd_ gcd_out [I64] (this, other) => |a, b| "for (; b; ) { C rest = left_over(a, b); a = b; b = rest; } return magnitude(a);";
     lcm lcm_ lcm_out [I64] (this, other) => |a, b| "C x = a, y = b; for (; y; ) { C rest = left_over(x, y); x = y; y = rest; } return x == 0 ? x : magnitude(C(a / x * b));";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     NEXTAFTER nextafter [F32 F64] |a, b; dtype| "return towards(a, b, dtype);";
-}
+});
 
 /// The next number is that of the dtype, not of the type that it is computed in.
 #[op_impl(aten::nextafter, CUDA)]

@@ -3,6 +3,7 @@
 //! No more products than those of a block are held at once. The gradients make the weights again, from the logarithms of their sums:
 //! one kernel goes through the keys for each block of queries, and another through the queries for each block of keys, so that every
 //! sum has an order.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
@@ -12,16 +13,19 @@ use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 
-static ATTENTION: Kernel = Kernel::new("attention", include_str!("../kernels/attention.cu"), |instances| {
-    instances.each("met", &[DType::F32, DType::F64]);
-    for width in WIDTHS {
-        let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
-        for name in [width.attend, width.to_queries, width.to_keys] {
-            instances.each(name, dtypes);
+kernel! {
+    // SAFETY: each side comes with the steps of its own tensor, whose sizes `aten` compared, and a thread goes no further than the sizes
+    // in `Task`.
+    static ATTENTION = unsafe { Kernel::new("attention", include_str!("../kernels/attention.cu"), |instances| {
+        instances.each("met", &[DType::F32, DType::F64]);
+        for width in WIDTHS {
+            let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
+            for name in [width.attend, width.to_queries, width.to_keys] {
+                instances.each(name, dtypes);
+            }
         }
-    }
-});
-crate::known!(ATTENTION);
+    }) };
+}
 
 /// The kernels for rows of up to so many columns.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 //! Sums, means and maxima of bags of rows.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Bagging;
 use dispatch_runtime::prelude::*;
@@ -11,14 +12,17 @@ use crate::machine::Grid;
 use crate::meet::{Meeting, Rows};
 use crate::picks::{List, Lists, computed_in, site};
 
-static BAGS: Kernel = Kernel::new("bags", include_str!("../kernels/bags.cu"), |instances| {
-    for template in ["bagged", "weighed"] {
-        instances.each(template, &[DType::F32, DType::F64]);
-    }
-    instances.one("bag_of", &[]);
-    instances.one("winners", &[]);
-});
-crate::known!(BAGS);
+kernel! {
+    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
+    // are read.
+    static BAGS = unsafe { Kernel::new("bags", include_str!("../kernels/bags.cu"), |instances| {
+        for template in ["bagged", "weighed"] {
+            instances.each(template, &[DType::F32, DType::F64]);
+        }
+        instances.one("bag_of", &[]);
+        instances.one("winners", &[]);
+    }) };
+}
 
 type Four = (Tensor, Tensor, Tensor, Tensor);
 

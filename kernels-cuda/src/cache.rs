@@ -2,21 +2,24 @@
 //!
 //! A kernel has a folder for each architecture, named after all that its code was made of, so a stale one is never asked for. Each file in it
 //! is machine code of some instances and says of which: it does not matter whether they were compiled one at a time or together. Its name
-//! begins with the compiler's version, as another one makes better code, or other mistakes. A file carries a sum of itself, so a broken one is made again, and appears whole: it is written elsewhere and moved there. Where nothing can be
-//! written, everything works, and more slowly.
+//! begins with the compiler's version, as another one makes better code, or other mistakes. A file carries a sum of itself, so a broken one
+//! is made again, and appears whole: it is written elsewhere and moved there. Where nothing can be written, everything works, and more slowly.
+//!
+//! The sum finds accidents, and no malice: the folder is as trusted as the program's own file.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compiler::Code;
-use crate::source::fingerprint;
+use crate::fingerprint::Fingerprint;
 
-const MAGIC: &[u8; 8] = b"opdcuda2";
+const MAGIC: &[u8; 8] = b"opdcuda3";
 
 /// Where compiled kernels are kept: in the folder that `OPDISPATCH_CUDA_CACHE` names, or else in `opdispatch/cuda` among the user's caches.
+///
+/// Code from this folder is run, so only the user of the program may be able to write there.
 ///
 /// ```
 /// if let Some(folder) = kernels_cuda::cache_folder() {
@@ -64,13 +67,11 @@ fn put(folder: &Path, kernel: &str, maker: &str, code: &Code) -> io::Result<()> 
 }
 
 fn name(maker: &str, expressions: &[String]) -> String {
-    format!("{maker}{}", fingerprint(&expressions))
+    format!("{maker}{}", Fingerprint::new().part(maker).parts(expressions))
 }
 
-fn sum(bytes: &[u8]) -> [u8; 8] {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    hasher.finish().to_le_bytes()
+fn sum(bytes: &[u8]) -> [u8; 16] {
+    Fingerprint::new().bytes(bytes).to_bytes()
 }
 
 fn encoded(code: &Code) -> Vec<u8> {
@@ -84,7 +85,7 @@ fn encoded(code: &Code) -> Vec<u8> {
 }
 
 fn decoded(bytes: &[u8]) -> Option<Code> {
-    let (found, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    let (found, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<16>()?;
     if *found != sum(body) {
         return None;
     }

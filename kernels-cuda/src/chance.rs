@@ -1,4 +1,5 @@
 //! Random numbers, which are those of the CPU: a seed gives the same ones on every device.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 mod draws;
 mod shaped;
@@ -11,23 +12,25 @@ use aten::GROUP;
 use crate::copying::{stretched, write};
 use crate::elementwise::DTYPES;
 use crate::graph;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::picks::site;
 
-static CHANCE: Kernel = Kernel::new("chance", include_str!("../kernels/chance.cu"), |instances: &mut Instances| {
-    for template in ["evenly", "normal", "waits", "ratios"] {
-        for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
-            instances.one(template, &[precision(dtype), dtype]);
+kernel! {
+    // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
+    static CHANCE = unsafe { Kernel::new("chance", include_str!("../kernels/chance.cu"), |instances| {
+        for template in ["evenly", "normal", "waits", "ratios"] {
+            for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
+                instances.one(template, &[precision(dtype), dtype]);
+            }
         }
-    }
-    instances.one("begin", &[DType::I64]);
-    for template in ["tries", "coins", "coins_of", "narrow_integers", "wide_integers"] {
-        instances.each(template, &DTYPES);
-    }
-});
-crate::known!(CHANCE);
+        instances.one("begin", &[DType::I64]);
+        for template in ["tries", "coins", "coins_of", "narrow_integers", "wide_integers"] {
+            instances.each(template, &DTYPES);
+        }
+    }) };
+}
 
 /// `struct Stream` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 //! What is under a window at each of its places, as columns, and images of such columns.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
@@ -11,11 +12,13 @@ use crate::machine::Grid;
 use crate::number::{NUMBERS, check_dtype, moved};
 use crate::walk::Divisor;
 
-static COLUMNS: Kernel = Kernel::new("columns", include_str!("../kernels/columns.cu"), |instances| {
-    instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-    instances.each("folded", &NUMBERS);
-});
-crate::known!(COLUMNS);
+kernel! {
+    // SAFETY: images and columns come with their own steps, and `aten` found the places of the window that are inside.
+    static COLUMNS = unsafe { Kernel::new("columns", include_str!("../kernels/columns.cu"), |instances| {
+        instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.each("folded", &NUMBERS);
+    }) };
+}
 
 /// `struct Columns` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! NVRTC: kernels to machine code of one architecture, kept on disk.
 //!
 //! Machine code runs on every driver of the same major version; the intermediate language of a newer compiler does not, so none is made.
+#![expect(unsafe_code, reason = "functions of NVRTC")]
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
@@ -12,7 +13,7 @@ use cudarc::nvrtc::sys::{self, nvrtcResult};
 
 use crate::cache;
 use crate::error::{CudaError, Missing};
-use crate::source::{HEADERS, Unit};
+use crate::source::{HEADERS, Source};
 
 /// Machine code of some instances of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,25 +96,25 @@ pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
 }
 
 /// Machine code that has some instances, from the disk as far as it was made before. The rest is compiled, together.
-pub(crate) fn codes(unit: &Unit, expressions: &[String], architecture: u32) -> Result<Vec<Code>, CudaError> {
-    let (mut codes, missing) = kept(unit, expressions, architecture);
+pub(crate) fn codes(source: &Source, expressions: &[String], architecture: u32) -> Result<Vec<Code>, CudaError> {
+    let (mut codes, missing) = kept(source, expressions, architecture);
     if !missing.is_empty() {
-        let code = compile(unit, &missing, architecture, Effort::Full)?;
+        let code = compile(source, &missing, architecture, Effort::Full)?;
         // Where it cannot be kept, the next process compiles it again.
-        _ = keep(unit, &code, architecture);
+        _ = keep(source, &code, architecture);
         codes.push(code);
     }
     Ok(codes)
 }
 
 /// What the disk has of some instances, and those that it has not.
-pub(crate) fn kept(unit: &Unit, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
-    covering(cache::read(&place(unit, architecture), &maker()), expressions)
+pub(crate) fn kept(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
+    covering(cache::read(&place(source, architecture), &maker()), expressions)
 }
 
 /// Puts machine code on disk.
-pub(crate) fn keep(unit: &Unit, code: &Code, architecture: u32) -> io::Result<()> {
-    cache::write(&place(unit, architecture), &maker(), code)
+pub(crate) fn keep(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
+    cache::write(&place(source, architecture), &maker(), code)
 }
 
 /// How names of files begin that this compiler made. Where there is none, whatever was carried there will do: any file's name begins so.
@@ -122,8 +123,10 @@ fn maker() -> String {
 }
 
 /// Where a kernel's code is on disk.
-fn place(unit: &Unit, architecture: u32) -> String {
-    unit.key(&options(architecture, Effort::Full).concat())
+///
+/// The compiler's version is the beginning of a file's name there: where there is no compiler, any version's code is looked for.
+fn place(source: &Source, architecture: u32) -> String {
+    source.key("nvrtc", &options(architecture, Effort::Full))
 }
 
 fn options(architecture: u32, effort: Effort) -> [String; 3] {
@@ -156,20 +159,20 @@ pub(crate) enum Effort {
 
 /// Machine code for an architecture, made anew.
 pub(crate) fn compile(
-    unit: &Unit,
+    source: &Source,
     expressions: &[String],
     architecture: u32,
     effort: Effort,
 ) -> Result<Code, CudaError> {
     compiler_version()?;
     let text = |text: &str| CString::new(text).unwrap_or_default();
-    let failed = |log: String| CudaError::Compile { kernel: unit.name, target: format!("sm_{architecture}"), log };
+    let failed = |log: String| CudaError::Compile { kernel: source.name, target: format!("sm_{architecture}"), log };
     let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
     let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
     let asked: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
     let options = options(architecture, effort).map(|option| text(&option));
 
-    let program = Program::new(unit, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
+    let program = Program::new(source, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
     for expression in &asked {
         // SAFETY: the program is alive, and so is the text, until names are asked for.
         check(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
@@ -194,8 +197,9 @@ fn check(result: nvrtcResult) -> Result<(), nvrtcResult> {
 struct Program(sys::nvrtcProgram);
 
 impl Program {
-    fn new(unit: &Unit, contents: &[CString], names: &[CString]) -> Result<Self, nvrtcResult> {
-        let (text, name) = (CString::new(unit.text).unwrap_or_default(), CString::new(unit.name).unwrap_or_default());
+    fn new(source: &Source, contents: &[CString], names: &[CString]) -> Result<Self, nvrtcResult> {
+        let (text, name) =
+            (CString::new(source.text).unwrap_or_default(), CString::new(source.name).unwrap_or_default());
         let contents: Vec<*const c_char> = contents.iter().map(|content| content.as_ptr()).collect();
         let names: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
         let mut program = std::ptr::null_mut();
@@ -283,10 +287,20 @@ mod tests {
 
     #[test]
     fn other_text_and_another_architecture_have_other_places() {
-        let unit = Unit { name: "add", text: "one" };
-        let others =
-            [place(&unit, 80), place(&Unit { text: "two", ..unit }, 90), place(&Unit { name: "mul", ..unit }, 90)];
-        assert!(!others.contains(&place(&unit, 90)), "{others:?}");
-        assert_eq!(place(&unit, 90), place(&unit, 90));
+        let source = Source { name: "add", text: "one", instances: |_| {} };
+        let others = [
+            place(&source, 80),
+            place(&Source { text: "two", ..source }, 90),
+            place(&Source { name: "mul", ..source }, 90),
+        ];
+        assert!(!others.contains(&place(&source, 90)), "{others:?}");
+        assert_eq!(place(&source, 90), place(&source, 90));
+    }
+
+    #[test]
+    fn code_of_less_effort_is_another_ones() {
+        let source = Source { name: "add", text: "one", instances: |_| {} };
+        let key = |effort| source.key("nvrtc", &options(90, effort));
+        assert_ne!(key(Effort::Full), key(Effort::Quick));
     }
 }

@@ -4,6 +4,7 @@
 //! the small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second
 //! of them, and every gradient is one of the three. Each is a product of matrices whose elements are found where they lie: nothing is
 //! laid out before.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
@@ -21,19 +22,21 @@ use crate::walk::Divisor;
 const COMPUTED: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
-static CONVOLUTION: Kernel = Kernel::new("convolution", include_str!("../kernels/convolution.cu"), |instances| {
-    for way in [GATHER, SCATTER] {
-        instances.each(way.large_tiles, &SINGLE);
-        instances.each(way.small_tiles, &FLOATING);
-        instances.each(way.joined, &FLOATING);
-        instances.each(way.direct, &COMPUTED);
-    }
-    instances.each(CORRELATE.large_tiles, &SINGLE);
-    for template in [CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined] {
-        instances.each(template, &FLOATING);
-    }
-});
-crate::known!(CONVOLUTION);
+kernel! {
+    // SAFETY: `moves` gives each side the sizes and steps of its tensor, the weight is packed, and `parts` has a plane for each portion.
+    static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../kernels/convolution.cu"), |instances| {
+        for way in [GATHER, SCATTER] {
+            instances.each(way.large_tiles, &SINGLE);
+            instances.each(way.small_tiles, &FLOATING);
+            instances.each(way.joined, &FLOATING);
+            instances.each(way.direct, &COMPUTED);
+        }
+        instances.each(CORRELATE.large_tiles, &SINGLE);
+        for template in [CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined] {
+            instances.each(template, &FLOATING);
+        }
+    }) };
+}
 
 /// The kernels of one of the three sums.
 #[derive(Clone, Copy)]

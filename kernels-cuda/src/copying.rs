@@ -1,4 +1,5 @@
 //! Copies between tensors and devices, and what fills a tensor.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::ptr::NonNull;
 
@@ -13,30 +14,33 @@ use crate::number::is_single;
 use crate::{graph, pinned};
 
 pub(crate) static COPY: Loops = Loops {
-    kernel: Kernel::new(
-        "copy",
-        "#include \"functions.cuh\"
+    // SAFETY: `Loops` are launched by elementwise.rs alone, which gives places inside of the operands; an element becomes itself.
+    kernel: unsafe {
+        Kernel::new(
+            "copy",
+            "#include \"functions.cuh\"
 struct Operator {
     enum { OPERANDS = 1, NUMBERS = 0 };
     template <class O, class C> static __device__ __forceinline__ C of(C x) { return x; }
 };
 #include \"elementwise.cuh\"
 ",
-        |instances| {
-            for (class, dtype) in DTYPES.iter().filter_map(|&dtype| Some((COPY.class(dtype)?, dtype))) {
-                instances.one("packed", &[class, dtype, dtype]);
-                if is_common(dtype) {
-                    instances.one("strided", &[class, dtype, dtype]);
+            |instances| {
+                for (class, dtype) in DTYPES.iter().filter_map(|&dtype| Some((COPY.class(dtype)?, dtype))) {
+                    instances.one("packed", &[class, dtype, dtype]);
+                    if is_common(dtype) {
+                        instances.one("strided", &[class, dtype, dtype]);
+                    }
+                    for other in
+                        DTYPES.into_iter().filter(|other| *other != dtype && other.is_floating() && dtype.is_floating())
+                    {
+                        instances.one("packed", &[class, other, dtype]);
+                    }
                 }
-                for other in
-                    DTYPES.into_iter().filter(|other| *other != dtype && other.is_floating() && dtype.is_floating())
-                {
-                    instances.one("packed", &[class, other, dtype]);
-                }
-            }
-            instances.each("mixed", COPY.computes);
-        },
-    ),
+                instances.each("mixed", COPY.computes);
+            },
+        )
+    },
     computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
     marks: &[],
 };

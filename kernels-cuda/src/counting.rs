@@ -1,4 +1,5 @@
 //! How often numbers occur, and the entries of triangles counted.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Layout, Problem, Spec};
@@ -10,14 +11,16 @@ use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::picks::computed_in;
 
-static COUNTING: Kernel = Kernel::new("counting", include_str!("../kernels/counting.cu"), |instances| {
-    for template in ["extent", "counted", "weighed"] {
-        instances.one(template, &[]);
-    }
-    instances.each("parts", &[DType::F32, DType::F64]);
-    instances.each("triangle", &DTYPES);
-});
-crate::known!(COUNTING);
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
+    static COUNTING = unsafe { Kernel::new("counting", include_str!("../kernels/counting.cu"), |instances| {
+        for template in ["extent", "counted", "weighed"] {
+            instances.one(template, &[]);
+        }
+        instances.each("parts", &[DType::F32, DType::F64]);
+        instances.each("triangle", &DTYPES);
+    }) };
+}
 
 /// Some numbers of the CPU, on a device.
 fn uploaded(numbers: &Tensor, device: Device) -> Result<Tensor> {
@@ -58,11 +61,11 @@ fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<T
     let (grid, numbers) = (Grid::cover(count), launch.place(&numbers)?);
     let Some(weights) = weights else {
         let counts = zeros(DType::I64, length, place)?;
-        launch.run(&COUNTING, "counted", &[], grid, (count, numbers, launch.place(&counts)?))?;
+        launch.run(&COUNTING, "counted", &[], grid, (count, numbers, length, launch.place(&counts)?))?;
         return Ok(counts);
     };
     let (sums, values) = (zeros(DType::F64, length, place)?, packed(weights, DType::F64)?);
-    let arguments = (count, numbers, launch.place(&values)?, launch.place(&sums)?);
+    let arguments = (count, numbers, launch.place(&values)?, length, launch.place(&sums)?);
     launch.run(&COUNTING, "weighed", &[], grid, arguments)?;
     if weights.dtype() == DType::F32 { copied(&sums, DType::F32) } else { Ok(sums) }
 }

@@ -1,21 +1,25 @@
 //! How unlikely a sequence of labels is found: a sequence to a block.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Labelling;
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::class;
 
-static CTC: Kernel = Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances: &mut Instances| {
-    for template in ["beginnings", "endings"] {
-        instances.each(template, &[DType::F32, DType::F64]);
-    }
-});
-crate::known!(CTC);
+kernel! {
+    // SAFETY: all tensors are packed or made here. Lengths come from the CPU, where `aten` compared them; labels are compared where they
+    // are read.
+    static CTC = unsafe { Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances| {
+        for template in ["beginnings", "endings"] {
+            instances.each(template, &[DType::F32, DType::F64]);
+        }
+    }) };
+}
 
 /// `struct Labelling` of the kernels.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 //! The library counts columns first: what it calls a column is a row here, so it is asked for the transposed result, with the operands
 //! in the opposite order. A problem is described, and the best algorithm for it looked for, once; later calls find both by the
 //! problem's numbers.
+#![expect(unsafe_code, reason = "functions of cuBLASLt")]
 
 use std::collections::HashMap;
 use std::ffi::c_void;

@@ -1,4 +1,5 @@
 //! How far rows are from each other.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 
@@ -8,12 +9,14 @@ use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
 
-static DISTANCE: Kernel = Kernel::new("distance", include_str!("../kernels/distance.cu"), |instances| {
-    for template in ["apart", "pairs_apart", "pulled", "pairs_pulled"] {
-        instances.each(template, &FLOATING);
-    }
-});
-crate::known!(DISTANCE);
+kernel! {
+    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared.
+    static DISTANCE = unsafe { Kernel::new("distance", include_str!("../kernels/distance.cu"), |instances| {
+        for template in ["apart", "pairs_apart", "pulled", "pairs_pulled"] {
+            instances.each(template, &FLOATING);
+        }
+    }) };
+}
 
 /// `struct Norm` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 //! Distinct elements: rows are put in order, and runs of the same row are one.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
@@ -10,12 +11,14 @@ use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::prefix::{known, prefixed};
 
-static DISTINCT: Kernel = Kernel::new("distinct", include_str!("../kernels/distinct.cu"), |instances| {
-    instances.each("differs", &[DType::I32, DType::I64]);
-    instances.one("kinds", &[]);
-    instances.one("lengths", &[]);
-});
-crate::known!(DISTINCT);
+kernel! {
+    // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.
+    static DISTINCT = unsafe { Kernel::new("distinct", include_str!("../kernels/distinct.cu"), |instances| {
+        instances.each("differs", &[DType::I32, DType::I64]);
+        instances.one("kinds", &[]);
+        instances.one("lengths", &[]);
+    }) };
+}
 
 type Three = (Tensor, Tensor, Tensor);
 

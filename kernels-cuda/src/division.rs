@@ -1,4 +1,5 @@
 //! Division, remainders and powers.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Rounding;
 use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Tensor, op_impl, result_dtype};
@@ -11,22 +12,24 @@ use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::number::{is_single, narrowed, single};
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     div div_ div_out [F32 F64] (this, other) [keeps 1] => |a, b| "return a / b;";
     floor_divide - floor_divide_out [F32 F64 I32 I64] (this, other) [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
     remainder remainder_ remainder_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return modulo(a, b);";
     fmod fmod_ fmod_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return left_over(a, b);";
     pow_tensor_tensor - pow_tensor_tensor_out [F32 F64 I32 I64] (this, exponent) => |a, b| "return to_the(a, b);";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     TRUE true_divide [F32 F64] [keeps 1] |a, b| "return a / b;";
     FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divided(a, b);";
     TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divided(a, b);";
     TRUNC_F16 trunc_divide_f16 [F32] |a, b| "return trunc(float(f16(float(a / b))));";
     TRUNC_BF16 trunc_divide_bf16 [F32] |a, b| "return trunc(float(bf16(float(a / b))));";
     POWER power [F32 F64 I32 I64] |a, b| "return to_the(a, b);";
-}
+});
 
 #[op_impl(aten::floor_divide_, CUDA)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
@@ -79,18 +82,16 @@ fn div_mode_out(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out:
     }
 }
 
-static NO_ZERO: Kernel = Kernel::new(
-    "no_zero",
-    r#"
+kernel! {
+    // SAFETY: the divisor is packed and has `count` elements, which are read and nothing is written to but the fault.
+    static NO_ZERO = unsafe { Kernel::new("no_zero", r#"
 #include "opdispatch.cuh"
 template <class T> __global__ void __launch_bounds__(256) no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count && elements[at] == T(0)) report(fault, site, DIVISION_BY_ZERO, at, count);
 }
-"#,
-    |instances| instances.each("no_zero", &WHOLE),
-);
-crate::known!(NO_ZERO);
+"#, |instances| instances.each("no_zero", &WHOLE)) };
+}
 
 const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
 

@@ -13,10 +13,11 @@ use dispatch_runtime::{
 
 use crate::division;
 use crate::error::CudaError;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place, Writing};
 use crate::machine::Grid;
 use crate::number::{encoded, is_single, narrowed, single};
+use crate::source::Instances;
 use crate::walk::Steps;
 
 /// An elementwise operator's loops.

@@ -4,6 +4,7 @@
 //! off until somebody waits for its queue, and then nothing else is done but what comes before it: where a queue should have waited for
 //! another one, or memory was lent again too early, results are wrong. What it cannot show is what depends on many threads at once, and
 //! speed.
+#![expect(unsafe_code, reason = "compiled kernels are loaded and run in this process")]
 
 mod block;
 mod build;
@@ -11,7 +12,7 @@ mod work;
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::c_void;
-use std::process::Command;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,11 +20,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use libloading::Library;
 
 use self::block::{Block, LINE, address};
-use self::build::{compiled, cpp, refused};
-use self::work::{Entry, Pending, Recorded, State, Step};
+use self::build::{COMPILER, compiled, refused};
+use self::work::{Pending, Recorded, Run, Sizes, State, Step};
 use crate::error::CudaError;
-use crate::machine::{Address, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
-use crate::source::Unit;
+use crate::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::source::Source;
 
 /// How many devices it has: enough to be on the wrong one.
 pub(crate) const DEVICES: usize = 2;
@@ -39,11 +40,10 @@ static BACKWARDS: AtomicBool = AtomicBool::new(false);
 /// ```
 #[must_use = "there may be no compiler"]
 pub fn emulate() -> bool {
-    let there_is_one = Command::new(cpp()).arg("--version").output().is_ok_and(|output| output.status.success());
-    if there_is_one {
+    if COMPILER.is_some() {
         ON.store(true, Ordering::Release);
     }
-    there_is_one
+    COMPILER.is_some()
 }
 
 /// Runs blocks and threads in the opposite order from now on. Where that changes a result, a barrier is missing.
@@ -224,13 +224,14 @@ impl Machine for Emulator {
         self.state().marks.remove(&mark);
     }
 
-    fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
-        let library = compiled(unit, expressions)?;
-        // SAFETY: the library was just compiled from kernels, and has no initialisers.
-        let library = unsafe { Library::new(library) }.map_err(|error| refused(unit, error.to_string()))?;
+    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
+        let library = compiled(source, expressions)?;
+        // SAFETY: the library was compiled from a kernel's text, which promises to have no initialisers (`Kernel::new`), and from the shim,
+        // which has none.
+        let library = unsafe { Library::new(library) }.map_err(|error| refused(source, error.to_string()))?;
         // Functions are never taken back, so the library stays.
         let code = std::ptr::from_ref(Box::leak(Box::new(library))).expose_provenance();
-        let names = expressions.iter().enumerate().map(|(at, expression)| (expression.clone(), format!("entry_{at}")));
+        let names = expressions.iter().enumerate().map(|(at, expression)| (expression.clone(), at.to_string()));
         Ok(vec![Module { code, names: names.collect() }])
     }
 
@@ -238,30 +239,42 @@ impl Machine for Emulator {
         true
     }
 
-    fn function(&self, code: usize, name: &str) -> Result<Function, CudaError> {
+    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError> {
         // SAFETY: `load` gave the library, which is never unloaded.
         let library = unsafe { &*std::ptr::with_exposed_provenance::<Library>(code) };
-        // SAFETY: `program` gave the entry this type.
-        match unsafe { library.get::<Entry>(name.as_bytes()) } {
-            Ok(entry) => Ok(*entry as usize),
-            Err(error) => Err(CudaError::Driver { call: "dlsym", said: error.to_string() }),
-        }
+        let missing = |error: libloading::Error| CudaError::Driver { call: "dlsym", said: error.to_string() };
+        // SAFETY: `program` gave the function this type.
+        let run = unsafe { library.get::<Run>(format!("run_{name}").as_bytes()) }.map_err(missing)?;
+        // SAFETY: as above.
+        let sizes = unsafe { library.get::<Sizes>(format!("sizes_{name}").as_bytes()) }.map_err(missing)?;
+        // SAFETY: the function has no preconditions. It gives a list of the library's own, which ends with a zero.
+        let parameters = unsafe {
+            let first = sizes();
+            let mut count = 0;
+            while *first.add(count) != 0 {
+                count += 1;
+            }
+            std::slice::from_raw_parts(first, count).into()
+        };
+        Ok(Entry { function: *run as usize, parameters })
     }
 
-    fn launch(
+    unsafe fn launch(
         &self,
-        function: Function,
+        entry: &Entry,
         grid: Grid,
         parameters: &mut [*mut c_void],
-        sizes: &[usize],
         queue: Queue,
     ) -> Result<(), CudaError> {
-        let bytes = |(place, size): (&*mut c_void, &usize)| {
-            // SAFETY: `Arguments` gave the place of a value of this size.
-            unsafe { std::slice::from_raw_parts(place.cast::<u8>().cast_const(), *size) }.to_vec()
+        let value = |(place, size): (&*mut c_void, &usize)| {
+            // Words are at an address that a value of any type can have.
+            let mut words = vec![MaybeUninit::<u128>::uninit(); size.div_ceil(size_of::<u128>())];
+            // SAFETY: the caller gave the place of a value of this size. Bytes between its fields may hold nothing, and are copied as such.
+            unsafe { place.cast::<u8>().cast_const().copy_to_nonoverlapping(words.as_mut_ptr().cast(), *size) };
+            words
         };
-        let parameters = parameters.iter().zip(sizes).map(bytes).collect();
-        self.state().work(queue, Step::Launch { function, grid, parameters });
+        let parameters = parameters.iter().zip(&entry.parameters).map(value).collect();
+        self.state().work(queue, Step::Launch { function: entry.function, grid, parameters });
         Ok(())
     }
 

@@ -53,6 +53,17 @@ pub enum CudaError {
         /// How much the device takes.
         most: u64,
     },
+    /// A launch does not give the parameters that the kernel declares.
+    Parameters {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// Which of its templates.
+        template: &'static str,
+        /// How many bytes each of the kernel's parameters has.
+        takes: Vec<usize>,
+        /// How many bytes each of the given values has.
+        given: Vec<usize>,
+    },
     /// What was compiled ahead cannot be kept.
     NotKept {
         /// Where it would be, if anywhere.
@@ -141,6 +152,13 @@ impl fmt::Display for CudaError {
                 write!(
                     f,
                     "a launch of `{kernel}: {template}` asks for {asked} {what}, and the device takes {most}; use smaller tensors"
+                )
+            }
+            Self::Parameters { kernel, template, takes, given } => {
+                write!(
+                    f,
+                    "a launch of `{kernel}: {template}` gives parameters of {given:?} bytes, and the kernel takes {takes:?}; \
+                     give values of the types that it declares"
                 )
             }
             Self::NotKept { folder, said } => {

@@ -1,4 +1,5 @@
 //! Attention of halves, on tensor cores.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 
@@ -7,14 +8,17 @@ use crate::error::CudaError;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 
-static FLASH: Kernel = Kernel::new("flash", include_str!("../kernels/flash.cu"), |instances| {
-    for width in WIDTHS {
-        for name in [width.attend, width.to_queries, width.to_keys] {
-            instances.each(name, &HALVES);
+kernel! {
+    // SAFETY: attention.rs gives each side the steps of its own tensor. A thread goes no further than the sizes in `Task`, and a block
+    // shares the bytes that its tiles take.
+    static FLASH = unsafe { Kernel::new("flash", include_str!("../kernels/flash.cu"), |instances| {
+        for width in WIDTHS {
+            for name in [width.attend, width.to_queries, width.to_keys] {
+                instances.each(name, &HALVES);
+            }
         }
-    }
-});
-crate::known!(FLASH);
+    }) };
+}
 
 const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 

@@ -2,6 +2,7 @@
 //!
 //! Three ways, chosen here: a matrix times a vector, which is bound by memory; the vendor's library where it is there and knows the
 //! layout; and tiles of our own, for everything else.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, broadcast_strides};
 
@@ -14,14 +15,17 @@ use crate::number::{NUMBERS, encoded};
 /// Those whose sums are single precision.
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
-static GEMM: Kernel = Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |instances| {
-    instances.each("product_64", &NUMBERS);
-    instances.each("product_128", &SINGLE);
-    instances.each("gather", &NUMBERS);
-    instances.each("row_by_row", &NUMBERS);
-    instances.each("column_by_column", &NUMBERS);
-});
-crate::known!(GEMM);
+kernel! {
+    // SAFETY: each operand comes with the steps of its own tensor through items, rows and columns, and `parts` has a matrix for each
+    // portion.
+    static GEMM = unsafe { Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |instances| {
+        instances.each("product_64", &NUMBERS);
+        instances.each("product_128", &SINGLE);
+        instances.each("gather", &NUMBERS);
+        instances.each("row_by_row", &NUMBERS);
+        instances.each("column_by_column", &NUMBERS);
+    }) };
+}
 
 /// How a tensor is looked at as a batch of matrices: items, rows and columns, with the steps between them in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

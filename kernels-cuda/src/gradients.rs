@@ -1,11 +1,13 @@
 //! Gradients of elementwise operators.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Gelu;
 use dispatch_runtime::{Result, Scalar, Tensor, op_impl};
 
 use crate::elementwise::fresh;
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     threshold_backward - - [F32 F64 I64] (grad_output, this; threshold: Scalar) => |grad, x| "return x <= threshold ? C(0) : grad;";
     sigmoid_backward - - [F32 F64] (grad_output, output) => |grad, y| "return grad * y * (C(1) - y);";
     tanh_backward - - [F32 F64] (grad_output, output) => |grad, y| "return grad * (C(1) - y * y);";
@@ -20,15 +22,16 @@ elementwise! {
     softplus_backward - - [F32 F64] (grad_output, this; beta: Scalar, threshold: Scalar) => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
     log_sigmoid_backward - - [F32 F64] (grad_output, this, _buffer) => |grad, x, ignored| "return grad * sigmoid(-x);";
     native_dropout_backward - native_dropout_backward_out [F32 F64] (grad_output, mask; scale: f64) => |grad, mask| "return grad * mask * scale;";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     GELU gelu_backward [F32 F64] |grad, x| "return grad * gelu_slope<O>(x);";
     GELU_BY_TANH gelu_by_tanh_backward [F32 F64] |grad, x| "return grad * gelu_slope_by_tanh(x);";
     LOGIT logit_backward [F32 F64] |grad, x; low, high, outside| "return x < low || x > high ? outside : grad / (x * (C(1) - x));";
     ELU elu_backward [F32 F64] |grad, x; alpha, scale, input_scale| "return grad * (x <= C(0) ? input_scale * alpha * scale * exp(x * input_scale) : scale);";
     ELU_OF_RESULT elu_backward_of_result [F32 F64] |grad, y; alpha, scale, input_scale| "return grad * (y <= C(0) ? input_scale * (y + alpha * scale) : scale);";
-}
+});
 
 #[op_impl(aten::gelu_backward, CUDA)]
 fn gelu_backward(grad_output: &Tensor, this: &Tensor, approximate: &str) -> Result<Tensor> {

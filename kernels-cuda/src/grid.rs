@@ -2,6 +2,7 @@
 //!
 //! What is seen at a place is a sum of a few elements of the image; the same elements and their weights give the gradients. A thread
 //! stays at one place, and goes through channels.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Beside, Between, Sampling};
 use dispatch_runtime::prelude::*;
@@ -14,12 +15,14 @@ use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
 
-static GRID: Kernel = Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
-    for template in ["sampled", "to_grid", "to_images"] {
-        instances.each(template, &FLOATING);
-    }
-});
-crate::known!(GRID);
+kernel! {
+    // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
+    static GRID = unsafe { Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
+        for template in ["sampled", "to_grid", "to_images"] {
+            instances.each(template, &FLOATING);
+        }
+    }) };
+}
 
 /// `struct Sampling` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 //! Elements picked by their positions.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
@@ -13,13 +14,15 @@ use crate::moves::Side;
 use crate::picks::{List, Lists, gathered, site};
 use crate::prefix::known;
 
-static INDEX: Kernel = Kernel::new("index", include_str!("../kernels/index.cu"), |instances| {
-    instances.one("largest", &[]);
-    instances.one("one_hot", &[]);
-    instances.each("checked", &[DType::I32, DType::I64]);
-    instances.each("repeated", &[DType::I32, DType::I64]);
-});
-crate::known!(INDEX);
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
+    static INDEX = unsafe { Kernel::new("index", include_str!("../kernels/index.cu"), |instances| {
+        instances.one("largest", &[]);
+        instances.one("one_hot", &[]);
+        instances.each("checked", &[DType::I32, DType::I64]);
+        instances.each("repeated", &[DType::I32, DType::I64]);
+    }) };
+}
 
 /// A tensor through `rank` dimensions, of which it does not step along one.
 pub(crate) fn beside(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {

@@ -2,6 +2,10 @@
 //!
 //! A [`Kernel`] is a text with templates. Each launch names a template and the dtypes it is instantiated for; what was built once is found
 //! by a short walk without a lock, and later launches allocate, format and ask for nothing.
+#![expect(
+    unsafe_code,
+    reason = "a list of what was built is read through one pointer; the text of a kernel is trusted"
+)]
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,37 +14,36 @@ use dispatch_runtime::{DType, Result};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
-use crate::machine::{Function, Module};
-use crate::source::{Unit, instance};
+use crate::machine::{Entry, Module};
+use crate::source::{Instances, Source, instance};
 
-/// A text of CUDA C++ with templates, and which instances of them there can be.
+/// A text of CUDA C++ with templates, and which instances of them there can be. The macro [`kernel!`](crate::kernel!) declares one.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Result, Tensor};
-/// use kernels_cuda::{Grid, Kernel, Launch};
+/// use kernels_cuda::{Grid, Kernel, Launch, kernel};
 ///
-/// static DOUBLED: Kernel = Kernel::new(
-///     "doubled",
-///     r#"
-///     #include "opdispatch.cuh"
-///     template <class T> __global__ void doubled(T *out, const T *in, i64 count) {
-///         i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
-///         if (i < count) out[i] = in[i] + in[i];
-///     }"#,
-///     |instances| instances.each("doubled", &[DType::F32, DType::F64]),
-/// );
+/// kernel! {
+///     // SAFETY: `doubled` below is the only launch. Both tensors have `count` elements of this dtype, one after another.
+///     static DOUBLED = unsafe { Kernel::new("doubled", r#"
+///         #include "opdispatch.cuh"
+///         template <class T> __global__ void doubled(T *out, const T *in, i64 count) {
+///             i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+///             if (i < count) out[i] = in[i] + in[i];
+///         }"#, |instances| instances.each("doubled", &[DType::F32, DType::F64])) };
+/// }
 ///
 /// fn doubled(this: &Tensor) -> Result<Tensor> {
+///     let this = aten::contiguous(this, dispatch_runtime::MemoryFormat::Contiguous)?;
 ///     let out = this.fresh_like(this.dtype())?;
 ///     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-///     let arguments = (launch.place(&out)?, launch.place(this)?, count);
+///     let arguments = (launch.place(&out)?, launch.place(&this)?, count);
 ///     launch.run(&DOUBLED, "doubled", &[this.dtype()], Grid::cover(count), arguments)?;
 ///     Ok(out)
 /// }
 /// ```
 pub struct Kernel {
-    unit: Unit,
-    instances: fn(&mut Instances),
+    source: Source,
     /// What was built, as a list that is replaced by a longer one.
     built: AtomicPtr<Vec<Built>>,
     /// Where it was built from. Whoever holds this may build.
@@ -50,7 +53,7 @@ pub struct Kernel {
 #[derive(Clone)]
 struct Built {
     key: Key,
-    function: Function,
+    entry: Entry,
 }
 
 struct Loaded {
@@ -59,149 +62,133 @@ struct Loaded {
 }
 
 /// An instance on a device.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Key {
     dtypes: u64,
     device: u8,
     template: &'static str,
 }
 
+/// How many bits hold the number of any of these dtypes.
+const fn width(dtypes: &[DType]) -> u32 {
+    let (mut at, mut all) = (0, 1);
+    while at < dtypes.len() {
+        all |= dtypes[at] as u64;
+        at += 1;
+    }
+    all.ilog2() + 1
+}
+
+const WIDTH: u32 = width(&DType::ALL);
+
+/// How many dtypes an instance has at most: below a leading one, each takes its bits of a word.
+const MOST: usize = ((u64::BITS - 1) / WIDTH) as usize;
+
 impl Key {
+    /// None if there are more dtypes than a key holds.
     #[inline]
-    fn new(template: &'static str, dtypes: &[DType], device: u8) -> Self {
-        // Sixteen numbers of four bits: none is larger than fifteen.
-        let dtypes = dtypes.iter().fold(1_u64, |packed, &dtype| packed << 4 | dtype as u64);
-        Self { dtypes, device, template }
-    }
-}
-
-/// Collects the instances that a kernel can have.
-#[derive(Default, Debug)]
-pub struct Instances {
-    all: Vec<(&'static str, Vec<DType>)>,
-}
-
-impl Instances {
-    /// One instance, of these dtypes.
-    ///
-    /// ```
-    /// # use dispatch_runtime::DType;
-    /// let mut instances = kernels_cuda::Instances::default();
-    /// instances.one("cast", &[DType::F32, DType::I64]);
-    /// assert_eq!(instances.expressions(), ["cast<float, i64>"]);
-    /// ```
-    pub fn one(&mut self, template: &'static str, dtypes: &[DType]) {
-        self.all.push((template, dtypes.to_vec()));
-    }
-
-    /// An instance for each of these dtypes.
-    ///
-    /// ```
-    /// # use dispatch_runtime::DType;
-    /// let mut instances = kernels_cuda::Instances::default();
-    /// instances.each("twice", &[DType::F32, DType::F16]);
-    /// assert_eq!(instances.expressions(), ["twice<float>", "twice<f16>"]);
-    /// ```
-    pub fn each(&mut self, template: &'static str, dtypes: &[DType]) {
-        for dtype in dtypes {
-            self.one(template, &[*dtype]);
+    fn new(template: &'static str, dtypes: &[DType], device: u8) -> Option<Self> {
+        if dtypes.len() > MOST {
+            return None;
         }
-    }
-
-    /// As C++ writes them.
-    #[must_use]
-    pub fn expressions(&self) -> Vec<String> {
-        self.all.iter().filter_map(|(template, dtypes)| instance(template, dtypes)).collect()
+        let dtypes = dtypes.iter().fold(1_u64, |packed, &dtype| packed << WIDTH | dtype as u64);
+        Some(Self { dtypes, device, template })
     }
 }
 
 impl Kernel {
     /// A kernel of this name and text. `instances` says what can be launched, so that all of it can be compiled ahead.
+    ///
+    /// # Safety
+    ///
+    /// The text is native code. A launch runs it on the device, or in this process if the device is emulated, and nothing checks what it does
+    /// to memory. So the caller promises, for **every launch that code which can name the kernel makes**:
+    ///
+    /// * Each place that the kernel reads is inside a tensor that the launch got by [`Launch::place`](crate::Launch::place), and has the type
+    ///   that the kernel reads it as. Each place that it writes is inside one that was made for the launch, or that
+    ///   [`Launch::writing`](crate::Launch::writing) was asked about.
+    /// * That holds for the grid and the numbers of the launch, whatever elements the tensors hold.
+    /// * The kernel ends.
+    ///
+    /// and of the text itself, that loading it runs nothing: it has no variables with constructors.
+    ///
+    /// Whoever can name the kernel can launch it with any parameters, so keep it private to the module with its launches. That a launch
+    /// gives as many parameters as the kernel declares, of the same sizes, is checked for each launch.
     #[must_use]
-    pub const fn new(name: &'static str, text: &'static str, instances: fn(&mut Instances)) -> Self {
+    pub const unsafe fn new(name: &'static str, text: &'static str, instances: fn(&mut Instances)) -> Self {
         let built = AtomicPtr::new(std::ptr::null_mut());
-        Self { unit: Unit { name, text }, instances, built, loaded: Mutex::new(Vec::new()) }
+        Self { source: Source { name, text, instances }, built, loaded: Mutex::new(Vec::new()) }
     }
 
-    /// Its name.
+    /// Its text, which can be compiled.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.unit.name
+    pub const fn source(&self) -> &Source {
+        &self.source
     }
 
-    /// The instances that it can have, as C++ writes them.
-    #[must_use]
-    pub fn expressions(&self) -> Vec<String> {
-        let mut instances = Instances::default();
-        (self.instances)(&mut instances);
-        instances.expressions()
-    }
-
-    pub(crate) const fn unit(&self) -> &Unit {
-        &self.unit
-    }
-
+    /// The compiled code of an instance.
     #[inline]
-    pub(crate) fn function(
+    pub(crate) fn entry(
         &'static self,
         gpu: &Gpu,
         template: &'static str,
         dtypes: &[DType],
-    ) -> Result<Function, CudaError> {
+    ) -> Result<&'static Entry, CudaError> {
         let key = Key::new(template, dtypes, gpu.index);
-        match self.found(key) {
-            Some(function) => Ok(function),
+        match key.and_then(|key| self.found(key)) {
+            Some(entry) => Ok(entry),
             None => self.build(gpu, key, template, dtypes),
         }
     }
 
     #[inline]
-    fn found(&self, key: Key) -> Option<Function> {
-        let built = self.built.load(Ordering::Acquire);
+    fn found(&self, key: Key) -> Option<&'static Entry> {
+        let built: *const Vec<Built> = self.built.load(Ordering::Acquire);
         // SAFETY: it is null, or a list that was published whole and is never freed.
-        let built = unsafe { built.as_ref() }?;
-        built.iter().find(|built| built.key == key).map(|built| built.function)
+        let built: &'static Vec<Built> = unsafe { built.as_ref() }?;
+        built.iter().find(|built| built.key == key).map(|built| &built.entry)
     }
 
     #[cold]
     fn build(
         &'static self,
         gpu: &Gpu,
-        key: Key,
+        key: Option<Key>,
         template: &'static str,
         dtypes: &[DType],
-    ) -> Result<Function, CudaError> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = self.found(key) {
-            return Ok(function);
-        }
+    ) -> Result<&'static Entry, CudaError> {
         let no_instance = || CudaError::Compile {
-            kernel: self.unit.name,
+            kernel: self.source.name,
             target: gpu.machine.properties().name.clone(),
             log: format!("`{template}` has no instance for {dtypes:?}"),
         };
+        let key = key.ok_or_else(no_instance)?;
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = self.found(key) {
+            return Ok(entry);
+        }
         let expression = instance(template, dtypes).ok_or_else(no_instance)?;
-        let together = if gpu.machine.compiles_together() { self.expressions() } else { Vec::new() };
+        let together = if gpu.machine.compiles_together() { self.source.expressions() } else { Vec::new() };
         let wanted = if together.contains(&expression) { together } else { vec![expression.clone()] };
         self.load(gpu, &mut loaded, wanted)?;
         let (code, name) = named(&loaded, gpu, &expression).ok_or_else(no_instance)?;
-        let function = gpu.machine.function(code, name)?;
+        let entry = gpu.machine.entry(code, name)?;
         // SAFETY: it is null, or a list that was published whole and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
-        built.push(Built { key, function });
+        built.push(Built { key, entry });
         self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
-        Ok(function)
+        self.found(key).ok_or_else(no_instance)
     }
 
     /// Loads all instances, so that none has to be compiled later.
     pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), CudaError> {
-        self.load(gpu, &mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner), self.expressions())
+        self.load(gpu, &mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner), self.source.expressions())
     }
 
     fn load(&self, gpu: &Gpu, loaded: &mut Vec<Loaded>, mut expressions: Vec<String>) -> Result<(), CudaError> {
         expressions.retain(|expression| named(loaded, gpu, expression).is_none());
         if !expressions.is_empty() {
-            let modules = gpu.machine.load(&self.unit, &expressions)?;
+            let modules = gpu.machine.load(&self.source, &expressions)?;
             loaded.extend(modules.into_iter().map(|module| Loaded { device: gpu.index, module }));
         }
         Ok(())
@@ -216,27 +203,118 @@ fn named<'a>(loaded: &'a [Loaded], gpu: &Gpu, expression: &str) -> Option<(usize
 
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Kernel({})", self.unit.name)
+        write!(f, "Kernel({})", self.source.name)
     }
 }
 
-/// A kernel of the program, wherever it is defined.
+/// A kernel of the program, wherever it is defined. Nothing but this module gets at it: whoever has a kernel can launch it.
+#[doc(hidden)]
 #[derive(Debug)]
-pub struct Known(pub &'static Kernel);
+pub struct Known(&'static Kernel);
+
+impl Known {
+    #[must_use]
+    pub const fn new(kernel: &'static Kernel) -> Self {
+        Self(kernel)
+    }
+}
 
 inventory::collect!(Known);
 
-/// Makes kernels known to those who compile all of them ahead: `known!(DOUBLED)`.
+/// Makes kernels known to those who compile all of them ahead: `known!(DOUBLED)`. [`kernel!`] does so for what it declares.
 #[macro_export]
 macro_rules! known {
-    ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::Known(&$kernel) })+ };
+    ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::__private::Known::new(&$kernel) })+ };
 }
 
-/// Every kernel that was made known.
+/// Declares a [`Kernel`] and makes it known.
+///
+/// ```
+/// use dispatch_runtime::DType;
+/// use kernels_cuda::{Kernel, kernel, kernels};
+///
+/// kernel! {
+///     // SAFETY: nothing launches it.
+///     static NOTHING = unsafe { Kernel::new("nothing", "template <class T> __global__ void nothing(T *) {}", |instances| {
+///         instances.each("nothing", &[DType::F32]);
+///     }) };
+/// }
+/// assert_eq!(NOTHING.source().expressions(), ["nothing<float>"]);
+/// assert!(kernels().any(|kernel| kernel.name() == "nothing"));
+/// ```
+///
+/// The word `unsafe` is the declaring crate's own, as what the text does is for its author: see [`Kernel::new`]. So a crate that denies
+/// `unsafe_code` has no kernel, outside of modules that allow it.
+///
+/// ```compile_fail,E0133
+/// # use kernels_cuda::{Kernel, kernel};
+/// kernel! { static NOTHING = Kernel::new("nothing", "", |_| {}); }
+/// ```
+///
+/// ```compile_fail
+/// #![deny(unsafe_code)]
+/// # use kernels_cuda::{Kernel, kernel};
+/// kernel! { static NOTHING = unsafe { Kernel::new("nothing", "", |_| {}) }; }
+/// ```
+#[macro_export]
+macro_rules! kernel {
+    // The caller's own block, so that lints about `unsafe` see it.
+    ($vis:vis static $name:ident = $kernel:expr;) => {
+        $vis static $name: $crate::Kernel = $kernel;
+        $crate::known!($name);
+    };
+}
+
+/// The text of every kernel that was made known.
 ///
 /// ```
 /// assert!(kernels_cuda::kernels().any(|kernel| kernel.name() == "add"));
 /// ```
-pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
+pub fn kernels() -> impl Iterator<Item = &'static Source> {
+    known().map(Kernel::source)
+}
+
+pub(crate) fn known() -> impl Iterator<Item = &'static Kernel> {
     inventory::iter::<Known>().map(|known| known.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key names every list of dtypes otherwise, also one that is a part of another.
+    #[test]
+    fn no_two_lists_of_dtypes_have_one_key() {
+        let mut seen = std::collections::HashSet::new();
+        let mut check = |dtypes: &[DType]| {
+            let key = Key::new("add", dtypes, 0).unwrap();
+            assert!(seen.insert(key.dtypes), "{dtypes:?}");
+        };
+        check(&[]);
+        for a in DType::ALL {
+            check(&[a]);
+            for b in DType::ALL {
+                check(&[a, b]);
+                for c in DType::ALL {
+                    check(&[a, b, c]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_width_of_a_dtype_follows_the_largest_number_that_there_is() {
+        assert_eq!(width(&[DType::U8]), 1);
+        assert_eq!(width(&[DType::U8, DType::I16]), 2);
+        assert_eq!(width(&[DType::F64]), 3);
+        assert_eq!(width(&[DType::F64, DType::C64]), 4);
+        assert!(DType::ALL.into_iter().all(|dtype| (dtype as u64) < 1 << WIDTH));
+    }
+
+    #[test]
+    fn more_dtypes_than_a_key_holds_have_none() {
+        let dtypes = [DType::BF16; MOST + 1];
+        assert!(Key::new("add", &dtypes[..MOST], 0).is_some());
+        assert_eq!(Key::new("add", &dtypes, 0), None);
+    }
 }

@@ -1,4 +1,5 @@
 //! Where and with what a kernel is launched.
+#![expect(unsafe_code, reason = "native code is called, as whoever declared the kernel promised it can be")]
 
 use std::ffi::c_void;
 
@@ -77,19 +78,21 @@ impl Launch {
     ///
     /// ```no_run
     /// use dispatch_runtime::{DType, Result, Storage, Tensor};
-    /// use kernels_cuda::{Grid, Instances, Kernel, Launch};
+    /// use kernels_cuda::{Grid, Kernel, Launch, kernel};
     ///
-    /// static NEGATE: Kernel = Kernel::new(
-    ///     "negate",
-    ///     "#include \"opdispatch.cuh\"
-    ///     __global__ void negate(float *at, i64 count) {
-    ///         i64 k = blockIdx.x * i64(blockDim.x) + threadIdx.x;
-    ///         if (k < count) at[k] = -at[k];
-    ///     }",
-    ///     |instances: &mut Instances| instances.one("negate", &[]),
-    /// );
+    /// kernel! {
+    ///     // SAFETY: `negate_` below is the only launch, of a tensor that is contiguous and of float32.
+    ///     static NEGATE = unsafe { Kernel::new("negate", "#include \"opdispatch.cuh\"
+    ///         __global__ void negate(float *at, i64 count) {
+    ///             i64 k = blockIdx.x * i64(blockDim.x) + threadIdx.x;
+    ///             if (k < count) at[k] = -at[k];
+    ///         }", |instances| instances.one("negate", &[])) };
+    /// }
     ///
     /// fn negate_(this: &mut Tensor) -> Result<()> {
+    ///     if this.dtype() != DType::F32 || !this.geometry().is_contiguous() {
+    ///         return Err("`negate_` takes a contiguous tensor of float32".into());
+    ///     }
     ///     let (launch, count) = (Launch::on(this)?, this.geometry().count());
     ///     let _writing = launch.writing(this)?;
     ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::cover(count), (launch.place(this)?, count))?)
@@ -147,7 +150,8 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Where the kernel does not compile, the device takes no such grid, or the driver refuses the launch.
+    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::Launch`] if the device takes no
+    /// such grid, [`CudaError::Parameters`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
     #[inline]
     pub fn run<A: Arguments>(
         &self,
@@ -160,14 +164,27 @@ impl Launch {
         if grid.blocks.contains(&0) {
             return Ok(());
         }
+        let kernel_name = kernel.source().name();
         if let Some((what, asked, most)) = grid.excess(self.shared()) {
-            return Err(CudaError::Launch { kernel: kernel.name(), template, what, asked, most });
+            return Err(CudaError::Launch { kernel: kernel_name, template, what, asked, most });
         }
-        let function = kernel.function(self.gpu, template, dtypes)?;
+        let entry = kernel.entry(self.gpu, template, dtypes)?;
         if grid.shared > 48 << 10 {
-            self.gpu.machine.allow_shared(function, grid.shared)?;
+            self.gpu.machine.allow_shared(entry.function, grid.shared)?;
         }
-        arguments.with_places(|places, sizes| self.gpu.machine.launch(function, grid, places, sizes, self.queue))
+        arguments.with_places(|places, sizes| {
+            if *sizes != *entry.parameters {
+                return Err(CudaError::Parameters {
+                    kernel: kernel_name,
+                    template,
+                    takes: entry.parameters.to_vec(),
+                    given: sizes.to_vec(),
+                });
+            }
+            // SAFETY: the places are of values of these sizes, and that the kernel takes values of such sizes was just seen. What it does
+            // with them was promised for every launch when the kernel was made, by `Kernel::new`.
+            unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
+        })
     }
 }
 
@@ -204,16 +221,21 @@ macro_rules! parameters {
 }
 parameters! { Place bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
 
-/// The parameters of a launch: a tuple of them.
-pub trait Arguments {
+/// The parameters of a launch: a tuple of one to sixteen.
+#[expect(private_bounds, reason = "only tuples are it, as places that another type gave could be of nothing")]
+pub trait Arguments: Places {}
+
+/// What only this module implements.
+trait Places {
     /// Runs `launch` with the place of each, and its size.
-    #[doc(hidden)]
     fn with_places<R>(self, launch: impl FnOnce(&mut [*mut c_void], &[usize]) -> R) -> R;
 }
 
 macro_rules! arguments {
     ($($name:ident)+) => {
-        impl<$($name: Parameter),+> Arguments for ($($name,)+) {
+        impl<$($name: Parameter),+> Arguments for ($($name,)+) {}
+
+        impl<$($name: Parameter),+> Places for ($($name,)+) {
             #[inline]
             #[allow(non_snake_case, reason = "a name for each type")]
             fn with_places<R>(self, launch: impl FnOnce(&mut [*mut c_void], &[usize]) -> R) -> R {

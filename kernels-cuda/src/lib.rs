@@ -15,6 +15,10 @@
 //!
 //! Kernels are CUDA C++, in text; [`Kernel`] and [`Launch`] are how other crates bring theirs.
 
+#![deny(unsafe_code)]
+
+#[macro_use]
+mod kernel;
 #[macro_use]
 mod elementwise;
 
@@ -43,6 +47,7 @@ mod emulator;
 mod error;
 mod factory;
 mod fault;
+mod fingerprint;
 mod flash;
 mod gemm;
 mod gpu;
@@ -52,7 +57,6 @@ mod grid;
 mod images;
 mod index;
 mod join;
-mod kernel;
 mod launch;
 mod line;
 mod logic;
@@ -102,16 +106,18 @@ pub use error::{CudaError, Missing};
 pub use fault::Site;
 pub use gpu::{count, is_available, properties};
 pub use graph::Graph;
-pub use kernel::{Instances, Kernel, Known, kernels};
+pub use kernel::{Kernel, kernels};
 pub use launch::{Arguments, Launch, Parameter, Place, Writing};
 pub use machine::{Grid, Properties};
 pub use memory::{Memory, memory};
 pub use shelf::empty_cache;
-pub use source::element;
+pub use source::{Instances, Source, element};
 pub use stream::{Entered, Stream};
 
 /// What macros of this crate expand to. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use inventory::submit;
+
+    pub use crate::kernel::Known;
 }

@@ -1,10 +1,12 @@
 //! Bits and truth.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Result, Tensor, op_impl};
 
 use crate::elementwise::{Loops, fresh, in_place, into};
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     bitwise_and bitwise_and_ bitwise_and_tensor_out [I32 I64] (this, other) => |a, b| "return a & b;";
     bitwise_or bitwise_or_ bitwise_or_tensor_out [I32 I64] (this, other) => |a, b| "return a | b;";
     bitwise_xor bitwise_xor_ bitwise_xor_tensor_out [I32 I64] (this, other) => |a, b| "return a ^ b;";
@@ -20,12 +22,13 @@ elementwise! {
     isposinf - isposinf_out [F32 F64 I64] (this) => |x| "return is_infinite(x) && !is_minus(x);";
     isneginf - isneginf_out [F32 F64 I64] (this) => |x| "return is_infinite(x) && is_minus(x);";
     signbit - signbit_out [F32 F64 I64] (this) => |x| "return is_minus(x);";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     NOT bitwise_not [I32 I64] |x| "return ~x;";
     OPPOSITE opposite [I32 I64] |x| "return C(1) - x;";
-}
+});
 
 /// Of a boolean, the other one: its bits are more than one.
 fn inverting(this: &Tensor) -> &'static Loops {

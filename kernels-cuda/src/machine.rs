@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use crate::CudaError;
-use crate::source::Unit;
+use crate::source::Source;
 
 /// A place in a device's memory.
 pub(crate) type Address = u64;
@@ -17,6 +17,13 @@ pub(crate) type Queue = usize;
 
 /// A kernel that can be launched, as the machine calls it.
 pub(crate) type Function = usize;
+
+/// A kernel that can be launched, and the size of each of its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) function: Function,
+    pub(crate) parameters: Box<[usize]>,
+}
 
 /// Loaded code of some instances of a kernel, and what it calls each of them.
 pub(crate) struct Module {
@@ -172,20 +179,25 @@ pub(crate) trait Machine: Send + Sync {
     fn unmark(&self, mark: Mark);
 
     /// Loads code that has these instances, and maybe others. What was never compiled is compiled.
-    fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
+    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
 
     /// Whether all instances of a kernel are best compiled together.
     fn compiles_together(&self) -> bool;
 
-    fn function(&self, code: usize, name: &str) -> Result<Function, CudaError>;
+    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError>;
 
-    /// `parameters` point to the values that the function takes, which have these sizes.
-    fn launch(
+    /// Launches a kernel with these parameters.
+    ///
+    /// # Safety
+    ///
+    /// Each parameter points to a value of the size that the entry gives for it, and there are as many as the entry has. The kernel does
+    /// with these values, in this grid, what [`Kernel::new`](crate::Kernel::new) allows.
+    #[expect(unsafe_code, reason = "the kernel is native code")]
+    unsafe fn launch(
         &self,
-        function: Function,
+        entry: &Entry,
         grid: Grid,
         parameters: &mut [*mut c_void],
-        sizes: &[usize],
         queue: Queue,
     ) -> Result<(), CudaError>;
 

@@ -2,6 +2,7 @@
 //!
 //! They are counted by the block first, so each block knows where among all of them its own begin. How many there are in all is a number of
 //! the device, which whoever needs a tensor of that size waits for.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, broadcast, broadcast_strides};
@@ -14,13 +15,16 @@ use crate::moves::{WORDS, copied, word};
 use crate::picks::site;
 use crate::prefix::{known, prefixed};
 
-static MASK: Kernel = Kernel::new("mask", include_str!("../kernels/mask.cu"), |instances| {
-    instances.one("counted", &[]);
-    instances.one("positions", &[]);
-    instances.each("selected", WORDS);
-    instances.each("replaced", WORDS);
-});
-crate::known!(MASK);
+kernel! {
+    // SAFETY: flags are packed and starts made here. What is picked goes no further than there is room, however flags change after they
+    // were counted.
+    static MASK = unsafe { Kernel::new("mask", include_str!("../kernels/mask.cu"), |instances| {
+        instances.one("counted", &[]);
+        instances.one("positions", &[]);
+        instances.each("selected", WORDS);
+        instances.each("replaced", WORDS);
+    }) };
+}
 
 /// How many elements a block looks at.
 const TILE: u64 = 4096;
@@ -101,7 +105,8 @@ impl Picked {
         let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
         let (count, flags, starts) = self.places()?;
         let spread = Dimensions::spread("self", this.geometry())?;
-        let arguments = (count, flags, starts, self.launch.place(&out)?, self.launch.place(this)?, spread);
+        let (to, most) = (self.launch.place(&out)?, out.geometry().count());
+        let arguments = (count, flags, starts, to, most, self.launch.place(this)?, spread);
         self.launch.run(&MASK, "selected", &[word(this.dtype().size())], grid(count), arguments)?;
         Ok(out)
     }

@@ -1,4 +1,5 @@
 //! Rows that go to the same place, added in their order: however many threads there are, sums are the same.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, ErrorKind, Spec};
@@ -11,13 +12,15 @@ use crate::order::Ranks;
 use crate::picks::{List, Lists, computed_in, site};
 use crate::walk::Steps;
 
-static MEET: Kernel = Kernel::new("meet", include_str!("../kernels/meet.cu"), |instances| {
-    for template in ["tiles", "joints"] {
-        instances.each(template, &[DType::F32, DType::F64, DType::I32, DType::I64]);
-    }
-    instances.each("rarity", &[DType::F32, DType::F64]);
-});
-crate::known!(MEET);
+kernel! {
+    // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
+    static MEET = unsafe { Kernel::new("meet", include_str!("../kernels/meet.cu"), |instances| {
+        for template in ["tiles", "joints"] {
+            instances.each(template, &[DType::F32, DType::F64, DType::I32, DType::I64]);
+        }
+        instances.each("rarity", &[DType::F32, DType::F64]);
+    }) };
+}
 
 /// How many rows a thread adds.
 const TILE: i64 = 32;

@@ -1,6 +1,7 @@
 //! Elements that go from one tensor to another and stay what they are.
 //!
 //! Both sides step through the same sizes, and several elements go as one word of up to sixteen bytes where they lie side by side.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Dims, Result, Spec, Tensor};
 
@@ -9,12 +10,14 @@ use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::walk::{Divisor, Steps, steps};
 
-pub(crate) static MOVES: Kernel = Kernel::new("moves", include_str!("../kernels/moves.cu"), |instances| {
-    instances.each("moved", WORDS);
-    instances.each("triangle", WORDS);
-    instances.each("joined", WORDS);
-});
-crate::known!(MOVES);
+kernel! {
+    // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
+    pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../kernels/moves.cu"), |instances| {
+        instances.each("moved", WORDS);
+        instances.each("triangle", WORDS);
+        instances.each("joined", WORDS);
+    }) };
+}
 
 /// What moves as elements of one, two, four, eight and sixteen bytes do.
 pub(crate) const WORDS: &[DType] = &[DType::U8, DType::I16, DType::I32, DType::I64, DType::C128];

@@ -2,6 +2,7 @@
 //!
 //! Lines are held in registers between their sums and what becomes of them. Gradients of parameters are sums in two stages: of rows or
 //! planes, and of these.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 mod batch;
 mod group;
@@ -10,7 +11,7 @@ mod layer;
 use dispatch_runtime::{DType, Result, Spec, Tensor};
 
 use crate::copying::{packed, write};
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::line::Lines;
 use crate::machine::Grid;
@@ -20,8 +21,10 @@ use crate::walk::Divisor;
 
 type Three = (Tensor, Tensor, Tensor);
 
-static NORMALIZATION: Kernel =
-    Kernel::new("normalization", include_str!("../kernels/normalization.cu"), |instances: &mut Instances| {
+kernel! {
+    // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as
+    // channels.
+    static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../kernels/normalization.cu"), |instances| {
         for (of, parameters) in PAIRS {
             for template in ["lines", "lines_backward"] {
                 instances.one(template, &[of, parameters]);
@@ -33,8 +36,8 @@ static NORMALIZATION: Kernel =
         for template in ["parameters", "statistics"] {
             instances.each(template, &[DType::F32, DType::F64]);
         }
-    });
-crate::known!(NORMALIZATION);
+    }) };
+}
 
 /// `struct Vector` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! NVIDIA's driver.
 //!
 //! The libraries are looked for when they are first needed. cudarc panics where one is missing, so each is asked for beforehand.
+#![expect(unsafe_code, reason = "functions of the driver")]
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -17,8 +18,8 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::compiler::{self, Code};
 use crate::error::{CudaError, Missing};
-use crate::machine::{Address, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
-use crate::source::Unit;
+use crate::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::source::Source;
 
 /// A device, through the driver's primary context, which other libraries of the process share.
 pub(crate) struct Nvidia {
@@ -68,8 +69,8 @@ fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
 /// Calls a function of the driver, whose name goes into the error.
 macro_rules! driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: handles come from this driver and are never destroyed while they are in use; what is written to is ours. What kernels
-        // do to memory is for those who write kernels.
+        // SAFETY: handles come from this driver and are never destroyed while they are in use; what is written to is ours. For a launch, the
+        // caller of `Machine::launch` promises the rest.
         check(stringify!($function), unsafe { sys::$function($($argument),*) })
     };
 }
@@ -259,40 +260,44 @@ impl Machine for Nvidia {
         _ = self.enter().and_then(|()| driver!(cuEventDestroy_v2(mark as sys::CUevent)));
     }
 
-    fn load(&self, unit: &Unit, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
+    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
         self.enter()?;
         let load = |code: Code| {
             let mut module = std::ptr::null_mut();
             driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
             Ok(Module { code: module.addr(), names: code.expressions.into_iter().zip(code.names).collect() })
         };
-        compiler::codes(unit, expressions, self.properties.architecture)?.into_iter().map(load).collect()
+        compiler::codes(source, expressions, self.properties.architecture)?.into_iter().map(load).collect()
     }
 
     fn compiles_together(&self) -> bool {
         false
     }
 
-    fn function(&self, code: usize, name: &str) -> Result<Function, CudaError> {
+    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError> {
         self.enter()?;
         let name = CString::new(name).unwrap_or_default();
         let mut function = std::ptr::null_mut();
         driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
-        Ok(function.addr())
+        let (mut parameters, mut offset, mut size) = (Vec::new(), 0, 0);
+        // The driver refuses the number behind the last.
+        while driver!(cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)).is_ok() {
+            parameters.push(size);
+        }
+        Ok(Entry { function: function.addr(), parameters: parameters.into() })
     }
 
     #[inline]
-    fn launch(
+    unsafe fn launch(
         &self,
-        function: Function,
+        entry: &Entry,
         grid: Grid,
         parameters: &mut [*mut c_void],
-        _sizes: &[usize],
         queue: Queue,
     ) -> Result<(), CudaError> {
         self.enter()?;
         let (blocks, threads) = (grid.blocks, grid.threads);
-        let (function, stream) = (function as sys::CUfunction, queue as sys::CUstream);
+        let (function, stream) = (entry.function as sys::CUfunction, queue as sys::CUstream);
         let nothing_else = std::ptr::null_mut();
         driver!(cuLaunchKernel(
             function,

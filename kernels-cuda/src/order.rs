@@ -3,6 +3,7 @@
 //! Elements become numbers in the same order, equals stay in theirs, and what is not a number comes after all numbers. Short lines are
 //! sorted in a block's own memory, several at once; long ones by their digits, all lines together; and where few elements of long lines are
 //! wanted, the digits of the last one are looked for first.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{BadArgument, DType, Geometry, Result, Spec, Tensor, wrap_dim};
 
@@ -12,13 +13,16 @@ use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::prefix::prefixed;
 
-static ORDER: Kernel = Kernel::new("order", include_str!("../kernels/order.cu"), |instances| {
-    for template in ["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"] {
-        instances.each(template, &[DType::I32, DType::I64]);
-    }
-    instances.one("taken", &[]);
-});
-crate::known!(ORDER);
+kernel! {
+    // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
+    // with the room, however elements change meanwhile.
+    static ORDER = unsafe { Kernel::new("order", include_str!("../kernels/order.cu"), |instances| {
+        for template in ["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"] {
+            instances.each(template, &[DType::I32, DType::I64]);
+        }
+        instances.one("taken", &[]);
+    }) };
+}
 
 /// The longest line that a block sorts.
 const SHORT: i64 = 2048;

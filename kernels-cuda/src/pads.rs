@@ -1,4 +1,5 @@
 //! Borders that continue what is inside.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
@@ -9,11 +10,13 @@ use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{NUMBERS, check_dtype, moved};
 
-static PADS: Kernel = Kernel::new("pads", include_str!("../kernels/pads.cu"), |instances| {
-    instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-    instances.each("unbordered", &NUMBERS);
-});
-crate::known!(PADS);
+kernel! {
+    // SAFETY: both sides come with their own sizes and steps, and `aten` compared them with the padding.
+    static PADS = unsafe { Kernel::new("pads", include_str!("../kernels/pads.cu"), |instances| {
+        instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.each("unbordered", &NUMBERS);
+    }) };
+}
 
 /// `struct Border` of the kernels.
 #[derive(Clone, Copy)]

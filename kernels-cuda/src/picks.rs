@@ -2,6 +2,7 @@
 //!
 //! Positions come in lists, each for one dimension of what is picked from; all lists step with the other side. A position that is outside is
 //! noted on the device and passed over.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Dims, Result, Scalar, Spec, Tensor};
 use smallvec::SmallVec;
@@ -14,14 +15,16 @@ use crate::moves::{Side, WORDS, word};
 use crate::number::encoded;
 use crate::walk::{Part, Steps, steps};
 
-static PICKS: Kernel = Kernel::new("picks", include_str!("../kernels/picks.cu"), |instances| {
-    instances.each("gathered", WORDS);
-    instances.each("put", WORDS);
-    instances.one("places", &[]);
-    instances.each("reduced", COMPUTED);
-    instances.each("shared_among", COMPUTED);
-});
-crate::known!(PICKS);
+kernel! {
+    // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
+    static PICKS = unsafe { Kernel::new("picks", include_str!("../kernels/picks.cu"), |instances| {
+        instances.each("gathered", WORDS);
+        instances.each("put", WORDS);
+        instances.one("places", &[]);
+        instances.each("reduced", COMPUTED);
+        instances.each("shared_among", COMPUTED);
+    }) };
+}
 
 const COMPUTED: &[DType] = &[DType::F32, DType::F64, DType::I32, DType::I64];
 

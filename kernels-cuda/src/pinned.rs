@@ -2,6 +2,7 @@
 //!
 //! To and from pinned memory a device copies by itself. Until it is done the memory is held: who wants it meanwhile waits for the device,
 //! without having to know. Pinning takes as long as many copies, so blocks are kept for the next one who asks.
+#![expect(unsafe_code, reason = "memory that a device reaches, lent as a tensor")]
 
 use std::collections::HashMap;
 use std::ptr::NonNull;

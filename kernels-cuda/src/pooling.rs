@@ -2,6 +2,7 @@
 //!
 //! A thread computes an element of the result. A gradient goes the same way: each element of an image asks the places whose parts it is
 //! in, so that no two threads write one element, and sums have an order.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims, MemoryFormat, Spec};
@@ -14,15 +15,18 @@ use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::picks::site;
 
-static POOLING: Kernel = Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
-    for template in ["largest", "to_largest", "average", "to_all"] {
-        instances.each(template, &NUMBERS);
-    }
-    for template in ["largest_at_random", "to_elsewhere"] {
-        instances.each(template, &FLOATING);
-    }
-});
-crate::known!(POOLING);
+kernel! {
+    // SAFETY: each side comes with its own sizes and steps, and `aten` compared them. Places that come from elements are compared where
+    // they are read.
+    static POOLING = unsafe { Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
+        for template in ["largest", "to_largest", "average", "to_all"] {
+            instances.each(template, &NUMBERS);
+        }
+        for template in ["largest_at_random", "to_elsewhere"] {
+            instances.each(template, &FLOATING);
+        }
+    }) };
+}
 
 /// `struct Parts` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 //! Counts that become places: each the sum of those before it.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Result, Spec, Tensor};
 
@@ -6,11 +7,13 @@ use crate::kernel::Kernel;
 use crate::launch::{Launch, Place};
 use crate::machine::Grid;
 
-static PREFIX: Kernel = Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {
-    instances.each("sums", &[DType::I32, DType::I64]);
-    instances.each("prefix", &[DType::I32, DType::I64]);
-});
-crate::known!(PREFIX);
+kernel! {
+    // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
+    static PREFIX = unsafe { Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {
+        instances.each("sums", &[DType::I32, DType::I64]);
+        instances.each("prefix", &[DType::I32, DType::I64]);
+    }) };
+}
 
 /// How many counts a block takes.
 const TILE: i64 = 2048;

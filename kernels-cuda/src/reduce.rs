@@ -9,9 +9,10 @@ use dispatch_runtime::{DType, Dims, Error, ErrorKind, Operation, Result, Spec, T
 
 use crate::copying::packed;
 use crate::elementwise::DTYPES;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
+use crate::source::Instances;
 use crate::walk::{Dims as Nested, Part, Steps};
 
 /// A reduction's loops.
@@ -332,26 +333,34 @@ pub(crate) fn unsupported<O: Operation>(dtype: DType, supported: &'static [DType
 
 /// A reduction, in C++: the types that it computes in, what elements are gathered in, how that begins, how `x`, an element with its place
 /// `at`, is added to it, how `a` and `b` are joined, and what results. Expressions know `C`, which elements are converted to, and `given`.
+///
+/// # Safety
+///
+/// The expressions compute values from what they know: they end, and touch no memory.
 macro_rules! fold {
-    ($vis:vis $name:ident $kernel:literal [$($ty:ident)+] ordered $ordered:literal, $total:literal: $begin:literal, $add:literal, $join:literal => $first:literal, $second:literal) => {
+    (unsafe { $($vis:vis $name:ident $kernel:literal [$($ty:ident)+] ordered $ordered:literal, $total:literal: $begin:literal, $add:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         $vis static $name: $crate::reduce::Fold = $crate::reduce::Fold {
-            kernel: $crate::Kernel::new(
-                $kernel,
-                concat!(
-                    "#include \"folds.cuh\"\ntemplate <class C> struct Fold {\n    typedef ", $total,
-                    " Total;\n    C given[2];\n    __device__ __forceinline__ Total begin() const { return ", $begin,
-                    "; }\n    __device__ __forceinline__ Total add(Total total, C x, i64 at) const { return ", $add,
-                    "; }\n    __device__ __forceinline__ Total join(Total a, Total b) const { return ", $join,
-                    "; }\n    __device__ __forceinline__ auto first(Total total) const { return ", $first,
-                    "; }\n    __device__ __forceinline__ auto second(Total total) const { return ", $second,
-                    "; }\n};\n#include \"reduce.cuh\"\n"
-                ),
-                |instances| $name.instances(instances),
-            ),
+            // SAFETY: a `Fold` is launched by this file alone, which gives places inside of the operand and as many results as there are.
+            // The rest of the text are the expressions, and those who invoke this macro with `unsafe` promise what they do.
+            kernel: unsafe {
+                $crate::Kernel::new(
+                    $kernel,
+                    concat!(
+                        "#include \"folds.cuh\"\ntemplate <class C> struct Fold {\n    typedef ", $total,
+                        " Total;\n    C given[2];\n    __device__ __forceinline__ Total begin() const { return ", $begin,
+                        "; }\n    __device__ __forceinline__ Total add(Total total, C x, i64 at) const { return ", $add,
+                        "; }\n    __device__ __forceinline__ Total join(Total a, Total b) const { return ", $join,
+                        "; }\n    __device__ __forceinline__ auto first(Total total) const { return ", $first,
+                        "; }\n    __device__ __forceinline__ auto second(Total total) const { return ", $second,
+                        "; }\n};\n#include \"reduce.cuh\"\n"
+                    ),
+                    |instances| $name.instances(instances),
+                )
+            },
             computes: &[$(dispatch_runtime::DType::$ty),+],
             ordered: $ordered,
         };
         $crate::known!($name.kernel);
-    };
+    )*};
 }
 pub(crate) use fold;

@@ -1,10 +1,12 @@
 //! Signs, magnitudes, and integer parts.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{BadArgument, DType, Promotion, Result, Scalar, Tensor, bf16, f16, op_impl};
 
 use crate::elementwise::{fresh, in_place, into, part};
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     neg neg_ neg_out [F32 F64 I32 I64] (this) if aten::check_negation => |x| "return -x;";
     conj_physical conj_physical_ conj_physical_out [F32 F64 I32 I64] (this) => |x| "return x;";
     abs abs_ abs_out [F32 F64 I32 I64] (this) => |x| "return magnitude(x);";
@@ -15,15 +17,16 @@ elementwise! {
     trunc trunc_ trunc_out [F32 F64 I64] (this) => |x| "return rounded_to_zero(x);";
     round round_ round_out [F32 F64 I64] (this) => |x| "return rounded_to_nearest(x);";
     frac frac_ frac_out [F32 F64] (this) => |x| "return x - trunc(x);";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     ROUND_LEFT round_left [F32 F64] |x; scale| "return rint(x / scale) * scale;";
     ROUND_RIGHT round_right [F32 F64] |x; scale| "return rint(x * scale) / scale;";
     NAN_TO_NUM nan_to_num [F32 F64 I64] |x; nan, above, below| "return is_nan(x) ? nan : is_infinite(x) ? (is_minus(x) ? below : above) : x;";
     MANTISSA frexp_mantissa [F32 F64] |x| "int exponent = 0; return is_nan(x) || is_infinite(x) ? x : frexp(x, &exponent);";
     EXPONENT frexp_exponent [F32 F64] |x| "int exponent = 0; if (!is_nan(x) && !is_infinite(x)) frexp(x, &exponent); return C(exponent);";
-}
+});
 
 #[op_impl(aten::round_decimals, CUDA)]
 fn round_decimals(this: &Tensor, decimals: i64) -> Result<Tensor> {

@@ -2,14 +2,16 @@
 //!
 //! A line is scanned by a warp, by a block, or by many blocks that first find what each part comes to; lines that elements of others lie
 //! between, by a thread each.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Geometry, Operation, Promotion, Result, Spec, Tensor, op_impl, wrap_dim};
 
 use crate::copying::{packed, write};
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::unsupported;
+use crate::source::Instances;
 
 /// A scan's loops.
 struct Scan {
@@ -23,42 +25,53 @@ const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::
 
 /// A scan, in C++: the dtypes that it computes, what elements come to, what comes before any, what `x`, at the place `at`, is alone, how
 /// `a` and then `b` are joined, and what results.
+///
+/// # Safety
+///
+/// The expressions compute values from what they know: they end, and touch no memory.
 macro_rules! scan {
-    ($name:ident $kernel:literal $dtypes:ident, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal) => {
+    (unsafe { $($name:ident $kernel:literal $dtypes:ident, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         static $name: Scan = Scan {
-            kernel: Kernel::new(
-                $kernel,
-                concat!(
-                    "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ",
-                    $state,
-                    " State;\n    __device__ __forceinline__ State begin() const { return ",
-                    $begin,
-                    "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ",
-                    $of,
-                    "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ",
-                    $join,
-                    "; }\n    __device__ __forceinline__ C first(State state) const { return ",
-                    $first,
-                    "; }\n    __device__ __forceinline__ i64 second(State state) const { return ",
-                    $second,
-                    "; }\n};\n#include \"scan.cuh\"\n"
-                ),
-                |instances: &mut Instances| {
-                    instances.each("lines", $dtypes);
-                    instances.each("columns", $dtypes);
-                },
-            ),
+            // SAFETY: a `Scan` is launched by this file alone, which gives packed tensors with the elements that `Course` has. The rest of the
+            // text are the expressions, and those who invoke this macro with `unsafe` promise what they do.
+            kernel: unsafe {
+                Kernel::new(
+                    $kernel,
+                    concat!(
+                        "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ",
+                        $state,
+                        " State;\n    __device__ __forceinline__ State begin() const { return ",
+                        $begin,
+                        "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ",
+                        $of,
+                        "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ",
+                        $join,
+                        "; }\n    __device__ __forceinline__ C first(State state) const { return ",
+                        $first,
+                        "; }\n    __device__ __forceinline__ i64 second(State state) const { return ",
+                        $second,
+                        "; }\n};\n#include \"scan.cuh\"\n"
+                    ),
+                    |instances: &mut Instances| {
+                        instances.each("lines", $dtypes);
+                        instances.each("columns", $dtypes);
+                    },
+                )
+            },
             dtypes: $dtypes,
         };
         $crate::known!($name.kernel);
-    };
+    )*};
 }
 
-scan! { SUMS "cumsum" ALL, "C": "0", "x", "a + b" => "state", "0" }
-scan! { PRODUCTS "cumprod" ALL, "C": "1", "x", "a * b" => "state", "0" }
-scan! { EXPONENTIALS "logcumsumexp" FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0" }
-scan! { LARGEST "cummax" ALL, "Placed<C>": "Placed<C>{Bounds<C>::least(), -1}", "Placed<C>{x, at}", "last_highest(a, b)" => "state.value", "state.at" }
-scan! { SMALLEST "cummin" ALL, "Placed<C>": "Placed<C>{Bounds<C>::most(), -1}", "Placed<C>{x, at}", "last_lowest(a, b)" => "state.value", "state.at" }
+scan!(unsafe {
+    // SAFETY: the expressions compute values from what they know.
+    SUMS "cumsum" ALL, "C": "0", "x", "a + b" => "state", "0";
+    PRODUCTS "cumprod" ALL, "C": "1", "x", "a * b" => "state", "0";
+    EXPONENTIALS "logcumsumexp" FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0";
+    LARGEST "cummax" ALL, "Placed<C>": "Placed<C>{Bounds<C>::least(), -1}", "Placed<C>{x, at}", "last_highest(a, b)" => "state.value", "state.at";
+    SMALLEST "cummin" ALL, "Placed<C>": "Placed<C>{Bounds<C>::most(), -1}", "Placed<C>{x, at}", "last_lowest(a, b)" => "state.value", "state.at";
+});
 
 /// `struct Course` of the kernels.
 #[derive(Clone, Copy)]

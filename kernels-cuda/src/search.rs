@@ -1,4 +1,5 @@
 //! Where numbers are among others.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Spec, result_dtype};
@@ -10,12 +11,14 @@ use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::picks::site;
 
-static SEARCH: Kernel = Kernel::new("search", include_str!("../kernels/search.cu"), |instances| {
-    for template in ["placed", "among"] {
-        instances.each(template, &[DType::F32, DType::F64, DType::I64]);
-    }
-});
-crate::known!(SEARCH);
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts. Places that come from a sorter are compared where they are read.
+    static SEARCH = unsafe { Kernel::new("search", include_str!("../kernels/search.cu"), |instances| {
+        for template in ["placed", "among"] {
+            instances.each(template, &[DType::F32, DType::F64, DType::I64]);
+        }
+    }) };
+}
 
 /// `struct Row` of the kernels.
 #[derive(Clone, Copy)]

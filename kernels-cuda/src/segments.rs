@@ -1,4 +1,5 @@
 //! Segments of a dimension, each reduced to one element.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Segment, Segments};
 use dispatch_runtime::Spec;
@@ -12,12 +13,15 @@ use crate::machine::Grid;
 use crate::picks::{computed_in, site};
 use crate::prefix::prefixed;
 
-static SEGMENTS: Kernel = Kernel::new("segments", include_str!("../kernels/segments.cu"), |instances| {
-    for template in ["reduced", "spread"] {
-        instances.each(template, &[DType::F32, DType::F64]);
-    }
-});
-crate::known!(SEGMENTS);
+kernel! {
+    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Where a segment begins and ends is compared where it
+    // is read.
+    static SEGMENTS = unsafe { Kernel::new("segments", include_str!("../kernels/segments.cu"), |instances| {
+        for template in ["reduced", "spread"] {
+            instances.each(template, &[DType::F32, DType::F64]);
+        }
+    }) };
+}
 
 /// `struct Segments` of the kernels.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 //! Tensors that count.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Layout, Spec};
@@ -10,12 +11,14 @@ use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::machine::Grid;
 
-static SEQUENCE: Kernel = Kernel::new("sequence", include_str!("../kernels/sequence.cu"), |instances| {
-    for template in ["counted", "measured", "spaced"] {
-        instances.each(template, &DTYPES);
-    }
-});
-crate::known!(SEQUENCE);
+kernel! {
+    // SAFETY: each launch writes `count` elements of a tensor made for it, which has as many.
+    static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../kernels/sequence.cu"), |instances| {
+        for template in ["counted", "measured", "spaced"] {
+            instances.each(template, &DTYPES);
+        }
+    }) };
+}
 
 #[op_impl(aten::arange_start_step, CUDA)]
 fn arange_start_step(

@@ -1,22 +1,25 @@
 //! Softmax and its logarithm.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, wrap_dim};
 
 use crate::copying::packed;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::line::Lines;
 use crate::machine::Grid;
 
-static SOFTMAX: Kernel = Kernel::new("softmax", include_str!("../kernels/softmax.cu"), |instances: &mut Instances| {
-    for (narrow, wide) in PAIRS {
-        for (forward, backward) in [("lines", "lines_backward"), ("columns", "columns_backward")] {
-            instances.one(forward, &[narrow, wide]);
-            instances.one(backward, &[wide, narrow]);
+kernel! {
+    // SAFETY: all tensors are packed or made here, and have the elements that `Across` or `Lines` was made from.
+    static SOFTMAX = unsafe { Kernel::new("softmax", include_str!("../kernels/softmax.cu"), |instances| {
+        for (narrow, wide) in PAIRS {
+            for (forward, backward) in [("lines", "lines_backward"), ("columns", "columns_backward")] {
+                instances.one(forward, &[narrow, wide]);
+                instances.one(backward, &[wide, narrow]);
+            }
         }
-    }
-});
-crate::known!(SOFTMAX);
+    }) };
+}
 
 /// What is read, and what is written: halves can become wider, and gradients narrower again.
 pub(crate) const PAIRS: [(DType, DType); 6] = [

@@ -1,6 +1,8 @@
 //! Special functions: those that C++ does not have are computed in double precision.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     special_log_ndtr - special_log_ndtr_out [F32 F64] (this) => |x| "double y = double(x) * -0.7071067811865476; return C(x < C(-1) ? log(erfcx(y) * 0.5) - double(x) * double(x) * 0.5 : log1p(erfc(-y) * -0.5));";
     special_ndtri - special_ndtri_out [F32 F64] (this) => |x| "return C(normcdfinv(double(x)));";
     special_erfcx - special_erfcx_out [F32 F64] (this) => |x| "return erfcx(x);";
@@ -37,4 +39,4 @@ elementwise! {
     special_hermite_polynomial_he - special_hermite_polynomial_he_out [F32 F64] (x, n) => |x, n| "return C(hermite(1, double(x), double(n)));";
     special_laguerre_polynomial_l - special_laguerre_polynomial_l_out [F32 F64] (x, n) => |x, n| "return C(laguerre(double(x), double(n)));";
     special_legendre_polynomial_p - special_legendre_polynomial_p_out [F32 F64] (x, n) => |x, n| "return C(legendre(double(x), double(n)));";
-}
+});

@@ -1,10 +1,12 @@
 //! Elementwise functions of one operand that give numbers with a fraction.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{Result, Tensor, op_impl};
 
 use crate::elementwise::{fresh, in_place, into};
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     sqrt sqrt_ sqrt_out [F32 F64] (this) => |x| "return sqrt(x);";
     rsqrt rsqrt_ rsqrt_out [F32 F64] (this) => |x| "return rsqrt(x);";
     reciprocal reciprocal_ reciprocal_out [F32 F64] (this) => |x| "return C(1) / x;";
@@ -36,12 +38,13 @@ elementwise! {
     sinc sinc_ sinc_out [F32 F64] (this) => |x| "C turn = x * C(3.141592653589793); return x == C(0) ? C(1) : sin(turn) / turn;";
     deg2rad deg2rad_ deg2rad_out [F32 F64] (this) => |x| "return x * C(0.017453292519943295);";
     rad2deg rad2deg_ rad2deg_out [F32 F64] (this) => |x| "return x * C(57.29577951308232);";
-}
+});
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     LOGIT logit [F32 F64] |x; low, high| "C y = x < low ? low : smaller(x, high); return log(y / (C(1) - y));";
     POLYGAMMA polygamma [F32 F64] |x; order| "return C(polygamma_of(double(order), double(x)));";
-}
+});
 
 /// What is beyond an end stays there, so that it becomes NaN.
 fn ends(eps: Option<f64>) -> [dispatch_runtime::Scalar; 2] {

@@ -2,6 +2,7 @@
 //!
 //! Every element of the result is a sum of a few elements of the image, its taps. A thread stays at one position and goes through the
 //! images; a gradient asks, for each element of an image, those of the result that it may be a tap of.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
@@ -12,13 +13,15 @@ use crate::launch::{Launch, Parameter};
 use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype, moved};
 
-static UPSAMPLE: Kernel = Kernel::new("upsample", include_str!("../kernels/upsample.cu"), |instances| {
-    instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-    for template in ["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"] {
-        instances.each(template, &FLOATING);
-    }
-});
-crate::known!(UPSAMPLE);
+kernel! {
+    // SAFETY: both sides come with their own sizes and steps, and taps outside of an image are clamped into it.
+    static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../kernels/upsample.cu"), |instances| {
+        instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        for template in ["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"] {
+            instances.each(template, &FLOATING);
+        }
+    }) };
+}
 
 /// How elements between those of an image come about: the kernels' names for it, and their number.
 #[derive(Clone, Copy)]

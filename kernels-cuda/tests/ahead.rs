@@ -5,13 +5,13 @@ use std::process::Command;
 use std::{env, fs};
 
 use dispatch_runtime::DType;
-use kernels_cuda::{Compiled, CudaError, Kernel, cache_folder, compiled, compiler_version};
+use kernels_cuda::{Compiled, CudaError, Kernel, cache_folder, compiled, compiler_version, kernel};
 
-static TWICE: Kernel = Kernel::new(
-    "twice",
-    "template <class T> __global__ void twice(T *out) {\n    out[0] += out[0];\n}\n",
-    |instances| instances.each("twice", &[DType::F32, DType::F64]),
-);
+kernel! {
+    // SAFETY: nothing launches it.
+    static TWICE = unsafe { Kernel::new("twice", "template <class T> __global__ void twice(T *out) {\n    out[0] += out[0];\n}\n",
+    |instances| instances.each("twice", &[DType::F32, DType::F64])) };
+}
 
 /// Runs a test below in a process that keeps what it compiles in a folder.
 fn run(test: &str, folder: &Path) {
@@ -55,23 +55,23 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 #[ignore = "it is run by the test above"]
 fn all_of_it_is_compiled() {
-    assert_eq!(TWICE.prepare(90), Ok(2));
+    assert_eq!(TWICE.source().prepare(90), Ok(2));
     assert_eq!(compiled().instances, 2);
     assert!(!compiled().time.is_zero());
-    assert_eq!(TWICE.prepare(90), Ok(0));
+    assert_eq!(TWICE.source().prepare(90), Ok(0));
 }
 
 #[test]
 #[ignore = "it is run by the test above"]
 fn none_of_it_is_compiled() {
-    assert_eq!(TWICE.prepare(90), Ok(0));
+    assert_eq!(TWICE.source().prepare(90), Ok(0));
     assert_eq!(compiled(), Compiled::default());
 }
 
 #[test]
 #[ignore = "it is run by the test above"]
 fn it_cannot_be_kept() {
-    match TWICE.prepare(90) {
+    match TWICE.source().prepare(90) {
         Err(error @ CudaError::NotKept { .. }) => {
             let folder = cache_folder().unwrap();
             assert!(error.to_string().contains(folder.to_str().unwrap()), "{error}");

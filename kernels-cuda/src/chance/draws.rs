@@ -1,4 +1,5 @@
 //! Positions drawn by their weights, as `aten` says.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Spec};
@@ -6,18 +7,20 @@ use dispatch_runtime::{Geometry, Spec};
 use super::filled;
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::picks::site;
 
-static DRAWS: Kernel = Kernel::new("draws", include_str!("../../kernels/draws.cu"), |instances: &mut Instances| {
-    for template in ["within_pieces", "before_pieces", "again", "once", "weighed"] {
-        instances.one(template, &[]);
-    }
-});
-crate::known!(DRAWS);
+kernel! {
+    // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
+    static DRAWS = unsafe { Kernel::new("draws", include_str!("../../kernels/draws.cu"), |instances| {
+        for template in ["within_pieces", "before_pieces", "again", "once", "weighed"] {
+            instances.one(template, &[]);
+        }
+    }) };
+}
 
 /// `struct Rows` of the kernels.
 #[derive(Clone, Copy)]

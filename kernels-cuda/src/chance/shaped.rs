@@ -1,19 +1,22 @@
 //! Random numbers, each of a distribution that an element of the arguments shapes.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 
 use super::filled;
 use crate::copying::stretched;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::number::{FLOATING, is_single};
 use crate::picks::site;
 
-static SHAPED: Kernel = Kernel::new("shaped", include_str!("../../kernels/shaped.cu"), |instances: &mut Instances| {
-    for template in ["poissons", "binomials", "gammas"] {
-        instances.each(template, &FLOATING);
-    }
-});
-crate::known!(SHAPED);
+kernel! {
+    // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
+    static SHAPED = unsafe { Kernel::new("shaped", include_str!("../../kernels/shaped.cu"), |instances| {
+        for template in ["poissons", "binomials", "gammas"] {
+            instances.each(template, &FLOATING);
+        }
+    }) };
+}
 
 #[op_impl(aten::poisson, CUDA)]
 fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
@@ -51,7 +54,8 @@ fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor
     Ok(made)
 }
 
-elementwise! {
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     _standard_gamma_grad - _standard_gamma_grad_out [F32 F64] (this, output) => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
     _dirichlet_grad - _dirichlet_grad_out [F32 F64] (x, alpha, total) => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
-}
+});

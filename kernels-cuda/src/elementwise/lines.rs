@@ -1,17 +1,25 @@
 //! What a line of `elementwise!` becomes: loops, and kernels for the operator's forms.
 
-/// The loops of an elementwise operator, as a static: `loops! { NAME name [F32 F64] |a, b; number| "return a + b * number;" }`.
+/// The loops of an elementwise operator, as a static: `loops!(unsafe { NAME name [F32 F64] |a, b; number| "return a + b * number;"; })`.
+///
+/// # Safety
+///
+/// As for `elementwise!`.
 macro_rules! loops {
-    ($($loops:ident $name:ident [$($ty:ident)+] $([$mark:ident $operand:literal])* |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)*) => {
+    (unsafe { $($loops:ident $name:ident [$($ty:ident)+] $([$mark:ident $operand:literal])* |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)* }) => {
         $(loops! { $loops $name [$($ty)+] [$($mark $operand)*] [$($element)+] [$($($number)+)?] [$($element)+] $body, dispatch_runtime::Promotion::Common })*
     };
     ($loops:ident $name:ident [$($ty:ident)+] [$($mark:ident $marked:literal)*] [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
         static $loops: $crate::elementwise::Loops = $crate::elementwise::Loops {
-            kernel: $crate::Kernel::new(
-                stringify!($name),
-                loops!(@text [$($operand)+] $numbers $elements $body),
-                |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
-            ),
+            // SAFETY: `Loops` are launched by elementwise.rs alone, which gives places inside of the operands. The rest of the text says
+            // what becomes of their elements, and those who invoke this macro with `unsafe` promise that it does nothing else.
+            kernel: unsafe {
+                $crate::Kernel::new(
+                    stringify!($name),
+                    loops!(@text [$($operand)+] $numbers $elements $body),
+                    |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
+                )
+            },
             computes: &[$(dispatch_runtime::DType::$ty),+],
             marks: &[$(loops!(@mark $mark $marked)),*],
         };
@@ -36,8 +44,12 @@ macro_rules! loops {
 /// arguments - tensors, then numbers - and what becomes of elements `C` on their way to a result of `O`, in C++. `if check` calls a function with the arguments
 /// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are, `[divisor 1]` that integers are
 /// divided by the second, `[keeps 1]` that it is used as the number that the CPU knows.
+///
+/// # Safety
+///
+/// The C++ of a line computes a value from its arguments: it ends, and touches no memory.
 macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([$mark:ident $operand:literal])* => |$($element:ident),+| $body:literal;)*) => {
+    (unsafe { $($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([$mark:ident $operand:literal])* => |$($element:ident),+| $body:literal;)* }) => {
         $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($mark $operand)*] [$($element)+] $body } };)*
     };
     (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt

@@ -4,33 +4,41 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use crate::cache::cache_folder;
 use crate::compiler::counted;
 use crate::error::CudaError;
-use crate::source::{HEADERS, Unit, fingerprint};
+use crate::source::{HEADERS, Source};
 
-pub(super) fn cpp() -> OsString {
+fn cpp() -> OsString {
     std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
-pub(super) fn refused(unit: &Unit, log: String) -> CudaError {
-    CudaError::Compile { kernel: unit.name, target: "the emulator".to_owned(), log }
+/// What the C++ compiler says about itself, if there is one.
+pub(super) static COMPILER: LazyLock<Option<String>> = LazyLock::new(|| {
+    let output = Command::new(cpp()).arg("--version").output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+});
+
+pub(super) fn refused(source: &Source, log: String) -> CudaError {
+    CudaError::Compile { kernel: source.name, target: "the emulator".to_owned(), log }
 }
 
 /// The library of a program, from the disk if it was compiled before.
-pub(super) fn compiled(unit: &Unit, expressions: &[String]) -> Result<PathBuf, CudaError> {
+pub(super) fn compiled(source: &Source, expressions: &[String]) -> Result<PathBuf, CudaError> {
     const SHIM: &str = include_str!("../../host/emulator.h");
-    let key = format!("{}-{}", unit.key(&format!("{OPTIONS:?} {SHIM}")), fingerprint(&expressions));
-    let folder = cache_folder().ok_or_else(|| refused(unit, "there is no folder for what is compiled".to_owned()))?;
+    let program = program(source, expressions);
+    let key = source.key(COMPILER.as_deref().unwrap_or_default(), &[&OPTIONS[..], &[SHIM, &program]].concat());
+    let folder = cache_folder().ok_or_else(|| refused(source, "there is no folder for what is compiled".to_owned()))?;
     let library = folder.join(format!("{key}.so"));
     if library.exists() {
         return Ok(library);
     }
-    let failed = |error: std::io::Error| refused(unit, error.to_string());
+    let failed = |error: std::io::Error| refused(source, error.to_string());
     let work = folder.join(format!("{key}.{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(failed)?;
-    let made = counted(expressions.len(), || make(unit, expressions, &work, SHIM));
+    let made = counted(expressions.len(), || make(source, &program, &work, SHIM));
     if let Ok(made) = &made {
         std::fs::rename(made, &library).map_err(failed)?;
     }
@@ -54,32 +62,33 @@ const OPTIONS: [&str; 11] = [
     "-c",
 ];
 
-fn make(unit: &Unit, expressions: &[String], work: &Path, shim: &str) -> Result<PathBuf, CudaError> {
-    let failed = |error: std::io::Error| refused(unit, error.to_string());
+fn make(source: &Source, program: &str, work: &Path, shim: &str) -> Result<PathBuf, CudaError> {
+    let failed = |error: std::io::Error| refused(source, error.to_string());
     for (name, content) in HEADERS.iter().chain([&("emulator.h", shim)]) {
         std::fs::write(work.join(name), content).map_err(failed)?;
     }
-    let [source, object, library] = ["program.cpp", "program.o", "program.so"].map(|name| work.join(name));
-    std::fs::write(&source, program(unit, expressions)).map_err(failed)?;
+    let [text, object, library] = ["program.cpp", "program.o", "program.so"].map(|name| work.join(name));
+    std::fs::write(&text, program).map_err(failed)?;
     let run = |options: &[&str], from: &Path, to: &Path| {
         let output = Command::new(cpp()).args(options).arg(from).arg("-o").arg(to).output().map_err(failed)?;
         let log = || String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() { Ok(()) } else { Err(refused(unit, log())) }
+        if output.status.success() { Ok(()) } else { Err(refused(source, log())) }
     };
-    run(&OPTIONS, &source, &object)?;
+    run(&OPTIONS, &text, &object)?;
     // By itself, so that the compiler's own library for its checks is not asked for.
     run(&["-shared"], &object, &library)?;
     Ok(library)
 }
 
-fn program(unit: &Unit, expressions: &[String]) -> String {
-    let mut text = format!("#include \"emulator.h\"\n#line 1 \"{}\"\n{}\n", unit.name, unit.text);
+fn program(source: &Source, expressions: &[String]) -> String {
+    let mut text = format!("#include \"emulator.h\"\n#line 1 \"{}\"\n{}\n", source.name, source.text);
     for (at, expression) in expressions.iter().enumerate() {
         _ = writeln!(
             text,
-            "extern \"C\" void entry_{at}(const emulator::Launched *launched) {{ \
-             emulator::launch<emulator::Entry<&{expression}>>(\"{}: {expression}\", *launched); }}",
-            unit.name
+            "extern \"C\" void run_{at}(const emulator::Launched *launched) {{ \
+             emulator::launch<emulator::Entry<&{expression}>>(\"{}: {expression}\", *launched); }}\n\
+             extern \"C\" const size_t *sizes_{at}() {{ return emulator::Entry<&{expression}>::SIZES; }}",
+            source.name
         );
     }
     text

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -51,7 +52,7 @@ impl Drop for Recorded {
 
 /// One piece of work.
 pub(super) enum Step {
-    Launch { function: Function, grid: Grid, parameters: Vec<Vec<u8>> },
+    Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>> },
     Copy { from: Address, to: Address, bytes: usize },
     Fill { to: Address, byte: u8, bytes: usize },
     Wait(Spot),
@@ -124,7 +125,9 @@ impl State {
     }
 }
 
-pub(super) type Entry = unsafe extern "C" fn(*const Launched);
+/// A kernel's own functions, as the shim has them: one that runs it, and one that gives the sizes of its parameters.
+pub(super) type Run = unsafe extern "C" fn(*const Launched);
+pub(super) type Sizes = unsafe extern "C" fn() -> *const usize;
 
 /// `struct Launched` of the shim.
 #[repr(C)]
@@ -133,33 +136,26 @@ pub(super) struct Launched {
     threads: *const u32,
     shared: u32,
     backwards: bool,
-    parameters: *mut *mut c_void,
-    sizes: *const usize,
-    count: usize,
+    parameters: *const *const c_void,
 }
 
 impl Step {
     fn run(&self) {
         match self {
             Self::Launch { function, grid, parameters } => {
-                // Each at an address that any of its types can have.
-                let mut aligned: Vec<Vec<u128>> = parameters.iter().map(|bytes| words(bytes)).collect();
-                let mut places: Vec<*mut c_void> = aligned.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
-                let sizes: Vec<usize> = parameters.iter().map(Vec::len).collect();
+                let places: Vec<*const c_void> = parameters.iter().map(|words| words.as_ptr().cast()).collect();
                 let launched = Launched {
                     blocks: grid.blocks.as_ptr(),
                     threads: grid.threads.as_ptr(),
                     shared: grid.shared,
                     backwards: BACKWARDS.load(Ordering::Acquire),
-                    parameters: places.as_mut_ptr(),
-                    sizes: sizes.as_ptr(),
-                    count: sizes.len(),
+                    parameters: places.as_ptr(),
                 };
                 let _running = entered(&RUNNING);
-                // SAFETY: `build` gave the function, which has this type, and looks whether these are the parameters that the kernel
-                // declares. What it does to memory is for those who write kernels.
+                // SAFETY: `entry` gave the function, which has this type. These are the parameters that the kernel declares, which it
+                // copies, and the caller of `launch` promised what it does with them.
                 unsafe {
-                    std::mem::transmute::<usize, Entry>(*function)(&raw const launched);
+                    std::mem::transmute::<usize, Run>(*function)(&raw const launched);
                 }
             }
             // SAFETY: the caller's places are inside of blocks of this machine's, or in memory of the CPU's that is held for the copy.
@@ -173,13 +169,4 @@ impl Step {
             Self::Wait(_) | Self::Free(_) => {}
         }
     }
-}
-
-fn words(bytes: &[u8]) -> Vec<u128> {
-    let word = |chunk: &[u8]| {
-        let mut word = [0; 16];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u128::from_ne_bytes(word)
-    };
-    bytes.chunks(16).map(word).collect()
 }

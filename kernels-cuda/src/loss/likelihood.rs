@@ -1,22 +1,25 @@
 //! Losses of classes: one element of each line counts, so lines are not read but picked from.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
 use crate::copying::packed;
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
 use crate::reduce::class;
 
-pub(super) static LOSS: Kernel =
-    Kernel::new("loss", include_str!("../../kernels/loss.cu"), |instances: &mut Instances| {
+kernel! {
+    // SAFETY: the launches here and in margin.rs give packed tensors of sizes that `aten` compared. A class is compared where it is
+    // read.
+    pub(super) static LOSS = unsafe { Kernel::new("loss", include_str!("../../kernels/loss.cu"), |instances| {
         for template in ["picked", "together", "picked_backward", "margin", "margin_backward"] {
             instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
         }
-    });
-crate::known!(LOSS);
+    }) };
+}
 
 /// `struct Picks` of the kernels.
 #[derive(Clone, Copy)]

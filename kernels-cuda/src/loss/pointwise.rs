@@ -1,4 +1,5 @@
 //! Losses of elements by themselves, and their gradients.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Reduction;
 use dispatch_runtime::{DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
@@ -7,12 +8,13 @@ use super::reduced;
 use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, part};
 use crate::fault::Site;
-use crate::kernel::{Instances, Kernel};
+use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::machine::Grid;
 use crate::reduce::unsupported;
 
-loops! {
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
     SQUARE mse_loss [F32 F64] |x, y| "return (x - y) * (x - y);";
     SQUARE_SLOPE mse_loss_backward [F32 F64] |grad, x, y; scale| "return (x - y) * scale * grad;";
     SMOOTH smooth_l1_loss [F32 F64] |x, y; beta| "C far = fabs(x - y); return far < beta ? C(0.5) * far * far / beta : far - C(0.5) * beta;";
@@ -28,7 +30,7 @@ loops! {
 "return (x - y) / larger((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
     LOGITS binary_cross_entropy_with_logits [F32 F64] |x, y, weight, positive|
 "return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
-}
+});
 
 /// A loss of two tensors: what each element's is, and what becomes of them.
 fn loss<O: Operation>(
@@ -104,19 +106,17 @@ fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
     }
 }
 
-static PROBABILITIES: Kernel = Kernel::new(
-    "probabilities",
-    "#include \"opdispatch.cuh\"
+kernel! {
+    // SAFETY: the tensor is packed and has `count` elements, which are read and nothing is written to but the fault.
+    static PROBABILITIES = unsafe { Kernel::new("probabilities", "#include \"opdispatch.cuh\"
 template <class T> __global__ void __launch_bounds__(256) probabilities(const T *in, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     compute_t<T> x = in[at];
     if (!(x >= 0 && x <= 1)) report_number(fault, site, x, x < 0 ? 0 : 1);
 }
-",
-    |instances: &mut Instances| instances.each("probabilities", FLOATING),
-);
-crate::known!(PROBABILITIES);
+", |instances| instances.each("probabilities", FLOATING)) };
+}
 
 const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
 

@@ -1,14 +1,18 @@
 //! Norms of vectors, and the logarithm of a sum of exponentials.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, op_impl, reduced_dims};
 
 use crate::reduce::{fold, folded, kept_sizes};
 
-fold! { NORM "norm" [F32 F64] ordered false, "C":
-"given[0] == Bounds<C>::least() ? Bounds<C>::most() : C(0)", "with_power(total, x, given[0])", "with_powers(a, b, given[0])" =>
-"root(total, given[0])", "0" }
-fold! { EXPONENTIALS "logsumexp" [F32 F64] ordered false, "Exponentials<C>":
-"Exponentials<C>{Bounds<C>::least(), C(0)}", "total.with(x)", "a.and_of(b)" => "total.logarithm()", "0" }
+fold!(unsafe {
+    // SAFETY: the expressions compute values from what they know.
+    NORM "norm" [F32 F64] ordered false, "C":
+    "given[0] == Bounds<C>::least() ? Bounds<C>::most() : C(0)", "with_power(total, x, given[0])", "with_powers(a, b, given[0])" =>
+    "root(total, given[0])", "0";
+    EXPONENTIALS "logsumexp" [F32 F64] ordered false, "Exponentials<C>":
+    "Exponentials<C>{Bounds<C>::least(), C(0)}", "total.with(x)", "a.and_of(b)" => "total.logarithm()", "0";
+});
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
 fn linalg_vector_norm(

@@ -1,13 +1,17 @@
 //! Sums, means, products and counts.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, reduced_dims};
 
 use crate::reduce::{Fold, fold, folded, kept_sizes};
 
-fold! { SUM "sum" [F32 F64 I64] ordered false, "C": "0", "total + x", "a + b" => "total / given[0]", "0" }
-fold! { SUM_OF_NUMBERS "nansum" [F32 F64] ordered false, "C": "0", "is_nan(x) ? total : total + x", "a + b" => "total", "0" }
-fold! { PRODUCT "prod" [F32 F64 I64] ordered false, "C": "1", "total * x", "a * b" => "total", "0" }
-fold! { COUNT "count_nonzero" [F32 F64 I64] ordered false, "i64": "0", "total + (x != C(0))", "a + b" => "total", "0" }
+fold!(unsafe {
+    // SAFETY: the expressions compute values from what they know.
+    SUM "sum" [F32 F64 I64] ordered false, "C": "0", "total + x", "a + b" => "total / given[0]", "0";
+    SUM_OF_NUMBERS "nansum" [F32 F64] ordered false, "C": "0", "is_nan(x) ? total : total + x", "a + b" => "total", "0";
+    PRODUCT "prod" [F32 F64 I64] ordered false, "C": "1", "total * x", "a * b" => "total", "0";
+    COUNT "count_nonzero" [F32 F64 I64] ordered false, "i64": "0", "total + (x != C(0))", "a + b" => "total", "0";
+});
 
 /// The dimensions that go; all where none is listed.
 fn gone(this: &Tensor, dim: Option<&[i64]>) -> Result<Vec<bool>> {

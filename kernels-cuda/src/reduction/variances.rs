@@ -1,12 +1,16 @@
 //! Variances and standard deviations, in one pass.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{Operation, Result, Scalar, Tensor, op_impl, reduced_dims};
 
 use crate::reduce::{fold, folded};
 
-fold! { pub(crate) MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
-"Moments<C>{C(0), C(0), C(0), C(0)}", "total.with(x)", "a.and_of(b)" =>
-"given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()" }
+fold!(unsafe {
+    // SAFETY: the expressions compute values from what they know.
+    pub(crate) MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
+    "Moments<C>{C(0), C(0), C(0), C(0)}", "total.with(x)", "a.and_of(b)" =>
+    "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()";
+});
 
 fn variances<O: Operation>(
     this: &Tensor,

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use kernels_cuda::{CudaError, Kernel, Missing, compiler_version, kernels};
+use kernels_cuda::{CudaError, Kernel, Missing, Source, compiler_version, kernels};
 
 use crate::cubin::Needs;
 
@@ -89,7 +89,7 @@ fn jobs_are_done() {
 }
 
 /// How many instances there are, each of which keeps within what every device has.
-fn entry_points(kernel: &Kernel, sm: u32) -> Result<usize, String> {
+fn entry_points(kernel: &Source, sm: u32) -> Result<usize, String> {
     let optimised = sm == ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
@@ -138,21 +138,24 @@ fn what_is_over_a_limit_is_found() {
 
 #[test]
 fn names_of_kernels_are_their_own() {
-    let mut names: Vec<&str> = kernels().map(Kernel::name).collect();
+    let mut names: Vec<&str> = kernels().map(Source::name).collect();
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
     assert_eq!(twice, None);
 }
 
-static WRONG: Kernel = Kernel::new(
-    "wrong",
-    "template <class T> __global__ void wrong(T *out) {\n    out[0] = nowhere;\n}\n",
-    |instances| instances.each("wrong", &[dispatch_runtime::DType::F32]),
-);
+// SAFETY: it does not compile.
+static WRONG: Kernel = unsafe {
+    Kernel::new(
+        "wrong",
+        "template <class T> __global__ void wrong(T *out) {\n    out[0] = nowhere;\n}\n",
+        |instances| instances.each("wrong", &[dispatch_runtime::DType::F32]),
+    )
+};
 
 #[test]
 fn a_mistake_in_a_kernel_is_an_error_with_its_line() {
-    match WRONG.compile(90) {
+    match WRONG.source().compile(90) {
         Err(CudaError::Compile { kernel: "wrong", target, log }) => {
             assert_eq!(target, "sm_90");
             assert!(log.contains("wrong(2)") && log.contains("nowhere"), "{log}");

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
-use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream};
+use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
 use crate::{Backwards, device, to};
 
@@ -464,9 +464,9 @@ fn a_seed_gives_the_same_numbers_on_every_device() {
     }
 }
 
-static SUMS: Kernel = Kernel::new(
-    "sums",
-    r#"
+kernel! {
+    // SAFETY: the test below launches it, with tensors of 256 elements and as many threads.
+    static SUMS = unsafe { Kernel::new("sums", r#"
     #include "block.cuh"
     template <class T> __global__ void sums(T *out, const T *in) {
         __shared__ T scratch[32];
@@ -474,8 +474,8 @@ static SUMS: Kernel = Kernel::new(
         T all = joined_in_block(in[at], Plus(), scratch);
         out[at] = all + T(__shfl_sync(~0u, i32(threadIdx.x), 3));
     }"#,
-    |instances| instances.each("sums", &[DType::I32]),
-);
+    |instances| instances.each("sums", &[DType::I32])) };
+}
 
 #[test]
 fn the_threads_of_a_block_meet_in_any_order() {
@@ -494,13 +494,13 @@ fn the_threads_of_a_block_meet_in_any_order() {
     assert_eq!(run(), expected);
 }
 
-static FILLED: Kernel = Kernel::new(
-    "filled",
-    r#"
+kernel! {
+    // SAFETY: the test below launches it, with a tensor of four elements and as many threads.
+    static FILLED = unsafe { Kernel::new("filled", r#"
     #include "opdispatch.cuh"
     template <class T> __global__ void filled(T *out, u8 value) { out[threadIdx.x] = T(value); }"#,
-    |instances| instances.each("filled", &[DType::F32, DType::I64]),
-);
+    |instances| instances.each("filled", &[DType::F32, DType::I64])) };
+}
 
 #[test]
 fn listed_instances_are_compiled_together_and_others_when_they_are_launched() {

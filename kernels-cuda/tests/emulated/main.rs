@@ -7,6 +7,7 @@ mod many;
 mod offsets;
 mod pinned;
 mod pooling;
+mod races;
 mod random;
 mod sizes;
 mod special;

@@ -1,13 +1,13 @@
 //! Instructions of tensor cores do what PTX's manual says, on a device or emulated: each fragment is laid out here by the manual's formulas.
 
 use dispatch_runtime::prelude::*;
-use kernels_cuda::{Grid, Kernel, Launch};
+use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
 use crate::{Backwards, device, to};
 
-static FRAGMENTS: Kernel = Kernel::new(
-    "fragments",
-    r#"
+kernel! {
+    // SAFETY: the tests below launch it, with tensors of as many elements as their threads take.
+    static FRAGMENTS = unsafe { Kernel::new("fragments", r#"
     #include "tensor_cores.cuh"
     // The words of each lane as they are given: four of the left side, two of the right, four sums.
     template <class T> __global__ void multiply(float *sums, const u32 *left, const u32 *right) {
@@ -47,8 +47,8 @@ static FRAGMENTS: Kernel = Kernel::new(
         for name in ["multiply", "fetch", "copied", "pairs"] {
             instances.each(name, &[DType::F16, DType::BF16]);
         }
-    },
-);
+    }) };
+}
 
 const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 

@@ -1,0 +1,69 @@
+//! Fingerprints: short names of long texts, for files that outlive the program.
+//!
+//! The hash is FNV-1a of 128 bits. Its definition is fixed, unlike that of the standard library's hasher, so a file written by one build of
+//! this crate is found by the next one, on every platform. The inputs are this program's own texts, so no resistance to chosen inputs is needed.
+
+use std::fmt;
+
+/// A fingerprint of the parts given so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fingerprint(u128);
+
+const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+impl Fingerprint {
+    pub(crate) const fn new() -> Self {
+        Self(BASIS)
+    }
+
+    /// Adds bytes. Two calls give the same as one call with both: use [`part`](Self::part) if the border matters.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
+        Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+    }
+
+    /// Adds a text and its length, so that no text runs into the next one.
+    pub(crate) fn part(self, text: &str) -> Self {
+        self.bytes(&(text.len() as u64).to_le_bytes()).bytes(text.as_bytes())
+    }
+
+    /// Adds a list of texts and its length.
+    pub(crate) fn parts<S: AsRef<str>>(self, texts: &[S]) -> Self {
+        let counted = self.bytes(&(texts.len() as u64).to_le_bytes());
+        texts.iter().fold(counted, |hash, text| hash.part(text.as_ref()))
+    }
+
+    pub(crate) const fn to_bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values that the definition of FNV-1a gives, and one of our own format: a build that gives others finds no file of an earlier one.
+    #[test]
+    fn values_are_fixed() {
+        let of = |text: &str| Fingerprint::new().bytes(text.as_bytes()).to_string();
+        assert_eq!(of(""), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(of("a"), "d228cb696f1a8caf78912b704e4a8964");
+        assert_eq!(of("foobar"), "343e1662793c64bf6f0d3597ba446f18");
+        assert_eq!(Fingerprint::new().parts(&["add<float>", "mul"]).to_string(), "d28c8b02231eb1b2e3f44a93289ffa5f");
+    }
+
+    #[test]
+    fn the_border_between_two_texts_counts() {
+        let of = |texts: &[&str]| Fingerprint::new().parts(texts);
+        let all = [of(&["ab", "c"]), of(&["a", "bc"]), of(&["abc"]), of(&["abc", ""]), of(&[])];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[at + 1..].contains(one), "{at}");
+        }
+    }
+}
