@@ -153,6 +153,6 @@ pub(super) fn any(random: &mut Random) -> Value {
         11 => dtype(random).into(),
         12 => device(random).into(),
         13 => Generator::new(Device::CPU, 0).into(),
-        _ => Value::List(Box::new(vec![Value::None, integer(random).into()])),
+        _ => Value::List(vec![Value::None, integer(random).into()].into()),
     }
 }

@@ -187,7 +187,7 @@ fn plain(tag: &str, content: &Json) -> Option<Value> {
         "generator" => Generator::new(content.as_str()?.parse().ok()?, 0).into(),
         "list" => {
             let item = |json: &Json| tagged(json).and_then(|(tag, content)| plain(tag, content));
-            Value::List(Box::new(items()?.iter().map(item).collect::<Option<_>>()?))
+            Value::List(items()?.iter().map(item).collect::<Option<_>>()?)
         }
         _ => return None,
     })

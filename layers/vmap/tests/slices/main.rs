@@ -316,7 +316,7 @@ fn what_nobody_gave_a_rule_is_called_for_each_slice_unless_that_is_refused() {
 fn one_slice_is_enough_on_meta_however_many_there_are() {
     let _slow = slow(Slow::Allow);
     let many = 1_i64 << 40;
-    let meta = |sizes: &[i64], dtype| aten::empty!(sizes, dtype = dtype, device = Device::META).unwrap();
+    let meta = |sizes: &[i64], dtype| aten::empty_memory_format!(sizes, dtype = dtype, device = Device::META).unwrap();
     let (x, places) = (meta(&[many, 2], DType::F32), meta(&[many, 5], DType::I64));
     let found = vmap(|(x, y)| aten::searchsorted(x, y, false, false, None, None), (&x, &places)).unwrap();
     assert_eq!((found.sizes(), found.dtype(), found.device()), (&[many, 5][..], DType::I64, Device::META));
