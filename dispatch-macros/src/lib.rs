@@ -5,7 +5,6 @@
 //!
 //! Depend on `dispatch-runtime` or `opdispatch`, which re-export all of these; their examples are there.
 #![forbid(unsafe_code)]
-
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
 mod call;
