@@ -3,6 +3,7 @@
 //! This is the crate that an application depends on. It re-exports [`dispatch_runtime`], where everything is explained; authors of
 //! operators and kernels depend on that one directly.
 //!
+#![forbid(unsafe_code)]
 #![cfg_attr(
     feature = "cpu",
     doc = r"

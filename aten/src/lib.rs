@@ -1,7 +1,7 @@
 //! PyTorch's operators, under PyTorch's names and schemas.
 //!
 //! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
-
+#![forbid(unsafe_code)]
 #![allow(
     non_snake_case,
     reason = "an operator is called by its name and that of its overload, and both may have underscores"

@@ -1,4 +1,5 @@
 //! Holds a backend to the recordings, and prints a table.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

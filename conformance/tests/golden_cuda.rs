@@ -3,12 +3,13 @@
 use conformance::{Check, State, Suite};
 use dispatch_runtime::DType;
 use kernels_cpu as _;
+use test_tools::Tool;
 
 #[test]
 fn golden_every_operator_of_cuda_agrees_with_its_recordings() {
-    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
-        return println!("skipped: there is no device, and no C++ compiler to emulate one with");
-    }
+    let there_is_one = kernels_cuda::is_available() || kernels_cuda::emulate();
+    let answer = there_is_one.then_some(()).ok_or("there is no device, and no C++ compiler to emulate one with");
+    let Some(()) = test_tools::found(Tool::Emulator, answer) else { return };
     let device = "cuda:0".parse().unwrap();
     kernels_cuda::prepare(device).unwrap();
     let suite = Suite::new(device).without(DType::C64).without(DType::C128);

@@ -4,7 +4,7 @@
 //! so that its users do not get errors of their own. Kernel bodies are never parsed: half-typed code completes in an editor.
 //!
 //! Depend on `dispatch-runtime` or `opdispatch`, which re-export all of these; their examples are there.
-
+#![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
 mod call;

@@ -40,13 +40,16 @@ extern crate self as dispatch_runtime;
 
 mod backend;
 mod boxed;
+#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
 mod call;
 mod collect;
 mod convert;
+#[allow(unsafe_code, reason = "a value shared until it is taken away")]
 mod counted;
 mod default;
 mod device;
 mod drawn;
+#[allow(unsafe_code, reason = "types that any bit pattern is valid for")]
 mod dtype;
 mod dump;
 mod edition;
@@ -63,6 +66,7 @@ mod location;
 mod name;
 mod number;
 mod operation;
+#[allow(unsafe_code, reason = "a published pointer is never null and never freed")]
 mod operator;
 mod philox;
 mod promote;
@@ -79,10 +83,14 @@ mod scalar;
 mod shape;
 mod span;
 mod spec;
+#[allow(unsafe_code, reason = "eight values in place")]
 mod stack;
 mod sync;
+#[allow(unsafe_code, reason = "slots are untyped code")]
 mod table;
+#[allow(unsafe_code, reason = "memory lent as slices")]
 mod tensor;
+#[allow(unsafe_code, reason = "values dropped without a call")]
 mod value;
 mod verify;
 

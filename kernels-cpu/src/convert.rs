@@ -2,6 +2,7 @@
 //!
 //! Loops compute in few types: narrow floats in `f32`, integers and booleans in `i64`. What comes and goes in other types passes
 //! through here, by way of a block that stays in the processor's cache. This is the one place of the backend that knows every dtype.
+#![expect(unsafe_code, reason = "elements of a dtype as bytes, and back")]
 
 mod floats;
 

@@ -4,6 +4,7 @@
 //! the small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second
 //! of them, and every gradient is one of the three. The first two go the same way: what they read is laid out, a part at a time that
 //! stays near the processor, so that neighbours of a result meet neighbours.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 mod correlate;
 mod field;

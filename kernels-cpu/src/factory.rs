@@ -1,4 +1,5 @@
 //! Tensors out of nothing.
+#![expect(unsafe_code, reason = "places that a plan checked")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Element, Layout, MemoryFormat, Spec, operands};

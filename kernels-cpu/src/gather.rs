@@ -1,6 +1,7 @@
 //! Elements picked one by one along a dimension, and elements put where others would be picked.
 //!
 //! What is written is fresh, so positions are checked on the way: it is thrown away where one is outside.
+#![expect(unsafe_code, reason = "places that a plan checked")]
 
 use std::cmp::Reverse;
 use std::ops::Range;

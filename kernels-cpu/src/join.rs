@@ -1,4 +1,5 @@
 //! Tensors joined, repeated and turned.
+#![expect(unsafe_code, reason = "places that a plan checked")]
 
 use std::ops::Range;
 

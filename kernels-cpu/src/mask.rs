@@ -1,6 +1,7 @@
 //! Which elements a mask picks.
 //!
 //! They are counted by the block first, so each block knows where among all of them its own begin, and threads can share the rest.
+#![expect(unsafe_code, reason = "places that were counted before")]
 
 use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
 

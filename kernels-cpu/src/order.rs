@@ -2,6 +2,7 @@
 //!
 //! An element and its place become one number, an *entry*, and entries are ordered as their elements are: what is not a number after all
 //! numbers, and equals by their places. So no algorithm needs to be stable, and none compares fractions.
+#![expect(unsafe_code, reason = "places that were counted before")]
 
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};

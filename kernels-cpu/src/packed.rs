@@ -2,6 +2,7 @@
 //!
 //! Engines that look at an element many times read slices. Where a tensor is one already it is lent; where not, it is copied once,
 //! which costs less than the engine does.
+#![expect(unsafe_code, reason = "elements of a dtype as bytes")]
 
 use std::ops::Deref;
 

@@ -1,6 +1,7 @@
 //! Maxima and averages of parts of images.
 //!
 //! A part is a box: a span in each of three dimensions. Windows that move and parts that adapt differ in their spans only.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 mod boxes;
 

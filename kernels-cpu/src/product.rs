@@ -1,4 +1,5 @@
 //! Products of matrices and vectors: tensors become views that [`gemm`](crate::gemm) multiplies where they lie.
+#![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{

@@ -2,6 +2,7 @@
 //!
 //! Every element of the result is a sum of a few elements of the image, and which they are is decided for each dimension alone. Nearest,
 //! linear and cubic ways differ in these taps only, and a gradient walks through the same taps the other way.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 mod bytes;
 mod taps;

@@ -15,8 +15,6 @@
 //!
 //! Kernels are CUDA C++, in text; [`Kernel`] and [`Launch`] are how other crates bring theirs.
 
-#![deny(unsafe_code)]
-
 #[macro_use]
 mod kernel;
 #[macro_use]

@@ -62,9 +62,8 @@ mod tests {
 
     #[test]
     fn counts_of_many_tiles_become_places() {
-        if !crate::emulate() {
-            return println!("skipped: there is no C++ compiler");
-        }
+        let answer = crate::emulate().then_some(()).ok_or("there is no C++ compiler to emulate a device with");
+        let Some(()) = test_tools::found(test_tools::Tool::Emulator, answer) else { return };
         let device = crate::gpu::cuda(0);
         for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();

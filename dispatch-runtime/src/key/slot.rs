@@ -2,6 +2,7 @@
 //!
 //! A table has one slot per layer, and one block of slots per layer that is multiplied by backend. Finding the slot of a key set is
 //! two "highest set bit" instructions and one small load, with no branch: [`index`].
+#![allow(unsafe_code, reason = "the index of a slot is inside of a table")]
 
 use super::layer::{
     AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKENDS, DENSE, LAYER_END, LAYERS, NESTED_TENSOR,

@@ -1,4 +1,5 @@
 //! Calls the operator, wherever a tensor is.
+#![forbid(unsafe_code)]
 
 use newcomer::squash;
 use opdispatch::prelude::*;

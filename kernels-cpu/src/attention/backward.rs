@@ -1,4 +1,5 @@
 //! The gradients of attention. Weights are made again, block by block, from the logarithms of their sums.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
 //! Attention itself.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::ops::Range;
 

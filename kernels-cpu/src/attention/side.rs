@@ -1,4 +1,5 @@
 //! An operand of attention: rows of elements for every head of every item.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::marker::PhantomData;
 

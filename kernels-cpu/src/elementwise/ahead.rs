@@ -1,4 +1,5 @@
 //! Asking for memory before it is needed, where the processor does not guess what comes next.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 /// The bytes of a cache line.
 const LINE: usize = 64;

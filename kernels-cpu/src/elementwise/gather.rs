@@ -1,4 +1,5 @@
 //! Elements that stay as they are, brought side by side.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use crate::convert::Convert;
 use crate::math::vectorised;

@@ -1,4 +1,5 @@
 //! The operands of one call, and the loop over them.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 mod tiles;
 

@@ -4,6 +4,7 @@
 //! nearest cache, or in registers where calls that follow each other are cheap ([`registers`]). The loops are the kernels' own
 //! ([`row`](super::row)), each call rounds to the dtype of its result as the kernel does, and work is divided among threads as the kernels
 //! divide it.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 mod check;
 mod compile;

@@ -1,6 +1,7 @@
 //! What is known of an elementwise kernel apart from any call: the loop over one row, and the dtypes on either side of it.
 //!
 //! It is the kernel's own loop, so that whoever runs it by parts, as a [pass](super::pass) does, gets what the kernel gives.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use std::array::from_fn;
 use std::marker::PhantomData;

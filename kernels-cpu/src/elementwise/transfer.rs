@@ -1,4 +1,5 @@
 //! Elements from one tensor to another, converted on the way.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use dispatch_runtime::{DType, Operands};
 

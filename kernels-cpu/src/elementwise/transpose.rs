@@ -3,6 +3,7 @@
 //! Row by row, every element that is read would cost a cache line. A tile is read line by line, turned in a buffer that stays in
 //! the cache, and written line by line, so that every line is come to once. Lines that are far apart are asked for a tile ahead: nothing
 //! else keeps enough of them on their way.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use super::{Plan, ahead};
 use crate::pool::over;

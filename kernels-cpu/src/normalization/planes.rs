@@ -1,4 +1,5 @@
 //! The gradients of channels: what a picture has of one lies side by side, and is gone through twice, for two sums and for the result.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use dispatch_runtime::{DType, Result, Spec, Tensor, operands};
 

@@ -3,6 +3,7 @@
 //! A worker watches one slot. It is empty, or offers a region, or says that the worker has taken it. Taking is a
 //! compare-exchange, and so is the caller's withdrawing of an offer: a worker that was too slow to come is not waited
 //! for, and a withdrawn region is never touched. What a worker has taken, the caller waits out.
+#![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
 use super::region::{Next, Region};
 use std::{

@@ -1,4 +1,5 @@
 //! What the pieces of a region write apart from each other.
+#![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
 use std::marker::PhantomData;
 

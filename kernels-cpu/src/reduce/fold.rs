@@ -1,4 +1,5 @@
 //! The loops of a fold, for runs that are of its type and lie side by side.
+#![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use std::mem::MaybeUninit;
 

@@ -2,6 +2,7 @@
 //!
 //! A line is what one position of the kept dimensions has along the others. Lines of elements that lie side by side are used where they
 //! are; others pass through a block, neighbours together, so that each cache line is fetched once.
+#![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use dispatch_runtime::{Element, Operand, Operands};
 use smallvec::SmallVec;

@@ -2,6 +2,7 @@
 //!
 //! Results are made in units: neighbours along the innermost kept dimension, as many as fit a cache. Where units are fewer than threads,
 //! the reduced elements are cut too, and the totals of the parts are merged in order.
+#![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use dispatch_runtime::Operand;
 use smallvec::SmallVec;

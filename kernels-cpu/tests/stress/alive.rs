@@ -1,4 +1,5 @@
 //! How many bytes the program has asked for and not given back.
+#![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,4 +1,5 @@
 //! Every kernel compiles to machine code for the architectures that there are, with no GPU at hand.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 mod cubin;
 
@@ -6,7 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use kernels_cuda::{CudaError, Kernel, Missing, Source, compiler_version, kernels};
+use kernels_cuda::{CudaError, Kernel, Source, compiler_version, kernels};
+use test_tools::{Tool, found};
 
 use crate::cubin::Needs;
 
@@ -17,26 +19,11 @@ const ARCHITECTURES: [u32; 3] = [90, 100, 80];
 /// How many bytes a thread may have beside its registers. Attention's gradients with wide rows have the most.
 const LOCAL: u32 = 640;
 
-/// Whether the compiler is there; if not, says so.
-fn there_is_a_compiler() -> bool {
-    match compiler_version() {
-        Ok((major, minor)) => {
-            println!("NVRTC {major}.{minor}");
-            true
-        }
-        Err(error) => {
-            println!("skipped: {error}");
-            false
-        }
-    }
-}
-
 /// The compiler does one thing at a time in a process, so there are as many of these as processors. What takes longest comes first.
 #[test]
 fn every_kernel_compiles_for_every_architecture_within_the_limits_of_devices() {
-    if !there_is_a_compiler() {
-        return;
-    }
+    let Some((major, minor)) = found(Tool::Nvrtc, compiler_version()) else { return };
+    println!("NVRTC {major}.{minor}");
     let jobs = Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernels().map(move |kernel| (kernel.name(), sm))));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let counts = std::thread::scope(|scope| {
@@ -155,12 +142,12 @@ static WRONG: Kernel = unsafe {
 
 #[test]
 fn a_mistake_in_a_kernel_is_an_error_with_its_line() {
+    let Some(_) = found(Tool::Nvrtc, compiler_version()) else { return };
     match WRONG.source().compile(90) {
         Err(CudaError::Compile { kernel: "wrong", target, log }) => {
             assert_eq!(target, "sm_90");
             assert!(log.contains("wrong(2)") && log.contains("nowhere"), "{log}");
         }
-        Err(CudaError::Unavailable(Missing::Compiler)) => println!("skipped: there is no compiler"),
         other => panic!("{other:?}"),
     }
 }

@@ -1,4 +1,5 @@
 //! What holds on any device, tried on one that the CPU emulates.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::error::Error as _;
 

@@ -18,6 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
+use test_tools::Tool;
 
 /// Faults, memory and the order of blocks are the process's: one test at a time looks at them.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -25,11 +26,10 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// A device, or none where the system has no C++ compiler to emulate one with.
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !kernels_cuda::is_available() && !kernels_cuda::emulate() {
-        println!("skipped: there is no device, and no C++ compiler");
-        return None;
-    }
-    Some(("cuda:0".parse().unwrap(), alone))
+    let there_is_one = kernels_cuda::is_available() || kernels_cuda::emulate();
+    let answer = there_is_one.then_some("cuda:0").ok_or("there is no device, and no C++ compiler to emulate one with");
+    let name = test_tools::found(Tool::Emulator, answer)?;
+    Some((name.parse().unwrap(), alone))
 }
 
 /// Blocks and threads come in any order: for a while, the last one first.

@@ -1,4 +1,5 @@
 //! What a device does not survive ends an emulated program too, and says where; what a device refuses is refused.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::error::Error as _;
 use std::process::Command;

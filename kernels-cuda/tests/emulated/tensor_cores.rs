@@ -1,4 +1,5 @@
 //! Instructions of tensor cores do what PTX's manual says, on a device or emulated: each fragment is laid out here by the manual's formulas.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Grid, Kernel, Launch, kernel};

@@ -22,6 +22,7 @@
 //!
 //! What happens to an operator's arguments is its *policy*, one of those of [`autocast!`]. An operator without a policy never hears of
 //! autocast.
+#![forbid(unsafe_code)]
 
 mod cast;
 mod declare;

@@ -22,6 +22,7 @@
 //! What a tensor remembers is in its extension slot (`history.rs`), what a call remembers in a [`Node`] (`node.rs`, `function.rs`). In-place
 //! operators and views follow from schemas and geometries alone (`views.rs`, `in_place.rs`, `fallback.rs`), so that operators of any crate
 //! are covered. `engine.rs` goes back.
+#![forbid(unsafe_code)]
 
 extern crate self as dispatch_autograd;
 

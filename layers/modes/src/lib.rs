@@ -59,6 +59,7 @@
 //! # What it costs
 //!
 //! Without any mode on, nothing: calls go to the layer `PreDispatch` only while a thread has one. With one on, calls are boxed.
+#![forbid(unsafe_code)]
 
 mod call;
 mod flops;

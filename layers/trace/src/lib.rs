@@ -37,6 +37,7 @@
 //! The model is that of PyTorch's exported programs: a [`Node`] has a target, inputs by the names of the schema without those that are
 //! the default, and outputs; an [`Argument`] is of one of its kinds. Unlike those, values say which of them share memory
 //! (`&'v1`: that of `v1`), and nodes what they do beside giving results ([`Effects`]): that is what [`Graph::clean`] goes by.
+#![forbid(unsafe_code)]
 
 mod argument;
 mod clean;

@@ -12,6 +12,7 @@
 //!
 //! A layer that transforms functions implements [`Transform`] and [enters](enter) a level for the length of a function. A tensor of a
 //! level is a [`Lifted`] one: the same elements under other keys, so what a level remembers about it is that level's alone.
+#![forbid(unsafe_code)]
 
 mod lifted;
 mod modes;

@@ -24,6 +24,7 @@
 //! 3. for a view, the geometry of one slice (`views.rs`);
 //! 4. the operator's shape word (`words.rs`);
 //! 5. a loop over slices (`slices.rs`), which is slow, and says so once for each operator: [`set_slow`].
+#![forbid(unsafe_code)]
 
 extern crate self as dispatch_vmap;
 

@@ -1,6 +1,6 @@
 //! The page in a browser, with every operator of PyTorch's and some more: what people do with it, checked in the document.
 //!
-//! `OPDISPATCH_BROWSER=required` makes it an error that there is no browser. `UPDATE=1` puts the picture into docs/.
+//! It is skipped if there is no browser, unless `OPDISPATCH_REQUIRE` names one. `UPDATE=1` puts the picture into docs/.
 
 mod cell;
 mod drawing;
@@ -17,6 +17,7 @@ use dispatch_runtime::Registrar;
 use dispatch_runtime::prelude::*;
 use fantoccini::Client;
 use opdispatch as _;
+use test_tools::Tool;
 
 type Checked = Result<(), Box<dyn Error>>;
 
@@ -38,12 +39,8 @@ const MADE_UP: usize = 200;
 fn main() -> Checked {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let Some(browser) = Browser::start(1440, 1040).await? else {
-            let (what, is_required) =
-                ("there is no chromium with chromedriver", std::env::var_os("OPDISPATCH_BROWSER").is_some());
-            println!("the page in a browser: {} {what}", if is_required { "FAILED:" } else { "SKIPPED:" });
-            return if is_required { Err(what.into()) } else { Ok(()) };
-        };
+        let answer = Browser::start(1440, 1040).await?.ok_or("there is no chromium with chromedriver");
+        let Some(browser) = test_tools::found(Tool::Browser, answer) else { return Ok(()) };
         // A check that fails panics; the browser is to end nevertheless.
         let checks = tokio::task::spawn_local(check(browser.client.clone()));
         let checked = checks.await;

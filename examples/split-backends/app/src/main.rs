@@ -1,4 +1,5 @@
 //! The application links operators, three backends and a layer. None of them edits another.
+#![forbid(unsafe_code)]
 
 use {my_npu as _, myops_cpu as _, myops_cuda as _};
 

@@ -1,4 +1,5 @@
 //! A layer: one boxed kernel sees every call of every operator, whoever defined it.
+#![forbid(unsafe_code)]
 
 use std::cell::Cell;
 

@@ -1,6 +1,7 @@
 //! A third-party backend: a key, memory that the CPU cannot address, and kernels for operators that somebody else defined.
 //!
 //! The device is simulated. What matters is that nothing outside this crate knows of it.
+#![forbid(unsafe_code)]
 
 use std::sync::{Mutex, PoisonError};
 

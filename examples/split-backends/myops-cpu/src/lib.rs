@@ -1,4 +1,5 @@
 //! A kernel crate: it knows the operators and nothing else.
+#![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
 

@@ -1,4 +1,5 @@
 //! An operator crate: it says what there is, and brings no kernel of its own.
+#![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
 

@@ -1,4 +1,5 @@
 //! A backend of a user's own, in a crate of its own.
+#![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
 

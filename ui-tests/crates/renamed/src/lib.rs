@@ -1,4 +1,5 @@
 //! The runtime under another name: expansions must find it there.
+#![forbid(unsafe_code)]
 
 use rt::prelude::*;
 

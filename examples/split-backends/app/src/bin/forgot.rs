@@ -1,4 +1,5 @@
 //! The same application without the line that links the CPU kernels. The error says which line is missing.
+#![forbid(unsafe_code)]
 
 use opdispatch::prelude::*;
 

@@ -1,0 +1,182 @@
+//! Which crate may know which: DESIGN's order, read from the manifests.
+
+use crate::manifests::{Manifest, Need, members};
+
+/// What a crate is to the others, by the folder that it is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    Schema,
+    Macros,
+    Runtime,
+    Aten,
+    Backend,
+    /// The stack of levels that layers share.
+    Transform,
+    Layer,
+    Conformance,
+    Facade,
+    /// A program over all of it, or its tests.
+    Program,
+    /// An application or a library as others write it, which is in this repository as an example or for a test.
+    Outside,
+    /// What tests share.
+    TestTools,
+}
+
+impl Part {
+    fn of(folder: &str) -> Option<Self> {
+        Some(match folder.split_once('/').map_or((folder, ""), |(first, rest)| (first, rest)) {
+            (".", "") => Self::Facade,
+            ("dispatch-schema", "") => Self::Schema,
+            ("dispatch-macros", "") => Self::Macros,
+            ("dispatch-runtime", "") => Self::Runtime,
+            ("aten", "") => Self::Aten,
+            ("layers", "transform") => Self::Transform,
+            ("layers", _) => Self::Layer,
+            ("conformance", "") => Self::Conformance,
+            ("dispatch-inspect", _) => Self::Program,
+            ("examples" | "ui-tests", _) => Self::Outside,
+            ("tests", "tools") => Self::TestTools,
+            (backend, "") if backend.starts_with("kernels-") => Self::Backend,
+            _ => return None,
+        })
+    }
+
+    /// Whether a crate of this part may depend on one of another.
+    fn may_know(self, other: Self) -> bool {
+        use Part::{Aten, Backend, Conformance, Facade, Layer, Macros, Outside, Program, Runtime, Schema, Transform};
+        let known: &[Self] = match self {
+            Schema | Self::TestTools => &[],
+            Macros => &[Schema],
+            Runtime => &[Schema, Macros],
+            Aten | Transform => &[Schema, Macros, Runtime],
+            Backend => &[Schema, Macros, Runtime, Aten],
+            Layer => &[Schema, Macros, Runtime, Aten, Transform],
+            Conformance => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer],
+            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance],
+            Program => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance, Facade, Program],
+            Outside => &[Runtime, Aten, Backend, Transform, Layer, Facade, Outside],
+        };
+        known.contains(&other)
+    }
+
+    /// Whether its tests and examples may: they compute, so they need backends and layers, but nothing that is built from all of these.
+    fn may_test_with(self, other: Self) -> bool {
+        let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::Outside);
+        self.may_know(other) || !from_all
+    }
+}
+
+/// What breaks the order, a sentence for each.
+fn violations(members: &[Manifest]) -> Vec<String> {
+    let mut found = Vec::new();
+    for member in members {
+        let Some(own) = Part::of(&member.folder) else {
+            found.push(format!("{}: ARCHITECTURE.md has no place for a crate in this folder", member.folder));
+            continue;
+        };
+        for need in [Need::Own, Need::Tests] {
+            for name in member.dependencies(need) {
+                let other = members.iter().find(|other| other.name == name).and_then(|other| Part::of(&other.folder));
+                let allowed = other.is_none_or(|other| match need {
+                    _ if name == member.name => need == Need::Tests,
+                    Need::Own => own.may_know(other),
+                    Need::Tests => own.may_test_with(other),
+                });
+                if !allowed {
+                    let tests = if need == Need::Tests { " for its tests" } else { "" };
+                    found.push(format!("{} must not depend on {name}{tests}", member.name));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let members = members(crate::root());
+    assert!(members.len() > 25, "{}", members.len());
+    let found = violations(&members);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// A workspace of the real crates' names, with these lines in the manifests of some.
+fn made_up(lines: &[(&str, &str)]) -> Vec<String> {
+    let folders = [
+        (".", "opdispatch"),
+        ("dispatch-schema", "dispatch-schema"),
+        ("dispatch-macros", "dispatch-macros"),
+        ("dispatch-runtime", "dispatch-runtime"),
+        ("aten", "aten"),
+        ("kernels-cpu", "kernels-cpu"),
+        ("kernels-npu", "kernels-npu"),
+        ("layers/transform", "dispatch-transform"),
+        ("layers/vmap", "dispatch-vmap"),
+        ("layers/trace", "dispatch-trace"),
+        ("conformance", "conformance"),
+        ("examples/newcomer", "newcomer"),
+        ("tests/tools", "test-tools"),
+    ];
+    let workspace =
+        "[workspace.dependencies]\naten.path = 'aten'\nmaths = { package = 'aten', path = 'aten' }".parse().unwrap();
+    let manifest = |&(folder, name): &(&str, &str)| {
+        let own: Vec<&str> = lines.iter().filter(|(of, _)| *of == name).map(|(_, line)| *line).collect();
+        Manifest::parse(folder, &format!("[package]\nname = '{name}'\n{}\n", own.join("\n")), &workspace)
+    };
+    violations(&folders.iter().map(manifest).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_the_order_allows_is_allowed() {
+    let fine = [
+        ("dispatch-runtime", "[dependencies]\ndispatch-macros = '1'\nhalf = '2'"),
+        ("kernels-cpu", "[dependencies]\naten.workspace = true"),
+        (
+            "dispatch-vmap",
+            "[dependencies]\ndispatch-transform = '1'\n[dev-dependencies]\nkernels-cpu = '1'\ndispatch-trace = '1'",
+        ),
+        ("aten", "[dev-dependencies]\nkernels-cpu = '1'\ntest-tools = '1'\naten = '1'"),
+        ("conformance", "[dependencies]\nkernels-npu = '1'\ndispatch-vmap = '1'"),
+        ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
+        ("newcomer", "[dependencies]\nopdispatch = '1'"),
+    ];
+    assert_eq!(made_up(&fine), [""; 0]);
+}
+
+#[test]
+fn every_wrong_direction_is_found_however_it_is_written() {
+    let wrong = [
+        ("dispatch-schema", "[dependencies]\ndispatch-runtime = '1'", "dispatch-runtime"),
+        ("dispatch-macros", "[dependencies]\ndispatch-runtime = { path = '../dispatch-runtime' }", "dispatch-runtime"),
+        ("dispatch-runtime", "[dependencies]\naten.workspace = true", "aten"),
+        ("dispatch-runtime", "[dependencies]\nnumbers = { package = 'aten', version = '1' }", "aten"),
+        ("dispatch-runtime", "[dependencies]\nmaths.workspace = true", "aten"),
+        ("dispatch-runtime", "[build-dependencies]\naten = '1'", "aten"),
+        ("dispatch-runtime", "[target.'cfg(unix)'.dependencies]\naten = { version = '1', optional = true }", "aten"),
+        ("aten", "[dependencies]\nkernels-cpu = '1'", "kernels-cpu"),
+        ("kernels-cpu", "[dependencies]\nkernels-npu = '1'", "kernels-npu"),
+        ("kernels-cpu", "[dependencies]\ndispatch-vmap = '1'", "dispatch-vmap"),
+        ("dispatch-vmap", "[dependencies]\nkernels-cpu = '1'", "kernels-cpu"),
+        ("dispatch-vmap", "[dependencies]\ndispatch-trace = '1'", "dispatch-trace"),
+        ("dispatch-transform", "[dependencies]\ndispatch-vmap = '1'", "dispatch-vmap"),
+        ("conformance", "[dependencies]\nopdispatch = '1'", "opdispatch"),
+        ("opdispatch", "[dependencies]\nnewcomer = '1'", "newcomer"),
+        ("opdispatch", "[dependencies]\ntest-tools = '1'", "test-tools"),
+        ("newcomer", "[dependencies]\nconformance = '1'", "conformance"),
+    ];
+    for (name, line, other) in wrong {
+        assert_eq!(made_up(&[(name, line)]), [format!("{name} must not depend on {other}")], "{line}");
+    }
+    for (name, other) in [("kernels-cpu", "conformance"), ("aten", "opdispatch"), ("dispatch-vmap", "newcomer")] {
+        let line = format!("[dev-dependencies]\n{other} = '1'");
+        assert_eq!(made_up(&[(name, &line)]), [format!("{name} must not depend on {other} for its tests")], "{line}");
+    }
+}
+
+#[test]
+fn a_crate_in_a_folder_that_has_no_place_is_found() {
+    let workspace = toml::Table::new();
+    let member = Manifest::parse("helpers", "[package]\nname = 'helpers'", &workspace);
+    assert_eq!(violations(&[member]), ["helpers: ARCHITECTURE.md has no place for a crate in this folder"]);
+}

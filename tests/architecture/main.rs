@@ -1,0 +1,42 @@
+//! What ARCHITECTURE.md says of the code holds: this looks.
+
+mod dependencies;
+mod manifests;
+mod unsafe_code;
+
+use std::fs;
+use std::path::Path;
+
+/// The folder of the workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn kernels_that_the_readme_names_are_where_it_says() {
+    let root = root();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let mut count = 0;
+    for (before, place) in readme.lines().filter_map(|line| line.strip_suffix(')')?.split_once("` (")) {
+        let (Some((_, kernel)), Some((file, line))) = (before.rsplit_once('`'), place.split_once(':')) else {
+            continue;
+        };
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        let from = line.parse::<usize>().unwrap() - 1;
+        // An attribute, and the name on the line after it.
+        let found = text.lines().skip(from).take(2).any(|line| line.contains(kernel));
+        assert!(found, "README.md: `{kernel}` is not at {place}");
+        count += 1;
+    }
+    assert!(count > 5, "{count}");
+}
+
+/// What somebody reads who wants to write one more.
+#[test]
+fn a_mode_is_less_than_a_hundred_lines() {
+    let folder = root().join("layers/modes/src");
+    for mode in ["print.rs", "flops.rs", "memory.rs", "profiler.rs"] {
+        let lines = fs::read_to_string(folder.join(mode)).unwrap().lines().count();
+        assert!(lines < 100, "{mode} has {lines} lines");
+    }
+}

@@ -1,0 +1,159 @@
+//! Which files may have unsafe code: those that ARCHITECTURE.md lists.
+//!
+//! The workspace denies `unsafe_code`, in tests and examples too. A crate that the list does not have forbids it; in the others, the files
+//! with unsafe code are those of the list.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::manifests::members;
+
+/// A crate as this test looks at it.
+struct Crate {
+    name: String,
+    has_lints: bool,
+    /// Files of all targets with their text, by path; those of `src` without that folder.
+    files: Vec<(String, String)>,
+}
+
+impl Crate {
+    fn read(folder: &Path, name: &str, has_lints: bool) -> Self {
+        let mut paths = Vec::new();
+        for targets in ["src", "tests", "examples", "benches"] {
+            collect(&folder.join(targets), &mut paths);
+        }
+        let file = |path: PathBuf| {
+            let own = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
+            (own.strip_prefix("src/").unwrap_or(&own).to_owned(), fs::read_to_string(&path).unwrap())
+        };
+        Self { name: name.to_owned(), has_lints, files: paths.into_iter().map(file).collect() }
+    }
+
+    /// What it has against the modules that are listed for it.
+    fn problems(&self, listed: Option<&[&str]>) -> Vec<String> {
+        let mut found = Vec::new();
+        let name = &self.name;
+        if !self.has_lints {
+            found.push(format!("{name} does not have the lints of the workspace, which deny unsafe code"));
+        }
+        let Some(listed) = listed else {
+            for (file, text) in &self.files {
+                let is_root = matches!(file.as_str(), "lib.rs" | "main.rs") || file.starts_with("bin/");
+                if is_root && !text.contains("#![forbid(unsafe_code)]") {
+                    found.push(format!("{name}: {file} does not forbid unsafe code"));
+                }
+                if lifts_the_lint(text) {
+                    found.push(format!("{name}: {file} allows unsafe code, and is not listed"));
+                }
+            }
+            return found;
+        };
+        let covers = |module: &str, file: &str| module == file || module.ends_with('/') && file.starts_with(module);
+        let with: Vec<&str> =
+            self.files.iter().filter(|(_, text)| has_unsafe(text)).map(|(file, _)| file.as_str()).collect();
+        for file in &with {
+            if !listed.iter().any(|module| covers(module, file)) {
+                found.push(format!("{name}: {file} has unsafe code, and is not listed"));
+            }
+        }
+        for module in listed {
+            if !with.iter().any(|file| covers(module, file)) {
+                found.push(format!("{name}: {module} is listed, and has no unsafe code"));
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn every_file_with_unsafe_code_is_listed_and_no_other() {
+    let root = crate::root();
+    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
+    assert_eq!(manifest["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("deny"));
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let list = text.split_once("## `unsafe`").unwrap().1;
+    let members = members(root);
+    let mut found = Vec::new();
+    for member in &members {
+        let read = Crate::read(&root.join(&member.folder), &member.name, member.has_the_lints_of_the_workspace());
+        found.extend(read.problems(modules(list, &member.name).as_deref()));
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    for section in list.split("\n### ").skip(1) {
+        let name = section.lines().next().unwrap();
+        assert!(members.iter().any(|member| member.name == name), "ARCHITECTURE.md: there is no crate {name}");
+    }
+}
+
+#[test]
+fn a_crate_that_breaks_the_rule_is_found() {
+    let made_up = |has_lints: bool, files: &[(&str, &str)]| Crate {
+        name: "made-up".to_owned(),
+        has_lints,
+        files: files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect(),
+    };
+    let (forbids, plain, block) = ("#![forbid(unsafe_code)]", "fn f() {}", "fn f() { unsafe { g() } }");
+    let allows = ["#![allow(unsafe_code)]", "  #[expect(unsafe_code, reason = \"\")]"];
+
+    assert_eq!(made_up(true, &[("lib.rs", forbids), ("a.rs", plain)]).problems(None), [""; 0]);
+    let listed = [("lib.rs", plain), ("a.rs", block), ("b/c.rs", block)];
+    assert_eq!(made_up(true, &listed).problems(Some(&["a.rs", "b/"])), [""; 0]);
+
+    let says = |found: Vec<String>, expected: &[&str]| assert_eq!(found, expected);
+    says(
+        made_up(false, &[("lib.rs", forbids)]).problems(None),
+        &["made-up does not have the lints of the workspace, which deny unsafe code"],
+    );
+    says(made_up(true, &[("lib.rs", plain)]).problems(None), &["made-up: lib.rs does not forbid unsafe code"]);
+    says(made_up(true, &[("bin/x.rs", plain)]).problems(None), &["made-up: bin/x.rs does not forbid unsafe code"]);
+    for allow in allows {
+        let files = [("lib.rs", forbids), ("tests/a.rs", allow)];
+        says(made_up(true, &files).problems(None), &["made-up: tests/a.rs allows unsafe code, and is not listed"]);
+    }
+    says(made_up(true, &listed).problems(Some(&["a.rs"])), &["made-up: b/c.rs has unsafe code, and is not listed"]);
+    says(
+        made_up(true, &listed).problems(Some(&["a.rs", "b/", "lib.rs"])),
+        &["made-up: lib.rs is listed, and has no unsafe code"],
+    );
+}
+
+/// The modules in the first column of a crate's table.
+fn modules<'a>(list: &'a str, name: &str) -> Option<Vec<&'a str>> {
+    let section = list.split_once(&format!("### {name}\n"))?.1.split("\n### ").next()?;
+    let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+    Some(cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect())
+}
+
+/// The files of Rust in a folder, but not those of another crate in it.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    if folder.join("Cargo.toml").exists() {
+        return;
+    }
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Whether there is the word in code, outside of comments.
+fn has_unsafe(text: &str) -> bool {
+    let opens = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern", "#[unsafe("];
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .any(|line| opens.iter().any(|open| line.contains(open)))
+}
+
+/// Whether an attribute allows what the workspace denies.
+fn lifts_the_lint(text: &str) -> bool {
+    let levels = ["allow", "expect", "warn"];
+    let attributes = text.lines().map(str::trim_start).filter_map(|line| line.strip_prefix('#'));
+    attributes.map(|line| line.trim_start_matches(['!', '[']).trim_start()).any(|line| {
+        let rest = levels.iter().find_map(|level| line.strip_prefix(level)?.strip_prefix('('));
+        rest.is_some_and(|rest| rest.contains("unsafe_code"))
+    })
+}

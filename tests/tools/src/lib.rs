@@ -1,0 +1,115 @@
+//! Tools that a test needs, and that a machine may lack.
+//!
+//! A test without its tool is skipped, and prints so. If the variable `OPDISPATCH_REQUIRE` names the tool, the test fails instead: CI sets
+//! `OPDISPATCH_REQUIRE=emulator,nvrtc,browser`. This is the only place that reads the variable.
+#![forbid(unsafe_code)]
+
+use std::fmt::Display;
+
+/// A tool, by its name in `OPDISPATCH_REQUIRE`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tool {
+    /// `emulator`: the C++ compiler that emulates a CUDA device, if there is no device.
+    Emulator,
+    /// `nvrtc`: NVIDIA's run-time compiler.
+    Nvrtc,
+    /// `browser`: chromium with its driver.
+    Browser,
+}
+
+impl Tool {
+    const ALL: [Self; 3] = [Self::Emulator, Self::Nvrtc, Self::Browser];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Emulator => "emulator",
+            Self::Nvrtc => "nvrtc",
+            Self::Browser => "browser",
+        }
+    }
+}
+
+const VARIABLE: &str = "OPDISPATCH_REQUIRE";
+
+/// Returns the tool that was found. If there is none, prints that the test is skipped, and returns `None`.
+///
+/// ```
+/// use test_tools::{Tool, found};
+/// let compiler = std::env::var("CXX").or_else(|_| Ok::<_, String>("c++".to_owned()));
+/// assert!(found(Tool::Emulator, compiler).is_some());
+/// ```
+///
+/// # Panics
+///
+/// If there is no tool and `OPDISPATCH_REQUIRE` names it. If the variable names a tool that is not known, whether this one is there or not.
+#[track_caller]
+pub fn found<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
+    let list = std::env::var_os(VARIABLE).unwrap_or_default();
+    match decided(tool, answer, &list.to_string_lossy()) {
+        Ok(Ok(found)) => Some(found),
+        Ok(Err(skipped)) => {
+            println!("{skipped}");
+            None
+        }
+        Err(failed) => panic!("{failed}"),
+    }
+}
+
+/// The tool, or why the test is skipped, or why it fails.
+fn decided<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
+    let required = required(list)?;
+    answer.map(Ok).or_else(|missing| {
+        let name = tool.name();
+        if required.contains(&tool) {
+            Err(format!("{VARIABLE} requires the tool `{name}`: {missing}"))
+        } else {
+            Ok(Err(format!("SKIPPED: {missing} ({VARIABLE}={name} makes this a failure)")))
+        }
+    })
+}
+
+fn required(list: &str) -> Result<Vec<Tool>, String> {
+    let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let tool = |word: &str| {
+        let known = Tool::ALL.into_iter().find(|tool| tool.name() == word);
+        known.ok_or_else(|| {
+            format!("{VARIABLE}: there is no tool `{word}`; name some of {}", Tool::ALL.map(Tool::name).join(","))
+        })
+    };
+    words.map(tool).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABSENT: Result<i32, &str> = Err("there is none");
+
+    #[test]
+    fn a_test_without_its_tool_is_skipped_unless_that_tool_is_required() {
+        for list in ["", "emulator", " emulator , browser,"] {
+            let skipped = decided(Tool::Nvrtc, ABSENT, list).unwrap().unwrap_err();
+            assert_eq!(skipped, "SKIPPED: there is none (OPDISPATCH_REQUIRE=nvrtc makes this a failure)");
+        }
+        for list in ["nvrtc", "emulator,nvrtc", " browser, nvrtc "] {
+            let failed = decided(Tool::Nvrtc, ABSENT, list).unwrap_err();
+            assert_eq!(failed, "OPDISPATCH_REQUIRE requires the tool `nvrtc`: there is none");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_there_is_used_whatever_is_required() {
+        for list in ["", "browser", "emulator,nvrtc,browser"] {
+            assert_eq!(decided(Tool::Browser, Ok::<_, &str>(7), list), Ok(Ok(7)));
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_is_an_error_even_if_every_tool_is_there() {
+        for answer in [Ok(7), ABSENT] {
+            let failed = decided(Tool::Browser, answer, "browser,nvcc").unwrap_err();
+            let expected = "OPDISPATCH_REQUIRE: there is no tool `nvcc`; name some of emulator,nvrtc,browser";
+            assert_eq!(failed, expected);
+        }
+    }
+}
