@@ -4,6 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, ErrorKind, Spec};
 
 use crate::loss::Reduction;
+use crate::packs;
 use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, unsqueeze};
 
 /// The negative logarithm of how likely each sequence of labels is, and those of all its beginnings at all times.
@@ -228,7 +229,9 @@ impl Labelling {
         let steps = of("input_lengths", input_lengths, steps)?;
         let (width, counts) = match targets.sizes() {
             &[own, width] if own == batch => (width, of("target_lengths", target_lengths, width)?),
-            &[all] if target_lengths.iter().sum::<i64>() == all => (0, of("target_lengths", target_lengths, all)?),
+            &[all] if packs::total(target_lengths) == i128::from(all) => {
+                (0, of("target_lengths", target_lengths, all)?)
+            }
             sizes => {
                 let expected = format!("[{batch}, _], or one label after the other, as many as `target_lengths` says");
                 return Err(BadArgument::sizes("targets", sizes, expected));

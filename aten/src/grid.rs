@@ -188,12 +188,18 @@ impl Sampling {
         output_mask: &[bool],
     ) -> Result<[Spec; 2], BadArgument> {
         crate::check_gradient(grad_output, input, &self.sizes)?;
-        let spec = |which: usize, tensor: &Tensor| {
-            let wanted = output_mask.get(which) == Some(&true);
+        let [of_input, of_grid] = pair_mask(output_mask)?;
+        let spec = |wanted: bool, tensor: &Tensor| {
             Spec::contiguous(tensor.dtype(), if wanted { tensor.sizes() } else { &[0] })
         };
-        Ok([spec(0, input), spec(1, grid)])
+        Ok([spec(of_input, input), spec(of_grid, grid)])
     }
+}
+
+/// The `output_mask` of an operator with two gradients.
+pub(crate) fn pair_mask(output_mask: &[bool]) -> Result<[bool; 2], BadArgument> {
+    let wrong = |_| BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 2");
+    output_mask.try_into().map_err(wrong)
 }
 
 /// The places of images of these sizes, seen through matrices.
@@ -247,5 +253,5 @@ fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor>
     }
     columns.push(full(&wide, 1.into(), options.0, options.1, options.2, options.3)?);
     let width = i64::try_from(columns.len()).unwrap_or(0);
-    reshape(&cat(&columns, -1)?, &[size[0], places.iter().product(), width])
+    reshape(&cat(&columns, -1)?, &[size[0], crate::element_count(places), width])
 }

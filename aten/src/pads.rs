@@ -76,7 +76,9 @@ impl Border {
             }
             Self::Repeated => at.clamp(0, size - 1),
         };
-        (-before..size + after).map(place).collect()
+        // The sum fits, but part of it may not.
+        let count = size.wrapping_add(before).wrapping_add(after);
+        (0..count).map(|at| place(at.saturating_sub(before))).collect()
     }
 }
 

@@ -63,7 +63,9 @@ fn unpooled(
 fn unpool(rank: usize, this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let flat = |sizes: &[i64]| {
         let (outer, images) = sizes.split_at(sizes.len() - rank);
-        [outer, &[images.iter().product()]].concat()
+        // Without images, their sizes may be of any number.
+        let area = images.iter().fold(1, |area: i64, &size| area.saturating_mul(size));
+        [outer, &[area]].concat()
     };
     let lines = |tensor: &Tensor| crate::reshape(tensor, &flat(tensor.sizes()));
     let out = zeros(&flat(sizes), Some(this.dtype()), None, Some(this.device()), None)?;

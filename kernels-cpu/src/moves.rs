@@ -191,7 +191,8 @@ impl Walk {
         if merged.is_empty() {
             merged.push(Axis { size: 1, to: Step::Stride(1), from: Step::Stride(1) });
         }
-        let count = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).product();
+        let sizes = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0));
+        let count = sizes.fold(1, |count: usize, size| count.saturating_mul(size));
         Self { axes: merged, count }
     }
 
@@ -383,8 +384,10 @@ mod tests {
         set_num_threads(num_threads().max(3));
         let many = 200_000;
         let strided = |size: i64, to: i64, from: i64| Axis { size, to: Step::Stride(to), from: Step::Stride(from) };
-        let listed = |to: Vec<i64>, from: i64| {
-            Axis { size: i64::try_from(to.len()).unwrap(), to: Step::Table(to), from: Step::Stride(from) }
+        let listed = |to: Vec<i64>, from: i64| Axis {
+            size: i64::try_from(to.len()).unwrap(),
+            to: Step::Table(to),
+            from: Step::Stride(from),
         };
         assert_eq!(sums(1, &[strided(many, 0, 1)]), [many]);
         assert_eq!(sums(2, &[strided(many, 0, 2), strided(2, 1, 1)]), [many; 2]);

@@ -24,6 +24,10 @@ fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &
 
 fn bordered(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
     let mut out = aten::bordered_spec(this, padding, count, border)?.on(this.device())?;
+    if out.geometry().count() == 0 {
+        // A walk has a place for each position of a dimension, of which there may be any number.
+        return Ok(out);
+    }
     let axes = walk(this.sizes(), padding, border, out.strides(), this.strides());
     along(&mut out, this, &axes)?;
     Ok(out)
@@ -31,10 +35,13 @@ fn bordered(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Res
 
 fn unbordered(grad_output: &Tensor, this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
     let spec = aten::unbordered_spec(grad_output, this, padding, count, border)?;
+    let zero = aten::zeros(spec.geometry.sizes(), Some(spec.dtype), None, Some(this.device()), None)?;
+    if grad_output.geometry().count() == 0 {
+        return Ok(zero);
+    }
     let grad = ready(grad_output)?;
     let mut axes = walk(this.sizes(), padding, border, grad.strides(), spec.geometry.strides());
     axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
-    let zero = aten::zeros(spec.geometry.sizes(), Some(spec.dtype), None, Some(this.device()), None)?;
     summed(&zero, &grad, &axes, spec)
 }
 

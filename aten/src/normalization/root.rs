@@ -48,8 +48,8 @@ pub fn _fused_rms_norm_backward(
     let (grad, dims) = (widened(grad_out)?, inner(normalized_shape));
     let none = || crate::new_empty(input, &[0], None, None, None, None);
     let elements = mul(&widened(input)?, rstd)?;
-    let wanted = |which: usize| output_mask.get(which) == Some(&true);
-    let of_input = if wanted(0) {
+    let [wants_input, wants_weight] = crate::grid::pair_mask(output_mask)?;
+    let of_input = if wants_input {
         let grad = weight.map_or_else(|| Ok(grad.clone()), |weight| mul(&grad, weight))?;
         let along = mean_dim(&mul(&grad, &elements)?, Some(&dims), true, None)?;
         let across = mul(&sub(&grad, &mul(&elements, &along)?, 1.into())?, rstd)?;
@@ -58,7 +58,7 @@ pub fn _fused_rms_norm_backward(
         none()?
     };
     let of_weight = match weight {
-        Some(weight) if wanted(1) => {
+        Some(weight) if wants_weight => {
             let lines: Vec<i64> = (0..i64::try_from(input.sizes().len() - dims.len()).unwrap_or(0)).collect();
             let each = mul(&grad, &elements)?;
             let all = if lines.is_empty() { each } else { sum_dim_intlist(&each, Some(&lines), false, None)? };

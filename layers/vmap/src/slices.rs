@@ -1,4 +1,5 @@
-//! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow.
+//! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow. Without elements all slices are
+//! alike, so one of them is enough, of however many: on Meta, and where all that is taken and given is empty.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -102,13 +103,17 @@ fn looped(
 ) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
-    for i in 0..batch.size {
-        let values = arguments.iter().map(|value| slice(batch, value, i)).collect::<Result<Vec<_>>>()?;
+    let is_bare = |tensor: &Tensor| tensor.device() == Device::META || tensor.geometry().count() == 0;
+    let are_bare = |values: &[Value]| values.iter().flat_map(Value::tensors).all(is_bare);
+    let mut made = 0;
+    while made < batch.size {
+        let values = arguments.iter().map(|value| slice(batch, value, made)).collect::<Result<Vec<_>>>()?;
         let before_call = values.clone();
         let results = call(values)?;
         if results.len() != columns.len() {
             return Err(VmapError::Results { operator: operator.to_string() }.into());
         }
+        let are_all_alike = are_bare(&before_call) && are_bare(&results);
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A handle that is bound to another tensor cannot be written through the slice.
             if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
@@ -118,10 +123,20 @@ fn looped(
             }
             column.push(result);
         }
+        made += 1;
+        if are_all_alike {
+            break;
+        }
     }
     let stacked = columns.iter().enumerate().map(|(at, column)| match schema.written_return(at) {
         Some(_) => Ok(Value::None),
-        None => stack(operator, column),
+        None => {
+            let mut stacked = stack(operator, column)?;
+            if made < batch.size {
+                stacked.tensors_mut().try_for_each(|tensor| repeated(tensor, batch.size))?;
+            }
+            Ok(stacked)
+        }
     });
     let stacked = stacked.collect::<Result<Vec<_>>>()?;
     give(batch, operator, arguments, stacked)
@@ -144,6 +159,14 @@ fn slice(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
         }
         other => other.clone(),
     })
+}
+
+/// Makes a tensor with one slice one with so many.
+fn repeated(tensor: &mut Tensor, count: i64) -> Result<()> {
+    let mut repeats = vec![1; tensor.sizes().len()];
+    repeats[0] = count;
+    *tensor = aten::repeat(tensor, &repeats)?;
+    Ok(())
 }
 
 /// What one result is for each slice, as one.

@@ -1,6 +1,6 @@
 //! Tensors made like others: those of a batch have the batch, so that each slice can write to its own.
 
-use dispatch_runtime::{MemoryFormat, Operator, Result, Value};
+use dispatch_runtime::{Geometry, MemoryFormat, Operator, Result, Value};
 
 use crate::batch::Batch;
 use crate::call;
@@ -28,8 +28,8 @@ fn new(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option
     let (Value::Ints(sizes), strides) = (&arguments[1], operator.schema().argument("stride")) else { return Ok(None) };
     if let Some((at, _)) = strides {
         let Value::Ints(strides) = &mut values[at] else { return Ok(None) };
-        let extent = sizes.iter().zip(strides.iter()).map(|(size, stride)| (size - 1).max(0) * stride).sum::<i64>() + 1;
-        strides.insert(0, extent);
+        let extent = Geometry::strided(sizes, strides, 0).and_then(|slice| slice.end());
+        strides.insert(0, extent.unwrap_or(0));
     }
     values[1] = [&[batch.size()], &sizes[..]].concat().into();
     call::give(batch, operator, arguments, operator.call(values)?).map(Some)
