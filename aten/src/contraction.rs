@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, broadcast, wrap_dim};
 
 use crate::shape::view_strides;
-use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
+use crate::{bmm, dot, element_count, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
 
 /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
 #[op_def("matmul(Tensor self, Tensor other) -> Tensor", out = "out")]
@@ -20,7 +20,7 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
         }
         ([_, _], [_, _]) => mm(this, other),
         (rows @ [.., inner], [_] | [_, _]) if is_tall(this) => {
-            let tall = reshape(this, &[count(&rows[..rows.len() - 1]), *inner])?;
+            let tall = reshape(this, &[element_count(&rows[..rows.len() - 1]), *inner])?;
             let mut sizes = Dims::from_slice(&rows[..rows.len() - 1]);
             sizes.extend(other.sizes()[1..].iter().copied());
             let product = if other.sizes().len() == 1 { mv(&tall, other)? } else { mm(&tall, other)? };
@@ -33,11 +33,7 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 /// Whether all but the last dimension can be walked as one.
 fn is_tall(this: &Tensor) -> bool {
     let Some((&inner, rows)) = this.sizes().split_last() else { return false };
-    this.geometry().is_contiguous() || view_strides(this.geometry(), &[count(rows), inner]).is_some()
-}
-
-fn count(sizes: &[i64]) -> i64 {
-    sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
+    this.geometry().is_contiguous() || view_strides(this.geometry(), &[element_count(rows), inner]).is_some()
 }
 
 /// The product as one of batches, to which both sides are stretched.
@@ -52,7 +48,7 @@ fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
         return Err(BadArgument::sizes("other", other.sizes(), expected).into());
     }
     let mut sizes = broadcast([first, second])?;
-    let items = count(&sizes);
+    let items = element_count(&sizes);
     let stretched = |side: &Tensor, [down, across]: [i64; 2]| {
         let mut all = sizes.clone();
         all.extend([down, across]);
@@ -83,7 +79,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     match (input.sizes(), weight.sizes()) {
         ([_, _], [_, _]) => crate::addmm(bias, input, &across, one(), one()),
         ([rows @ .., inner], [out, _]) if rank > 2 && is_tall(input) && bias.sizes().len() == 1 => {
-            let sum = crate::addmm(bias, &reshape(input, &[count(rows), *inner])?, &across, one(), one())?;
+            let sum = crate::addmm(bias, &reshape(input, &[element_count(rows), *inner])?, &across, one(), one())?;
             let mut sizes = Dims::from_slice(rows);
             sizes.push(*out);
             crate::_unsafe_view(&sum, &sizes)
@@ -106,7 +102,7 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
         let expected = format!("{outer:?} and {columns}, as `weight` has columns");
         return Err(BadArgument::sizes("input2", input2.sizes(), expected).into());
     }
-    let across = reshape(&permute(weight, &[1, 0, 2])?, &[rows, out * columns])?;
+    let across = reshape(&permute(weight, &[1, 0, 2])?, &[rows, out.saturating_mul(columns)])?;
     let halfway = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
     let result = bmm(&halfway, &reshape(input2, &[-1, columns, 1])?)?;
     let result = reshape(&result, &[outer, &[out]].concat())?;
@@ -199,10 +195,11 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
     }
     let (kept_left, kept_right) = (kept(&left, &first), kept(&right, &second));
     let of = |tensor: &Tensor, dims: &[usize]| dims.iter().map(|&dim| tensor.sizes()[dim]).collect::<Dims>();
-    let (rows, columns, inner) = (of(&left, &kept_left), of(&right, &kept_right), count(&of(&left, &first)));
+    let (rows, columns, inner) = (of(&left, &kept_left), of(&right, &kept_right), element_count(&of(&left, &first)));
     let left = permute(&left, &positions(kept_left.iter().chain(&first)))?;
     let right = permute(&right, &positions(second.iter().chain(&kept_right)))?;
-    let product = mm(&reshape(&left, &[count(&rows), inner])?, &reshape(&right, &[inner, count(&columns)])?)?;
+    let product =
+        mm(&reshape(&left, &[element_count(&rows), inner])?, &reshape(&right, &[inner, element_count(&columns)])?)?;
     let mut sizes = rows;
     sizes.extend(columns);
     reshape(&product, &sizes)

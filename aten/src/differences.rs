@@ -4,6 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, reduced_dims, wrap_dim};
 
 use crate::cat;
+use crate::limits::check_calls;
 use crate::prelude::*;
 
 /// The differences of neighbours along a dimension, taken `n` times.
@@ -34,7 +35,11 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
     if n == 0 || length == 0 {
         return crate::clone(&line, None);
     }
-    for left in (length.saturating_sub(n).max(0)..length).rev() {
+    if n >= length {
+        return crate::clone(&line.narrow(dim, 0, 0)?, None);
+    }
+    check_calls("n", n)?;
+    for left in (length - n..length).rev() {
         let (before, behind) = (line.narrow(dim, 0, left)?, line.narrow(dim, 1, left)?);
         line = if line.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };
     }

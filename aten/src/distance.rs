@@ -210,7 +210,8 @@ pub fn pdist_spec(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     };
     check_vectors("self", this)?;
     check_power(p)?;
-    Ok(Spec::contiguous(this.dtype(), &[rows.saturating_mul((rows - 1).max(0)) / 2]))
+    let pairs = i128::from(rows) * (i128::from(rows) - 1).max(0) / 2;
+    Ok(Spec::contiguous(this.dtype(), &[i64::try_from(pairs).unwrap_or(i64::MAX)]))
 }
 
 /// What [`_pdist_backward`] makes.

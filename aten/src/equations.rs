@@ -7,7 +7,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims};
 
-use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
+use crate::{bmm, diagonal, element_count, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 
 /// The sum of the products of elements with equal letters: `ij,jk->ik` is the matrix product.
 ///
@@ -133,10 +133,11 @@ fn meet(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label)
         return Ok(Operand { tensor, labels });
     }
     let sizes: Dims = labels.iter().filter_map(|&label| left.size(label).or_else(|| right.size(label))).collect();
-    let (rows_end, inner_count) = (batch.len() + rows.len(), count(inner.iter().filter_map(|&label| left.size(label))));
-    let items = count(sizes[..batch.len()].iter().copied());
-    let height = count(sizes[batch.len()..rows_end].iter().copied());
-    let width = count(sizes[rows_end..].iter().copied());
+    let inner_sizes: Dims = inner.iter().filter_map(|&label| left.size(label)).collect();
+    let (rows_end, inner_count) = (batch.len() + rows.len(), element_count(&inner_sizes));
+    let items = element_count(&sizes[..batch.len()]);
+    let height = element_count(&sizes[batch.len()..rows_end]);
+    let width = element_count(&sizes[rows_end..]);
     let down = left.in_order(&[&batch[..], &rows, &inner].concat())?;
     let across = right.in_order(&[&batch[..], &inner, &columns].concat())?;
     let product =
@@ -149,10 +150,6 @@ fn in_order_of(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool
     let mut found: Vec<Label> = labels.iter().copied().filter(fits).collect();
     found.sort_by_key(|label| output.iter().position(|other| other == label).unwrap_or(output.len()));
     found
-}
-
-fn count(sizes: impl Iterator<Item = i64>) -> i64 {
-    sizes.fold(1, i64::saturating_mul)
 }
 
 /// Which operands meet, one pair after another; none without a path.

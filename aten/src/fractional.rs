@@ -150,6 +150,6 @@ impl Fractional {
 fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
     let round = |x: f64| if single { f64::from(x as f32) } else { x };
     let apart = round(last as f64 / (count - 1).max(1) as f64);
-    let at = |i: i64| round(round(i as f64 + sample) * apart) as i64 - round(sample * apart) as i64;
+    let at = |i: i64| (round(round(i as f64 + sample) * apart) as i64).saturating_sub(round(sample * apart) as i64);
     (0..count).map(|i| if i + 1 == count { last } else { at(i).clamp(0, last) }).collect()
 }

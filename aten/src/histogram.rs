@@ -6,7 +6,8 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use crate::{Methods, check_devices, linspace, searchsorted};
+use crate::limits::room;
+use crate::{Methods, check_devices, element_count, linspace, searchsorted};
 
 /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
 #[op_def(
@@ -97,6 +98,8 @@ pub fn histogramdd_int_bins(
     density: bool,
 ) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
+    // Each coordinate has edges of its own.
+    room("self", coordinates)?;
     histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
 }
 
@@ -174,7 +177,7 @@ fn histogramdd_of_edges(this: &Tensor, bins: &[Tensor], weight: Option<&Tensor>,
 fn points(this: &Tensor) -> Result<Tensor> {
     match this.sizes() {
         &[ref rows @ .., coordinates] if coordinates > 0 && !rows.is_empty() => {
-            this.reshape(&[rows.iter().product(), coordinates])
+            this.reshape(&[element_count(rows), coordinates])
         }
         sizes => Err(BadArgument::sizes("self", sizes, "points as rows, of one coordinate or more").into()),
     }
@@ -204,7 +207,15 @@ fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Ten
             return Err(BadArgument::value("range", format!("[{low}, {high}]"), "finite, the lower end first").into());
         }
         let (low, high) = if low < high { (low, high) } else { (low - 0.5, high + 0.5) };
-        linspace(low.into(), high.into(), count + 1, Some(points.dtype()), None, Some(points.device()), None)
+        linspace(
+            low.into(),
+            high.into(),
+            count.saturating_add(1),
+            Some(points.dtype()),
+            None,
+            Some(points.device()),
+            None,
+        )
     });
     edges.collect()
 }
@@ -243,8 +254,9 @@ fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density
         Some(weight) => weight.clone(),
     };
     let sizes: Vec<i64> = edges.iter().map(|edges| edges.sizes()[0] - 1).collect();
-    let total = sizes.iter().product::<i64>();
     // What is in no bin goes to one more, which is left out.
+    let total = element_count(&sizes);
+    let mut hist = points.new_zeros(&[total.saturating_add(1)])?;
     let mut place = points.new_zeros(&points.sizes()[..1])?.to_dtype(DType::I64, false, false, None)?;
     let mut outside = place.to_dtype(DType::Bool, false, false, None)?;
     for ((i, edges), &size) in (0..).zip(edges).zip(&sizes) {
@@ -256,7 +268,7 @@ fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density
         outside = outside.logical_or(&inside.logical_not()?)?;
     }
     let place = place.masked_fill_scalar(&outside, total)?;
-    let mut hist = points.new_zeros(&[total + 1])?.scatter_add(0, &place, &weight)?.narrow(0, 0, total)?;
+    hist = hist.scatter_add(0, &place, &weight)?.narrow(0, 0, total)?;
     if density {
         hist = (&hist / hist.sum()?)?;
     }

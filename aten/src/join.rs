@@ -202,7 +202,8 @@ pub fn roll_shifts(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Option
         let at = wrap_dim("dims", dim, rank)?;
         if let Some(by) = by.get_mut(at) {
             let size = this.sizes()[at].max(1);
-            *by = (*by + shift.rem_euclid(size)) % size;
+            let left = size - shift.rem_euclid(size);
+            *by = if *by < left { *by + (size - left) } else { *by - left };
         }
     }
     Ok(Some(by))

@@ -46,11 +46,6 @@ fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(),
     Ok(())
 }
 
-/// The number of elements of these sizes.
-fn count(sizes: &[i64]) -> i64 {
-    sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
-}
-
 /// What the gradients of a normalisation look like, of which those that are not wanted have no elements.
 ///
 /// # Errors

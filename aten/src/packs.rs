@@ -5,6 +5,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind};
 
+use crate::limits::room_for_numbers;
 use crate::{
     check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, stack, to_device,
     transpose_int,
@@ -63,8 +64,8 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
         return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
     }
     let longest = lengths.first().copied().unwrap_or(0);
-    let sizes: Vec<i64> =
-        (0..longest).map(|step| count(lengths.iter().filter(|&&length| length > step).count())).collect();
+    let mut sizes = room_for_numbers(longest)?;
+    sizes.extend((0..longest).map(|step| count(lengths.iter().filter(|&&length| length > step).count())));
     let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &places(&sizes, batch, input.device())?)?;
     Ok((data, Tensor::from_slice(&sizes)))
 }
@@ -84,6 +85,10 @@ pub fn _pack_padded_sequence_backward(
     };
     let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
     let sizes = batch_sizes_of(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
+    if count(sizes.len()) > steps || sizes.first().is_some_and(|&most| most > batch) {
+        let expected = format!("{} steps and {} sequences or more, as `batch_sizes` has", sizes.len(), sizes[0]);
+        return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected).into());
+    }
     unpacked(grad, &sizes, (steps, batch), 0.into(), batch_first)
 }
 
@@ -105,7 +110,8 @@ pub fn _pad_packed_sequence(
         return Err(BadArgument::value("total_length", total_length, expected).into());
     }
     let steps = if total_length > 0 { total_length } else { longest };
-    let lengths: Vec<i64> = (0..batch).map(|at| count(sizes.iter().filter(|&&size| size > at).count())).collect();
+    let mut lengths = room_for_numbers(batch)?;
+    lengths.extend((0..batch).map(|at| count(sizes.iter().filter(|&&size| size > at).count())));
     Ok((unpacked(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
 }
 
@@ -151,8 +157,9 @@ pub(crate) fn total(numbers: &[i64]) -> i128 {
 
 /// Where the rows of a pack are in a batch of padded sequences.
 fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
-    let places = sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at));
-    to_device(&Tensor::from_slice(&places.collect::<Vec<i64>>()), device, DType::I64, false, false, None)
+    let mut places = room_for_numbers(i64::try_from(total(sizes)).unwrap_or(i64::MAX))?;
+    places.extend(sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at)));
+    to_device(&Tensor::from_slice(&places), device, DType::I64, false, false, None)
 }
 
 /// With steps before sequences.
@@ -173,7 +180,10 @@ fn unpacked(
     let beside = data.sizes().get(1..).unwrap_or_default();
     let mut flat = Dims::from_slice(&[steps.saturating_mul(batch)]);
     flat.extend(beside.iter().copied());
-    let padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
-    let padded = index_copy(&padded, 0, &places(sizes, batch, data.device())?, data)?;
+    let mut padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
+    // Rows without elements may be of any number, and need no places.
+    if padded.geometry().count() > 0 {
+        padded = index_copy(&padded, 0, &places(sizes, batch, data.device())?, data)?;
+    }
     steps_first(&reshape(&padded, &[&[steps, batch], beside].concat())?, batch_first)
 }

@@ -271,19 +271,22 @@ impl Pooling {
         let skipped = this.sizes().len() - rank;
         let mut sizes = Dims::from_slice(this.sizes());
         for (dim, size) in sizes[skipped..].iter_mut().enumerate() {
-            let covered = (window.kernel[dim] - 1).saturating_mul(window.dilation[dim]).saturating_add(1);
-            if window.padding[dim] > covered / 2 {
+            // Sums and products of two such numbers fit.
+            let [own, kernel, dilation] = [*size, window.kernel[dim], window.dilation[dim]].map(i128::from);
+            let [padding, stride] = [window.padding[dim], window.stride[dim]].map(i128::from);
+            let covered = (kernel - 1) * dilation + 1;
+            if padding > covered / 2 {
                 let expected = format!("at most half of the {covered} elements that the window covers");
-                return Err(BadArgument::value("padding", window.padding[dim], expected));
+                return Err(BadArgument::value("padding", padding, expected));
             }
-            let (own, stride) = (*size, window.stride[dim]);
-            let room = own.saturating_add(2 * window.padding[dim]).saturating_sub(covered);
+            let room = own + 2 * padding - covered;
             let more = if ceil_mode { stride - 1 } else { 0 };
-            *size = room.saturating_add(more).div_euclid(stride) + 1;
+            let mut places = (room + more).div_euclid(stride) + 1;
             // The last window begins inside of the image or of the padding before it.
-            if ceil_mode && (*size - 1).saturating_mul(stride) >= own + window.padding[dim] {
-                *size -= 1;
+            if ceil_mode && (places - 1) * stride >= own + padding {
+                places -= 1;
             }
+            *size = i64::try_from(places).unwrap_or(0);
             if *size < 1 {
                 return Err(BadArgument::sizes("self", this.sizes(), "room for the window"));
             }

@@ -6,6 +6,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
+use crate::limits::check_calls;
 use crate::packs::batch_sizes_of;
 use crate::{
     add, cat, chunk, dropout, flatten_using_ints, linear, mul, narrow, relu, reshape, select_int, sigmoid,
@@ -136,12 +137,13 @@ impl Stack<'_> {
     fn weights(&self, projected: bool) -> Result<Vec<Weights<'_>>, BadArgument> {
         let each = if self.has_biases { 4 } else { 2 } + usize::from(projected);
         let directions = if self.bidirectional { 2 } else { 1 };
-        let wanted = usize::try_from(self.num_layers).unwrap_or(0) * directions;
+        let wanted = usize::try_from(self.num_layers).unwrap_or(0).saturating_mul(directions);
         if wanted == 0 {
             return Err(BadArgument::value("num_layers", self.num_layers, "at least 1"));
         }
-        if self.params.len() != wanted * each {
-            let expected = format!("{}, {each} for each direction of each layer", wanted * each);
+        let all = wanted.saturating_mul(each);
+        if self.params.len() != all {
+            let expected = format!("{all}, {each} for each direction of each layer");
             return Err(BadArgument::value("params", format!("{} tensors", self.params.len()), expected));
         }
         let weights = self.params.chunks(each).map(|params| Weights {
@@ -197,6 +199,7 @@ impl Stack<'_> {
         if steps == 0 {
             return Err(BadArgument::sizes("input", input.sizes(), "at least one step").into());
         }
+        check_calls("input", steps)?;
         let sizes = vec![batch; usize::try_from(steps).unwrap_or(0)];
         let (output, ends) = self.run(&flatten_using_ints(&input, 0, 1)?, &sizes, start)?;
         let output = reshape(&output, &[steps, batch, output.sizes()[1]])?;

@@ -3,6 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem, reduced_dims, wrap_dim};
 
+use crate::limits::room;
 use crate::shape::restrided;
 
 /// The elements at one position of a dimension, which is gone.
@@ -203,18 +204,11 @@ pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
 #[op_impl(unbind_int, CompositeExplicitAutograd)]
 fn unbind_int_any(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = sized("self", this, dim)?;
-    let mut parts = room(size, "self")?;
+    let mut parts = room("self", size)?;
     for index in 0..size {
         parts.push(selected(this, dim, index)?);
     }
     Ok(parts)
-}
-
-/// Room for this many tensors.
-fn room(count: i64, argument: &'static str) -> Result<Vec<Tensor>, BadArgument> {
-    let mut parts = Vec::new();
-    let fits = usize::try_from(count).is_ok_and(|count| parts.try_reserve_exact(count).is_ok());
-    if fits { Ok(parts) } else { Err(BadArgument::value(argument, count, "parts that fit into memory")) }
 }
 
 /// Runs of `split_size` positions of a dimension; the last may be shorter.
@@ -234,7 +228,7 @@ fn split_evenly(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>>
         );
     }
     let count = if split_size == 0 { 1 } else { size / split_size + i64::from(size % split_size != 0) }.max(1);
-    let mut parts = room(count, "split_size")?;
+    let mut parts = room("split_size", count)?;
     for part in 0..count {
         let start = part.saturating_mul(split_size);
         parts.push(sliced(this, dim, start, start.saturating_add(split_size), 1)?);
@@ -297,7 +291,7 @@ pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
         return Err(BadArgument::value("chunks", chunks, "one or more").into());
     }
     if size == 0 {
-        let count = room(chunks, "chunks")?.capacity();
+        let count = room("chunks", chunks)?.capacity();
         return split_with_sizes(this, &vec![0; count], dim);
     }
     split(this, size / chunks + i64::from(size % chunks != 0), dim)
@@ -310,7 +304,7 @@ pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<V
     if sections <= 0 {
         return Err(BadArgument::value("sections", sections, "one or more").into());
     }
-    let mut parts = room(sections, "sections")?;
+    let mut parts = room("sections", sections)?;
     let mut start = 0;
     for part in 0..sections {
         let end = start + size / sections + i64::from(part < size % sections);

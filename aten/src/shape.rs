@@ -2,6 +2,18 @@
 
 use dispatch_runtime::{BadArgument, Dims, Geometry, Result, Tensor};
 
+/// How many elements a tensor of these sizes has, or as many as can be counted.
+///
+/// ```
+/// assert_eq!(aten::element_count(&[2, 3, 4]), 24);
+/// assert_eq!(aten::element_count(&[i64::MAX, 2, 0]), 0);
+/// assert_eq!(aten::element_count(&[i64::MAX, 2]), i64::MAX);
+/// ```
+#[must_use]
+pub fn element_count(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
+}
+
 /// Another walk through the tensor's memory.
 pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<Tensor> {
     if let Some(size) = size.iter().find(|&&size| size < 0) {
@@ -79,15 +91,16 @@ pub(crate) fn view_strides(geometry: &Geometry, size: &[i64]) -> Option<Geometry
     let mut next = size.len();
     let (mut chunk_stride, mut chunk, mut viewed) = (geometry.strides().last().copied().unwrap_or(1), 1_i64, 1_i64);
     for dim in (0..geometry.rank()).rev() {
-        chunk *= geometry.sizes()[dim];
-        let ends = dim == 0 || (geometry.sizes()[dim - 1] != 1 && geometry.strides()[dim - 1] != chunk * chunk_stride);
+        chunk = chunk.checked_mul(geometry.sizes()[dim])?;
+        let ends = dim == 0
+            || (geometry.sizes()[dim - 1] != 1 && Some(geometry.strides()[dim - 1]) != chunk.checked_mul(chunk_stride));
         if !ends {
             continue;
         }
         while next > 0 && (viewed < chunk || size[next - 1] == 1) {
             next -= 1;
-            strides[next] = viewed * chunk_stride;
-            viewed *= size[next];
+            strides[next] = viewed.checked_mul(chunk_stride)?;
+            viewed = viewed.checked_mul(size[next])?;
         }
         if viewed != chunk {
             return None;

@@ -118,8 +118,8 @@ fn split(this: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         let mut covered = 1;
         while next > 0 && (covered < size || sizes[next - 1] == 1) {
             next -= 1;
-            strides[next] = covered * stride;
-            covered *= sizes[next];
+            strides[next] = covered.saturating_mul(stride);
+            covered = covered.saturating_mul(sizes[next]);
         }
     }
     match Geometry::strided(sizes, &strides, this.geometry().offset()) {

@@ -3,6 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
+use crate::limits::check_calls;
 use crate::{add, add_scalar, arange_start_step, copy_, sum_dim_intlist, unsqueeze};
 
 /// `sqrt(self)`
@@ -137,7 +138,9 @@ pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {
 /// The logarithm of the gamma function of so many variables
 #[op_def("mvlgamma(Tensor self, int p) -> Tensor", out = "out")]
 pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
-    #[expect(clippy::cast_precision_loss, reason = "as many terms do not fit the memory")]
+    // There is a term for each of them.
+    check_calls("p", p)?;
+    #[expect(clippy::cast_precision_loss, reason = "so few are exact")]
     let count = if p < 1 { return Err(BadArgument::value("p", p, "one or more").into()) } else { p as f64 };
     let (first, half, dtype) =
         ((0.5 - 0.5 * count).into(), 0.5.into(), this.dtype().is_floating().then(|| this.dtype()));

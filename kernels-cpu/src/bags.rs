@@ -12,7 +12,7 @@ use dispatch_runtime::prelude::*;
 use crate::compute::{Compute, Fraction};
 use crate::factory::of;
 use crate::index::{Negative, inside, positions};
-use crate::numbers::{elements, usized};
+use crate::numbers::{elements, times, usized};
 use crate::packed::{computed, filled, packed};
 use crate::pool::Lines;
 
@@ -184,17 +184,19 @@ struct Shown {
 }
 
 impl Shown {
-    fn by(rows: &[usize], count: usize) -> Self {
-        let mut starts = vec![0; count + 1];
+    fn by(rows: &[usize], count: usize) -> Result<Self> {
+        let mut starts = times(0, count.saturating_add(1))?;
         rows.iter().for_each(|&row| starts[row + 1] += 1);
         (0..count).for_each(|row| starts[row + 1] += starts[row]);
-        let mut next = starts.clone();
-        let mut places = vec![0; rows.len()];
+        // Each start moves on to the next one while places are written, and then comes back.
+        let mut places = times(0, rows.len())?;
         for (place, &row) in rows.iter().enumerate() {
-            places[next[row]] = place;
-            next[row] += 1;
+            places[starts[row]] = place;
+            starts[row] += 1;
         }
-        Self { starts, places }
+        starts.copy_within(..count, 1);
+        starts[0] = 0;
+        Ok(Self { starts, places })
     }
 
     fn of(&self, row: usize) -> &[usize] {
@@ -222,11 +224,14 @@ fn _embedding_bag_dense_backward(
     let rows = list("indices", indices, num_weights)?;
     let (count, width, padding) = (usized(num_weights), usized(grad.sizes()[1]), usize::try_from(padding_idx).ok());
     let counts = if mode == Bagging::Sum { Vec::new() } else { elements::<i64>(bag_size)? };
-    let shown = Shown::by(&rows, count);
     computed!(_embedding_bag_dense_backward "grad", grad.dtype(); T in [f32 f64] => {
+        if width == 0 {
+            return spec.on(grad.device());
+        }
+        let shown = Shown::by(&rows, count)?;
         let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
         if mode == Bagging::Most {
-            let winners = Shown::by(&list("maximum_indices", maximum_indices, num_weights)?, count);
+            let winners = Shown::by(&list("maximum_indices", maximum_indices, num_weights)?, count)?;
             return filled(&spec, |out: &mut [T]| {
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());

@@ -194,6 +194,9 @@ impl<T> Shared<T> {
 impl Moves {
     /// The small side: the weight times the large side, where the window is, and a bias.
     fn gather<T: Term>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
+        if large.is_empty() || weight.is_empty() {
+            return alone(bias, self.places(), small);
+        }
         let product = Product {
             items: self.batch * self.groups,
             groups: self.groups,
@@ -210,6 +213,9 @@ impl Moves {
 
     /// The large side: the weight times the small side, added where the window is, and a bias.
     fn scatter<T: Term>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
+        if small.is_empty() || weight.is_empty() {
+            return alone(bias, self.area(), large);
+        }
         let product = Product {
             items: self.batch * self.groups,
             groups: self.groups,
@@ -223,6 +229,15 @@ impl Moves {
         for pass in self.scattering() {
             product.compute(&pass, small, weight, bias, large);
         }
+    }
+}
+
+/// What there is without any product: in each channel of the result, its bias.
+fn alone<T: Term>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
+    result.fill(T::ZERO);
+    if let Some(bias) = bias {
+        let channels = result.chunks_exact_mut(area.max(1)).zip(bias.iter().cycle());
+        channels.for_each(|(channel, &bias)| channel.fill(bias));
     }
 }
 

@@ -3,7 +3,7 @@
 use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Spec, Tensor, op_impl};
 
 use crate::compute::{Compute, Fraction};
-use crate::numbers::{elements, usized, write};
+use crate::numbers::{elements, times, usized, write};
 use crate::reduce::computed;
 
 #[op_impl(aten::bincount, CPU)]
@@ -44,7 +44,7 @@ fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
     let counts = computed!(aten::histc, this.dtype(), T: [f32, f64] => {
         let values = elements::<T>(this)?;
         let given = [min, max].map(<T as Compute>::from_scalar);
-        Ok(counts(&values, range(&values, given)?, usized(bins)))
+        counts(&values, range(&values, given)?, usized(bins))
     })?;
     write(&mut out, &counts)?;
     Ok(out)
@@ -72,8 +72,8 @@ fn range<T: Fraction>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], BadArg
 }
 
 /// How many values lie in each part of a range; its end belongs to the last.
-fn counts<T: Fraction + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Vec<f64> {
-    let mut counts = vec![0.0; bins];
+fn counts<T: Fraction + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Result<Vec<f64>> {
+    let mut counts = times(0.0, bins)?;
     #[expect(clippy::cast_precision_loss, reason = "there is no memory for so many bins")]
     let parts = T::near(bins as f64);
     for &x in values {
@@ -84,5 +84,5 @@ fn counts<T: Fraction + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize
             counts[part.min(bins - 1)] += 1.0;
         }
     }
-    counts
+    Ok(counts)
 }

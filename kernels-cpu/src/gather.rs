@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
         };
         let plan =
             Plan::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
-        let along = self.picked.geometry().strides()[self.at] * i64::try_from(size_of::<W>()).unwrap_or(0);
+        let along = self.picked.geometry().strides()[self.at].wrapping_mul(i64::try_from(size_of::<W>()).unwrap_or(0));
         let length = self.picked.geometry().sizes()[self.at].cast_unsigned();
         let (_, [step, other_step, start_step]) = plan.row();
         let side_by_side = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());

@@ -57,7 +57,7 @@ impl<'a, T: Fraction + Into<f64>> Sampler<'a, T> {
     }
 
     fn area(&self) -> usize {
-        self.sizes.iter().product()
+        self.sizes.iter().fold(1, |area: usize, &size| area.saturating_mul(size))
     }
 
     /// The taps of all places of a grid.
@@ -164,7 +164,7 @@ fn sampled<T: Fraction + Into<f64>>(input: &Tensor, grid: &Tensor, sampling: &Sa
     let (channels, area) = (usized(input.sizes()[1]), sampler.area());
     filled(&Spec::contiguous(input.dtype(), &sampling.sizes), |out: &mut [T]| {
         let width = usized(sampling.sizes.last().copied().unwrap_or(0));
-        let places: usize = sampling.sizes[2..].iter().map(|&size| usized(size)).product();
+        let places = usized(aten::element_count(&sampling.sizes[2..]));
         if out.is_empty() {
             return Ok(());
         }
@@ -195,7 +195,7 @@ fn gradients<T: Fraction + Into<f64>>(
     let (slopes, image, coordinates) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(grid)?);
     let sampler = Sampler::new(sampling, input);
     let (channels, area, rank) = (usized(input.sizes()[1]), sampler.area(), sampler.sizes.len());
-    let places: usize = sampling.sizes[2..].iter().map(|&size| usized(size)).product();
+    let places = usized(aten::element_count(&sampling.sizes[2..]));
     let taps = |batch: usize| sampler.taps(&coordinates[batch * places * rank..][..places * rank]);
     let zero = T::near(0.0);
     let of_input = filled(&of_input, |out: &mut [T]| {

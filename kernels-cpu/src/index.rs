@@ -194,12 +194,12 @@ impl Lists {
 
     /// How many positions there are.
     pub(crate) fn count(&self) -> usize {
-        usized(self.indexed.index_sizes.iter().product())
+        usized(aten::element_count(&self.indexed.index_sizes))
     }
 
     /// How many elements lie side by side from what one position picks to what the next does.
     fn width(&self) -> i64 {
-        self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..].iter().product()
+        aten::element_count(&self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..])
     }
 }
 

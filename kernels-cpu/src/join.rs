@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
 
 use crate::elementwise::plan::Plan;
 use crate::moves::{Axis, GRAIN, Start, Step, along, copy, copy_called, packed};
-use crate::numbers::usized;
+use crate::numbers::{room, usized};
 use crate::pool::over;
 
 #[op_impl(aten::cat, CPU)]
@@ -22,7 +22,7 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         if let Some(part) = Geometry::strided(tensor.sizes(), out.strides(), offset) {
             copy_called("tensors", &mut out.restride(part)?, tensor)?;
         }
-        start += tensor.sizes()[dim];
+        start = start.saturating_add(tensor.sizes()[dim]);
     }
     Ok(out)
 }
@@ -55,14 +55,10 @@ fn flip(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     }
     let axes = (0..turned.len()).map(|dim| {
         let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
-        let from = if turned[dim] {
-            Step::Table((0..size).rev().map(|at| at * stride).collect())
-        } else {
-            Step::Stride(stride)
-        };
-        Axis { size, to: Step::Stride(to), from }
+        let from = if turned[dim] { table(size, |at| (size - 1 - at) * stride)? } else { Step::Stride(stride) };
+        Ok(Axis { size, to: Step::Stride(to), from })
     });
-    let axes: Vec<Axis> = axes.collect();
+    let axes = axes.collect::<Result<Vec<Axis>>>()?;
     along(&mut out, this, &axes)?;
     Ok(out)
 }
@@ -88,13 +84,20 @@ fn rolled(this: &Tensor, by: &[i64]) -> Result<Tensor> {
         let from = if by == 0 {
             Step::Stride(stride)
         } else {
-            Step::Table((0..size).map(|at| (at + size - by) % size * stride).collect())
+            table(size, |at| (if at < by { at + (size - by) } else { at - by }) * stride)?
         };
-        Axis { size, to: Step::Stride(to), from }
+        Ok(Axis { size, to: Step::Stride(to), from })
     });
-    let axes: Vec<Axis> = axes.collect();
+    let axes = axes.collect::<Result<Vec<Axis>>>()?;
     along(&mut out, this, &axes)?;
     Ok(out)
+}
+
+/// The places of all positions of a dimension.
+fn table(size: i64, place: impl Fn(i64) -> i64) -> Result<Step> {
+    let mut places = room(usized(size))?;
+    places.extend((0..size).map(place));
+    Ok(Step::Table(places))
 }
 
 #[op_impl(aten::tril, CPU)]

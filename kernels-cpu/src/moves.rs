@@ -192,7 +192,8 @@ impl Walk {
         if merged.is_empty() {
             merged.push(Axis { size: 1, to: Step::Stride(1), from: Step::Stride(1) });
         }
-        let count = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).product();
+        let sizes = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0));
+        let count = sizes.fold(1, |count: usize, size| count.saturating_mul(size));
         Self { axes: merged, count }
     }
 

@@ -14,7 +14,7 @@ use dispatch_runtime::{DType, Element, Operation, Read, Result, Spec, Tensor, op
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
-use crate::numbers::{elements, usized};
+use crate::numbers::{elements, times, usized};
 use crate::reduce::{computed, kept_sizes, lines};
 
 type Three = (Tensor, Tensor, Tensor);
@@ -244,7 +244,7 @@ impl<T: Element> Deref for Parameter<'_, T> {
 
 /// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.
 fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Parameter<'_, T>> {
-    let Some(tensor) = tensor else { return Ok(Parameter::Made(vec![T::near(otherwise); usized(count)])) };
+    let Some(tensor) = tensor else { return Ok(Parameter::Made(times(T::near(otherwise), usized(count))?)) };
     tensor.read().map(Parameter::Lent).or_else(|_| elements(tensor).map(Parameter::Made))
 }
 

@@ -1,6 +1,30 @@
 //! Small tensors as plain numbers: statistics, weights, positions.
 
-use dispatch_runtime::{Element, Result, Tensor};
+use dispatch_runtime::{Element, OutOfMemory, Result, Tensor};
+
+/// Room for so many of a type.
+///
+/// # Errors
+///
+/// Returns [`OutOfMemory`] if there is none.
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut room = Vec::new();
+    match room.try_reserve_exact(count) {
+        Ok(()) => Ok(room),
+        Err(_) => Err(OutOfMemory { size: count.saturating_mul(size_of::<T>()) }),
+    }
+}
+
+/// A value so many times, if there is memory for that.
+///
+/// # Errors
+///
+/// As [`room`].
+pub(crate) fn times<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut values = room(count)?;
+    values.resize(count, value);
+    Ok(values)
+}
 
 /// All elements of a tensor, converted.
 pub(crate) fn elements<T: Element>(tensor: &Tensor) -> Result<Vec<T>> {

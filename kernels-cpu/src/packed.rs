@@ -6,10 +6,11 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{DType, Device, Dims, Error, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::{DType, Device, Dims, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
 
 use crate::compute::Compute;
 use crate::convert::conversion;
+use crate::numbers::times;
 
 /// A tensor's elements, the last dimension fastest.
 pub(crate) enum Packed<'a, T: Compute> {
@@ -43,7 +44,7 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     aten::check_broadcasts("self", tensor, sizes)?;
-    let mut elements = zeros::<T>(sizes)?;
+    let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
     let strides = broadcast_strides(operand.geometry(), sizes);
@@ -57,15 +58,19 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary.
+/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary. If there are
+/// none, it is not called: it may loop over other sizes, and they may be of any number.
 pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
     let mut out = spec.clone().on(Device::CPU)?;
+    if out.geometry().count() == 0 {
+        return Ok(out);
+    }
     if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
         fill(&mut out.write::<T>()?)?;
         return Ok(out);
     }
     let sizes = spec.geometry.sizes();
-    let mut elements = zeros::<T>(sizes)?;
+    let mut elements = times(T::ZERO, count(sizes))?;
     fill(&mut elements)?;
     let operands = Operands::take(&["out"], [&mut out], &[], [])?;
     let [to] = operands.written();
@@ -98,14 +103,6 @@ pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
     Ok(out)
 }
 
-/// As many zeros, if there is memory for them.
-fn zeros<T: Compute>(sizes: &[i64]) -> Result<Vec<T>> {
-    let (mut elements, count) = (Vec::new(), count(sizes));
-    elements.try_reserve_exact(count).map_err(Error::kernel)?;
-    elements.resize(count, T::ZERO);
-    Ok(elements)
-}
-
 fn count(sizes: &[i64]) -> usize {
     usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
@@ -125,8 +122,10 @@ unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
         return;
     }
     let convert = conversion(from.dtype, to.dtype);
-    let step =
-        |side: &Side<'_>, dim: usize| isize::try_from(side.strides[dim]).unwrap_or(0) * side.dtype.size().cast_signed();
+    // A dimension of size 1 is never stepped along, and may have any stride.
+    let step = |side: &Side<'_>, dim: usize| {
+        isize::try_from(side.strides[dim]).unwrap_or(0).wrapping_mul(side.dtype.size().cast_signed())
+    };
     let Some(last) = sizes.len().checked_sub(1) else {
         // SAFETY: the caller's promise.
         return unsafe { convert(from.start, 0, to.start, 0, 1) };
@@ -147,8 +146,8 @@ unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
                 break;
             }
             let size = isize::try_from(sizes[dim]).unwrap_or(0);
-            source = source.wrapping_offset(-size * step(from, dim));
-            target = target.wrapping_offset(-size * step(to, dim));
+            source = source.wrapping_offset(size.wrapping_mul(step(from, dim)).wrapping_neg());
+            target = target.wrapping_offset(size.wrapping_mul(step(to, dim)).wrapping_neg());
             at[dim] = 0;
         }
     }

@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Problem, Spec};
 
 use crate::compute::Compute;
-use crate::numbers::usized;
+use crate::numbers::{times, usized};
 use crate::packed::{computed, filled, packed, repeated};
 use crate::pool::{self, Lines};
 use boxes::Boxes;
@@ -218,7 +218,7 @@ fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i
 
 /// The largest elements of parts that begin elsewhere in each image: `starts` has a list for each dimension of each.
 fn largest_from<T: Part>(
-    starts: &[Vec<i64>],
+    starts: impl FnOnce() -> Vec<Vec<i64>>,
     kernel: &[i64],
     this: &Tensor,
     sizes: &[i64],
@@ -227,8 +227,10 @@ fn largest_from<T: Part>(
     let image = &this.sizes()[sizes.len() - rank..];
     let mut found = Vec::new();
     let out = filled(&Spec::contiguous(this.dtype(), sizes), |out: &mut [T]| {
-        found.resize(out.len(), 0_i64);
-        let (area, images) = (image.iter().map(|&size| usized(size)).product::<usize>(), starts.len() / rank);
+        found = times(0_i64, out.len())?;
+        // No more than there are elements.
+        let starts = starts();
+        let (area, images) = (usized(aten::element_count(image)), starts.len() / rank);
         let places = out.len().checked_div(images).unwrap_or(0).max(1);
         let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
         for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines) {
@@ -251,9 +253,9 @@ macro_rules! fractional_pools {
             let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
             pooling.check_samples(this, random_samples)?;
             let samples = crate::numbers::elements::<f64>(random_samples)?;
-            let starts = pooling.starts(&samples, this.dtype() != DType::F64);
+            let starts = || pooling.starts(&samples, this.dtype() != DType::F64);
             computed!($pool "self", this.dtype(); T in [f32 f64] => {
-                largest_from::<T>(&starts, &pooling.kernel, this, &pooling.sizes)
+                largest_from::<T>(starts, &pooling.kernel, this, &pooling.sizes)
             })
         }
 
@@ -282,9 +284,7 @@ fractional_pools! {
 
 fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: &Spec, indices: &Tensor) -> Result<Tensor> {
     let (grad, indices) = (packed::<T>(grad_output)?, packed::<i64>(indices)?);
-    let length = |sizes: &[i64]| -> usize {
-        sizes[sizes.len() - rank..].iter().map(|&size| usize::try_from(size).unwrap_or(0)).product()
-    };
+    let length = |sizes: &[i64]| usized(aten::element_count(&sizes[sizes.len() - rank..]));
     let (area, places) = (length(spec.geometry.sizes()), length(grad_output.sizes()));
     let outside = indices.iter().find(|&&at| usize::try_from(at).is_ok_and(|at| at >= area) || at < 0);
     if let Some(&index) = outside {

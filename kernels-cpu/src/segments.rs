@@ -20,7 +20,11 @@ fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<R
     let (told, by_ends) = segments.told;
     let (size, numbers) = (data.sizes()[segments.axis], positions(told)?);
     let mut ranges = Vec::new();
-    for (line, numbers) in numbers.chunks(usized(segments.count) + usize::from(by_ends)).enumerate() {
+    let each = usized(segments.count) + usize::from(by_ends);
+    if each == 0 && data.geometry().count() > 0 && !partial {
+        return Err(BadArgument::sizes("lengths", told.sizes(), format!("segments of a dimension of {size}")).into());
+    }
+    for (line, numbers) in numbers.chunks(each.max(1)).enumerate() {
         let mut ends = if by_ends { numbers.to_vec() } else { vec![0] };
         if !by_ends {
             ends.extend(numbers.iter().scan(0_i64, |sum, &length| {
@@ -42,7 +46,7 @@ fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<R
 
 /// How many elements lie behind each other in one row.
 fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
-    data.sizes()[segments.axis + 1..].iter().map(|&size| usized(size)).product()
+    usized(aten::element_count(&data.sizes()[segments.axis + 1..]))
 }
 
 #[op_impl(aten::segment_reduce, CPU)]

@@ -7,16 +7,7 @@ use dispatch_runtime::{Complex64, Geometry, Layout, Spec};
 
 use crate::compute::Compute;
 use crate::factory::{fill, of};
-
-/// Memory for the elements of a list, or the error that there is none.
-fn room<T>(spec: &Spec) -> Result<Vec<T>> {
-    let mut room = Vec::new();
-    let count = usize::try_from(spec.geometry.count()).unwrap_or(usize::MAX);
-    match room.try_reserve_exact(count) {
-        Ok(()) => Ok(room),
-        Err(_) => Err(dispatch_runtime::OutOfMemory { size: count.saturating_mul(size_of::<T>()) }.into()),
-    }
-}
+use crate::numbers::{room, usized};
 
 #[op_impl(aten::arange_start_step, CPU)]
 fn arange_start_step(
@@ -32,13 +23,13 @@ fn arange_start_step(
     let count = spec.geometry.count();
     if spec.dtype.is_floating() {
         let (start, step) = (f64::from_scalar(start), f64::from_scalar(step));
-        let mut numbers = room(&spec)?;
+        let mut numbers = room(usized(count))?;
         #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
         numbers.extend((0..count).map(|i| start + step * i as f64));
         return of(&numbers, spec);
     }
     let (start, step) = (i64::from_scalar(start), i64::from_scalar(step));
-    let mut numbers = room(&spec)?;
+    let mut numbers = room(usized(count))?;
     numbers.extend((0..count).map(|i| start.wrapping_add(step.wrapping_mul(i))));
     of(&numbers, spec)
 }
@@ -58,7 +49,7 @@ fn spaced(start: Scalar, end: Scalar, spec: Spec, base: Option<f64>) -> Result<T
     #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
     let at = |i: i64| i as f64;
     let step = (end - start) / at((steps - 1).max(1));
-    let mut numbers = room::<Complex64>(&spec)?;
+    let mut numbers = room::<Complex64>(usized(steps))?;
     for i in 0..steps {
         numbers.push(power(if i < steps / 2 || steps == 1 {
             start + step * at(i)
@@ -149,7 +140,7 @@ fn triu_indices(
 
 /// The rows are those in which there are columns, if there are any at all.
 fn triangle(rows: Range<i64>, width: i64, spec: Spec, columns: impl Fn(i64) -> Range<i64>) -> Result<Tensor> {
-    let mut places = room::<i64>(&spec)?;
+    let mut places = room::<i64>(usized(spec.geometry.count()))?;
     let rows = if width == 0 { 0..0 } else { rows };
     rows.clone().for_each(|row| places.extend(columns(row).map(|_| row)));
     rows.for_each(|row| places.extend(columns(row)));

@@ -8,7 +8,7 @@ mod bytes;
 mod taps;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
+use dispatch_runtime::{DType, OutOfMemory, Spec};
 
 use crate::compute::Compute;
 use crate::packed::{computed, filled, packed};
@@ -81,15 +81,16 @@ fn taps<T: Compute>(
     output: &[i64],
     (way, align_corners): (Way, bool),
     scales: &[Option<f64>],
-) -> [Taps<T>; 3] {
+) -> Result<[Taps<T>; 3], OutOfMemory> {
     let skipped = 3 - scales.len();
-    std::array::from_fn(|dim| match dim.checked_sub(skipped) {
+    let along = |dim: usize| match dim.checked_sub(skipped) {
         Some(at) => {
             let single = T::DTYPE != DType::F64;
             Taps::new(way, align_corners, single, input[at + 2], output[at + 2], scales[at])
         }
         None => Taps::new(Way::Nearest, false, true, 1, 1, None),
-    })
+    };
+    Ok([along(0)?, along(1)?, along(2)?])
 }
 
 fn resize<T: Compute>(this: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Option<f64>]) -> Result<Tensor> {
@@ -98,7 +99,7 @@ fn resize<T: Compute>(this: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Op
         if out.is_empty() {
             return Ok(());
         }
-        let [deep, down, across] = taps::<T>(this.sizes(), sizes, way, scales);
+        let [deep, down, across] = taps::<T>(this.sizes(), sizes, way, scales)?;
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let lines = Lines::new(out, across.to);
@@ -133,7 +134,7 @@ fn back<T: Compute>(grad_output: &Tensor, spec: &Spec, way: (Way, bool), scales:
         if out.is_empty() {
             return Ok(());
         }
-        let [deep, down, across] = taps::<T>(sizes, grad_output.sizes(), way, scales);
+        let [deep, down, across] = taps::<T>(sizes, grad_output.sizes(), way, scales)?;
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let images = Lines::new(out, area);

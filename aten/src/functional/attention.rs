@@ -124,13 +124,16 @@ pub fn multi_head_attention_forward(
     if heads < 1 || features % heads != 0 {
         return Err(BadArgument::value("heads", heads, format!("a number that {features} can be divided by")).into());
     }
+    let Some(lines) = items.checked_mul(heads) else {
+        return Err(BadArgument::value("heads", heads, format!("few enough for {items} items")).into());
+    };
     let [query, mut key, mut value] = projected([query, key, value], layer)?;
     if let Some([extra_key, extra_value]) = layer.extra {
         let more =
             |line: &Tensor, one: &Tensor| cat(&[line.clone(), one.reshape(&[1, 1, -1])?.expand(&[1, items, -1])?], 0);
         (key, value) = (more(&key, extra_key)?, more(&value, extra_value)?);
     }
-    let parted = |line: &Tensor| line.reshape(&[line.sizes()[0], items * heads, -1])?.transpose_int(0, 1);
+    let parted = |line: &Tensor| line.reshape(&[line.sizes()[0], lines, -1])?.transpose_int(0, 1);
     let (query, mut key, mut value) = (parted(&query)?, parted(&key)?, parted(&value)?);
     if layer.extra_zero {
         (key, value) =
@@ -140,15 +143,15 @@ pub fn multi_head_attention_forward(
     let mask = mask(viewed, [items, heads, targets, sources], added, query.dtype())?;
     let by_head = |all: &Tensor| all.reshape(&[items, heads, all.sizes()[1], -1]);
     let whole = |heads: &Tensor| -> Result<Tensor> {
-        let lines = heads.transpose_int(0, 1)?.reshape(&[targets * items, -1])?;
+        let lines = heads.transpose_int(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
         linear(&lines, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
     };
     if viewed.weights == Weights::None {
-        let mask = mask.as_ref().map(|mask| mask.expand(&[items * heads, targets, key.sizes()[1]])).transpose()?;
+        let mask = mask.as_ref().map(|mask| mask.expand(&[lines, targets, key.sizes()[1]])).transpose()?;
         let mask = mask.as_ref().map(by_head).transpose()?;
         let [query, key, value] = [by_head(&query)?, by_head(&key)?, by_head(&value)?];
         let met = scaled_dot_product_attention(&query, &key, &value, mask.as_ref(), layer.dropout, false, None, false)?;
-        return Ok((whole(&met.reshape(&[items * heads, targets, -1])?)?, None));
+        return Ok((whole(&met.reshape(&[lines, targets, -1])?)?, None));
     }
     #[expect(clippy::cast_precision_loss, reason = "a root is rounded")]
     let scale = (query.sizes()[2] as f64).sqrt().recip();
@@ -166,7 +169,7 @@ pub fn multi_head_attention_forward(
 fn projected(lines: [&Tensor; 3], layer: &MultiHead<'_>) -> Result<[Tensor; 3]> {
     let features = lines[0].sizes()[2];
     let parts = |packed: &Tensor| -> Result<[Tensor; 3]> {
-        if packed.sizes().first() != Some(&(3 * features)) {
+        if packed.sizes().first().copied() != features.checked_mul(3) {
             let expected = format!("three times {features} in the first dimension");
             return Err(BadArgument::sizes("in_projection", packed.sizes(), expected).into());
         }

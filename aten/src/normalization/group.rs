@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{Three, check_floating, check_sizes, check_statistics, count, gradient_specs, on_meta};
-use crate::images_like;
+use super::{Three, check_floating, check_sizes, check_statistics, gradient_specs, on_meta};
+use crate::{element_count, images_like};
 
 /// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
@@ -43,7 +43,7 @@ pub fn group_norm(
             BadArgument::value("num_groups", num_groups, format!("a divisor of {c}, the number of channels")).into()
         );
     }
-    Ok(native_group_norm(input, weight, bias, *n, *c, count(inner), num_groups, eps)?.0)
+    Ok(native_group_norm(input, weight, bias, *n, *c, element_count(inner), num_groups, eps)?.0)
 }
 
 /// The gradients of `native_group_norm`; one that is not wanted has no elements.
@@ -110,7 +110,7 @@ pub fn group_norm_specs(
     [n, c, inner, group]: [i64; 4],
 ) -> Result<[Spec; 3], BadArgument> {
     check_floating(input)?;
-    let fits = matches!(input.sizes(), [a, b, rest @ ..] if *a == n && *b == c && count(rest) == inner);
+    let fits = matches!(input.sizes(), [a, b, rest @ ..] if *a == n && *b == c && element_count(rest) == inner);
     if !fits {
         return Err(BadArgument::sizes(
             "input",

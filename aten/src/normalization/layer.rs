@@ -3,7 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use super::{Three, check_floating, check_sizes, check_statistics, count, gradient_specs, on_meta};
+use super::{Three, check_floating, check_sizes, check_statistics, gradient_specs, on_meta};
+use crate::element_count;
 
 /// Normalises over the last dimensions. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
@@ -118,7 +119,7 @@ pub fn layer_norm_gradients(
     output_mask: &[bool],
 ) -> Result<[Spec; 3], BadArgument> {
     layer_norm_specs(input, normalized_shape, weight, None)?;
-    let lines = count(&input.sizes()[..input.sizes().len() - normalized_shape.len()]);
+    let lines = element_count(&input.sizes()[..input.sizes().len() - normalized_shape.len()]);
     check_statistics([("mean", mean), ("rstd", rstd)], lines)?;
     gradient_specs(grad_out, input, normalized_shape, weight, output_mask)
 }

@@ -11,6 +11,9 @@ impl Moves {
     /// The weight: the small side times what it meets of the large side, over the batch.
     pub(super) fn correlate<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         weight.fill(T::ZERO);
+        if large.is_empty() || small.is_empty() {
+            return;
+        }
         if self.is_pointwise() {
             self.correlate_points(large, small, weight);
         } else if self.filters >= ROWS
@@ -26,6 +29,9 @@ impl Moves {
     /// Sums that lie side by side, for many filters and channels: of one place after the other.
     fn correlate_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let pass = self.gathering();
+        if pass.taps.is_empty() {
+            return;
+        }
         // So many places that all filters' elements there come from near.
         let room = 4 * NEAR / self.filters.max(4 * LANES);
         let images = (room / self.places().max(1)).clamp(1, self.batch.max(1));
@@ -65,7 +71,7 @@ impl Moves {
         let Part { pass, strip, first, images, group } = *part;
         let area = images * strip.area;
         let places = part.places();
-        let taps = pass.taps.len();
+        let (taps, window) = (pass.taps.len(), self.taps());
         let blocks = self.channels.div_ceil(LANES);
         let filters_each = self.filters.div_ceil(pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS);
         let parts = self.filters.div_ceil(filters_each);
@@ -107,12 +113,13 @@ impl Moves {
                     all.compute();
                     for (filter, sums) in filters.clone().zip(sums.chunks_exact(line)) {
                         let row = (group * self.filters + filter) * self.channels;
-                        let entries = (row + channels.start) * taps..(row + channels.end) * taps;
+                        let entries = (row + channels.start) * window..(row + channels.end) * window;
                         // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
                         let entries = unsafe { out.slice(entries) };
-                        for (channel, entries) in entries.chunks_exact_mut(taps).enumerate() {
+                        for (channel, entries) in entries.chunks_exact_mut(window).enumerate() {
                             for (at, &(_, tap)) in run.iter().enumerate() {
-                                entries[tap] = entries[tap].plus(sums[at * LANES + channel]);
+                                let entry = &mut entries[pass.taps[tap].number];
+                                *entry = entry.plus(sums[at * LANES + channel]);
                             }
                         }
                     }
@@ -131,7 +138,10 @@ impl Moves {
         /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
         const PLACES: usize = 1 << 11;
         let pass = self.gathering();
-        let taps = pass.taps.len();
+        let (taps, window) = (pass.taps.len(), self.taps());
+        if taps == 0 {
+            return;
+        }
         let strips = pass.strips([1; 2], PLACES * pass.layers(), 1);
         let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
         let images = (PLACES / self.places()).clamp(1, self.batch.max(1));
@@ -140,7 +150,7 @@ impl Moves {
         let parts = pool::num_threads().div_ceil((self.groups * blocks).max(1));
         let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
         let parts = self.filters.div_ceil(filters_each.max(1));
-        let inner = self.channels * taps;
+        let inner = self.channels * window;
         let out = Shared(weight.as_mut_ptr());
         let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
         pool::over(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
@@ -171,11 +181,12 @@ impl Moves {
                             small_steps: [self.groups * self.filters * self.places(), self.places(), step],
                             field_steps: [strip.area, strip.pitch],
                         };
-                        let row = (group * self.filters + filters.start) * inner + channels.start * taps;
+                        let row = (group * self.filters + filters.start) * inner + channels.start * window;
                         meetings.compute(
                             #[inline(always)]
                             |filter, offset, sum| {
-                                let at = row + filter * inner + offset;
+                                let number = pass.taps[offset % taps].number;
+                                let at = row + filter * inner + offset / taps * window + number;
                                 // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
                                 let entry = unsafe { &mut out.slice(at..at + 1)[0] };
                                 *entry = entry.plus(sum);

@@ -83,13 +83,14 @@ impl Strip {
 
 impl Pass {
     /// `taps` says for an element of the window what it meets in each dimension: the first element, counted from that of the result
-    /// number zero, in elements that are `apart`; or that it meets none.
+    /// number zero, in elements that are `apart`; or that it meets none. Those that meet nothing inside of the image are left out.
     pub(super) fn new(
         [source, result]: [[usize; 3]; 2],
         [first, step, apart]: [[usize; 3]; 3],
         window: usize,
         tap: impl Fn(usize, usize) -> Option<isize>,
     ) -> Self {
+        let count = [0, 1, 2].map(|dim| result[dim].saturating_sub(first[dim]).div_ceil(step[dim]));
         let mut phases = Vec::new();
         let (mut low, mut high) = ([isize::MAX; 3], [isize::MIN; 3]);
         let mut taps = Vec::new();
@@ -98,6 +99,14 @@ impl Pass {
             let at = [z, y, x];
             let phase = [0, 1, 2].map(|dim| at[dim].rem_euclid(apart[dim].cast_signed()).unsigned_abs());
             let shift = [0, 1, 2].map(|dim| at[dim].div_euclid(apart[dim].cast_signed()));
+            // What lies outside of the image for every result adds nothing, however far away it is.
+            let meets = |dim: usize| {
+                let inside = source[dim].saturating_sub(phase[dim]).div_ceil(apart[dim]).cast_signed();
+                -count[dim].cast_signed() < shift[dim] && shift[dim] < inside
+            };
+            if !(0..3).all(meets) {
+                continue;
+            }
             for dim in 0..3 {
                 low[dim] = low[dim].min(shift[dim]);
                 high[dim] = high[dim].max(shift[dim]);
@@ -112,7 +121,6 @@ impl Pass {
         if taps.is_empty() {
             (low, high) = ([0; 3], [0; 3]);
         }
-        let count = [0, 1, 2].map(|dim| result[dim].saturating_sub(first[dim]).div_ceil(step[dim]));
         let mut rows: Vec<_> = taps.iter().map(|tap: &Tap| (tap.phase, tap.shift[0], tap.shift[1])).collect();
         rows.sort_unstable();
         rows.dedup();

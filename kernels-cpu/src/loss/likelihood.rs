@@ -81,7 +81,7 @@ fn backward<O: Operation>(
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
     // Classes are as many elements apart as places share them.
-    let apart: i64 = this.sizes()[likelihood.dim + 1..].iter().product();
+    let apart = aten::element_count(&this.sizes()[likelihood.dim + 1..]);
     let (apart, area) = (usized(apart), usized(apart * likelihood.classes));
     computed!(O, this.dtype(), T: [f32, f64] => {
         crate::packed::filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {

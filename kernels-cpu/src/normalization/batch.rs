@@ -19,7 +19,7 @@ fn channel_dims(input: &Tensor) -> Vec<bool> {
 
 /// A picture's part of a channel is a line of its own where it is worth it; a line's number ends in the channel's either way.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
-    let short = input.sizes()[2..].iter().product::<i64>() < SHORT;
+    let short = aten::element_count(&input.sizes()[2..]) < SHORT;
     if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() }
 }
 
@@ -268,7 +268,7 @@ fn centered_by_channel<T: Fraction + Into<f64>>(
     let each = usized(both[1].geometry().count()) / means.len().max(1);
     if !dims[0] && each <= NEAR {
         let [grad_out, input] = both;
-        let area = both[1].sizes()[2..].iter().product::<i64>();
+        let area = aten::element_count(&both[1].sizes()[2..]);
         let mut taken = operands!(write out; read grad_out, input)?;
         if let Ok(([out], [Some(grad), Some(line)])) = taken.slices::<T>() {
             return Ok(at_once([grad, line], out, [means.len(), usized(area)], |channel| means[channel], part));

@@ -12,7 +12,7 @@ use crate::reduce::{computed, kept_sizes, lines};
 fn inner(input: &Tensor, normalized_shape: &[i64]) -> (Vec<bool>, i64) {
     let outer = input.sizes().len() - normalized_shape.len();
     let dims = (0..input.sizes().len()).map(|dim| dim >= outer).collect();
-    (dims, normalized_shape.iter().product())
+    (dims, aten::element_count(normalized_shape))
 }
 
 #[op_impl(aten::native_layer_norm, CPU)]

@@ -44,8 +44,8 @@ impl Boxes {
             let at = 3 - rank + dim;
             let spans = (0..results[dim]).map(|place| {
                 let first = place * window.stride[dim] - padding;
-                let end = first + (window.kernel[dim] - 1) * dilation + 1;
-                let counts = end.min(image + padding) - first;
+                let end = first.saturating_add((window.kernel[dim] - 1).saturating_mul(dilation)).saturating_add(1);
+                let counts = end.min(image.saturating_add(padding)) - first;
                 let start = if first < 0 {
                     first + ((-first - 1) / dilation).saturating_add(1).saturating_mul(dilation)
                 } else {

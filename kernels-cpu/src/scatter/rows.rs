@@ -10,7 +10,7 @@ use crate::convert::computed_in;
 use crate::factory::{fill, number};
 use crate::index::{Lists, Negative, inside, positions};
 use crate::moves::{Axis, Step, along, copy_called, packed};
-use crate::numbers::usized;
+use crate::numbers::{times, usized};
 
 #[op_impl(aten::index_copy, CPU)]
 fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
@@ -177,7 +177,10 @@ fn embedding_dense_backward(
 
 /// Shares gradients among the positions that have the same row.
 fn weigh<T: Reducible>(grads: &mut Tensor, list: &[i64], num_weights: i64) -> Result<()> {
-    let mut counts = vec![0_i64; usized(num_weights)];
+    if grads.geometry().count() == 0 {
+        return Ok(());
+    }
+    let mut counts = times(0_i64, usized(num_weights))?;
     list.iter().for_each(|&row| counts[usized(row)] += 1);
     let width = usized(grads.sizes().last().copied().unwrap_or(0)).max(1);
     for (grads, &row) in grads.write::<T>()?.chunks_exact_mut(width).zip(list) {

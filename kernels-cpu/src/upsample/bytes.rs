@@ -23,10 +23,11 @@ pub(super) fn resize(
         if out.is_empty() {
             return Ok(());
         }
-        let [down, across] = [0, 1].map(|at| {
-            let taps = Taps::<f64>::new(way, align_corners, false, from[at + 2], to[at + 2], scales[at]);
-            Whole::of(&taps)
-        });
+        let whole = |at: usize| -> Result<Whole> {
+            let taps = Taps::<f64>::new(way, align_corners, false, from[at + 2], to[at + 2], scales[at])?;
+            Ok(Whole::of(&taps))
+        };
+        let (down, across) = (whole(0)?, whole(1)?);
         let (area, wide) = (down.from * across.from, across.from);
         let images = Lines::new(out, down.to() * across.to());
         pool::over(0..images.len(), GRAIN.div_ceil(down.to() * across.to()), |range| {

@@ -1,8 +1,9 @@
 //! Which elements of one dimension an element of the result is made of.
 
-use dispatch_runtime::Scalar;
+use dispatch_runtime::{OutOfMemory, Scalar};
 
 use crate::compute::{Compute, Fraction};
+use crate::numbers::room;
 
 /// How elements between those of the image come about.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,17 @@ pub(super) struct Taps<T> {
     reason = "positions in images"
 )]
 impl<T: Compute> Taps<T> {
-    pub(super) fn new(way: Way, align_corners: bool, single: bool, from: i64, to: i64, scale: Option<f64>) -> Self {
+    /// # Errors
+    ///
+    /// Returns [`OutOfMemory`] if each element of the result is made of so many that there is no memory for the list.
+    pub(super) fn new(
+        way: Way,
+        align_corners: bool,
+        single: bool,
+        from: i64,
+        to: i64,
+        scale: Option<f64>,
+    ) -> Result<Self, OutOfMemory> {
         let round = Rounding { single: single || matches!(way, Way::Nearest | Way::Exact) };
         let step = match scale.filter(|&scale| scale > 0.0) {
             _ if align_corners && to > 1 => round.of((from - 1) as f64 / (to - 1) as f64),
@@ -48,7 +59,15 @@ impl<T: Compute> Taps<T> {
             None => round.of(from as f64 / to as f64),
         };
         let last = from - 1;
-        let (mut starts, mut weighted) = (vec![0], Vec::with_capacity(to as usize));
+        let each = match way {
+            Way::Nearest | Way::Exact => 1,
+            Way::Linear => 2,
+            Way::Cubic => 4,
+            Way::SmoothLinear => reached(step, 1.0).min(from as usize),
+            Way::SmoothCubic => reached(step, 2.0).min(from as usize),
+        };
+        let (mut starts, mut weighted) = (room(to as usize + 1)?, room((to as usize).saturating_mul(each))?);
+        starts.push(0);
         for place in 0..to {
             let mut push = |at: i64, weight: f64| {
                 weighted.push((at.clamp(0, last) as usize, T::from_scalar(Scalar::Float(weight))));
@@ -76,7 +95,7 @@ impl<T: Compute> Taps<T> {
                     let at = middle.floor();
                     let right = round.of(middle - at).clamp(0.0, 1.0);
                     for (offset, (weight, _)) in (-1..).zip(curve(right)) {
-                        push(at as i64 + offset, weight);
+                        push((at as i64).saturating_add(offset), weight);
                     }
                 }
                 Way::SmoothLinear => smooth(place, step, from, 1.0, |x| (1.0 - x).max(0.0), &mut push),
@@ -84,7 +103,7 @@ impl<T: Compute> Taps<T> {
             }
             starts.push(weighted.len());
         }
-        Self { from: from as usize, to: to as usize, starts, weighted }
+        Ok(Self { from: from as usize, to: to as usize, starts, weighted })
     }
 
     /// Those of one element of the result.
@@ -127,6 +146,12 @@ fn soft(x: f64) -> f64 {
         ..2.0 => (((x - 5.0) * x + 8.0) * x - 4.0) * BEND,
         _ => 0.0,
     }
+}
+
+/// How many elements [`smooth`] takes at most.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions in images")]
+fn reached(step: f64, reach: f64) -> usize {
+    (2.0 * reach * step.max(1.0) + 2.0) as usize
 }
 
 /// All elements near the middle of a place, as far as an element of the result reaches; their weights add up to one.

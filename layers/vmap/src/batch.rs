@@ -78,7 +78,7 @@ impl Mapped {
     /// How many dimensions a slice has.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.tensor.sizes().len() - usize::from(self.is_mapped())
+        self.tensor.sizes().len().saturating_sub(usize::from(self.is_mapped()))
     }
 
     /// The first slice: what all look like.

@@ -143,7 +143,7 @@ fn picked(image: &Tensor, positions: &Tensor, rank: usize) -> Result<Tensor> {
     let lines = |tensor: &Tensor| {
         let sizes = tensor.sizes();
         let mut flat = sizes[..sizes.len() - rank].to_vec();
-        flat.push(sizes[sizes.len() - rank..].iter().product());
+        flat.push(aten::element_count(&sizes[sizes.len() - rank..]));
         tensor.reshape(&flat)
     };
     lines(image)?.gather(-1, &lines(positions)?)?.reshape(positions.sizes())

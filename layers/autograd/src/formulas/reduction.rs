@@ -31,7 +31,8 @@ pub(super) fn restored(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim
 
 /// How many elements each sum has.
 pub(super) fn count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
-    Ok(reduced(sizes, dims)?.into_iter().map(|dim| sizes[dim]).product())
+    let reduced: Dims = reduced(sizes, dims)?.into_iter().map(|dim| sizes[dim]).collect();
+    Ok(aten::element_count(&reduced))
 }
 
 #[op_grad(aten::sum)]
