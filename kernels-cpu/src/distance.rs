@@ -171,11 +171,11 @@ fn first(row: usize, rows: usize) -> usize {
 fn _pdist_forward(this: &Tensor, p: f64) -> Result<Tensor> {
     let spec = aten::pdist_spec(this, p)?;
     let [rows, width] = [0, 1].map(|dim| usized(this.sizes().get(dim)));
-    let starts: Vec<usize> = (0..rows).map(|row| first(row, rows)).collect();
     computed!(_pdist_forward "self", spec.dtype; T in [f32 f64] => {
         let (elements, norm) = (packed::<T>(this)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
         filled(&spec, |out: &mut [T]| {
+            let starts: Vec<usize> = (0..rows).map(|row| first(row, rows)).collect();
             Lines::new(out, 1).each(GRAIN.div_ceil(width.max(1)), |pair, to| {
                 let here = starts.partition_point(|&start| start <= pair) - 1;
                 let there = here + 1 + pair - starts[here];

@@ -72,7 +72,7 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
     let count = c.len();
     assert!(a.len() == count && b.len() == count, "batches of {}, {} and {count} products", a.len(), b.len());
-    if count == 0 {
+    if count == 0 || c.sizes().contains(&0) {
         return;
     }
     let each = agree(a.get(0).sizes(), b.get(0).sizes(), c.sizes());

@@ -21,7 +21,7 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         if let Some(part) = Geometry::strided(tensor.sizes(), out.strides(), offset) {
             copy_called("tensors", &mut out.restride(part)?, tensor)?;
         }
-        start += tensor.sizes()[dim];
+        start = start.saturating_add(tensor.sizes()[dim]);
     }
     Ok(out)
 }

@@ -192,7 +192,9 @@ impl Walk {
         if merged.is_empty() {
             merged.push(Axis { size: 1, to: Step::Stride(1), from: Step::Stride(1) });
         }
-        let count = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).product();
+        // Beside a size of zero, others may be of any number.
+        let count =
+            axes.iter().fold(1, |count: usize, axis| count.saturating_mul(usize::try_from(axis.size).unwrap_or(0)));
         Self { axes: merged, count }
     }
 

@@ -51,9 +51,13 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary.
+/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary. If there are
+/// none, it is not called: it may loop over other sizes, and they may be of any number.
 pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
     let mut out = spec.clone().on(Device::CPU)?;
+    if out.geometry().count() == 0 {
+        return Ok(out);
+    }
     if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
         fill(&mut out.write::<T>()?)?;
         return Ok(out);

@@ -99,10 +99,11 @@ fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: 
     let operator = aten::addbmm::operator();
     let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn")?;
     let (mut out, mut beta) = start(spec, this, beta)?;
-    if batch1.sizes()[0] == 0 {
-        // A product over nothing scales what is there.
+    if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
+        // A product over nothing scales what is there, once, of however many matrices.
         let (rows, columns) = (none(batch1, 0, 1)?, none(batch2, 2, 1)?);
         product(operator, &mut out, As::Matrix, ("batch1", &rows), ("batch2", &columns), As::Matrix, alpha, beta)?;
+        return Ok(out);
     }
     for item in 0..batch1.sizes()[0] {
         let (first, second) = (select(batch1, item)?, select(batch2, item)?);

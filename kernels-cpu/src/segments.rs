@@ -20,7 +20,12 @@ fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<R
     let (told, by_ends) = segments.told;
     let (size, numbers) = (data.sizes()[segments.axis], positions(told)?);
     let mut ranges = Vec::new();
-    for (line, numbers) in numbers.chunks(usized(segments.count) + usize::from(by_ends)).enumerate() {
+    let each = usized(segments.count) + usize::from(by_ends);
+    if each == 0 && data.geometry().count() > 0 && !partial {
+        let expected = format!("segments of a dimension of {size}");
+        return Err(BadArgument::sizes("lengths", told.sizes(), expected).into());
+    }
+    for (line, numbers) in numbers.chunks(each.max(1)).enumerate() {
         let mut ends = if by_ends { numbers.to_vec() } else { vec![0] };
         if !by_ends {
             ends.extend(numbers.iter().scan(0_i64, |sum, &length| {

@@ -157,6 +157,10 @@ pub(crate) fn lines<C: Element, R: Element, S: Element, const I: usize, const O:
 fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {
     let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
     let longest = lanes.iter().map(|lane| lane.length).max().unwrap_or(0);
+    if longest == 0 {
+        // There may be any number of lines without elements.
+        return;
+    }
     let inner = sizes.first().copied().unwrap_or(1);
     let together = if lanes.iter().all(|lane| lane.direct) { usize::MAX } else { TOGETHER };
     pool::over(0..count, (GRAIN / longest.max(1)).max(1), |part| {

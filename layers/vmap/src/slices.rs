@@ -1,5 +1,5 @@
 //! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow. Without elements all slices are
-//! alike, so on Meta one of them is enough, of however many.
+//! alike, so one of them is enough, of however many: on Meta, and where all that is taken and given is empty.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -103,7 +103,8 @@ fn looped(
 ) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
-    let is_on_meta = |values: &[Value]| values.iter().flat_map(Value::tensors).all(|one| one.device() == Device::META);
+    let is_bare = |tensor: &Tensor| tensor.device() == Device::META || tensor.geometry().count() == 0;
+    let are_bare = |values: &[Value]| values.iter().flat_map(Value::tensors).all(is_bare);
     let mut made = 0;
     while made < batch.size {
         let values = arguments.iter().map(|value| slice(batch, value, made)).collect::<Result<Vec<_>>>()?;
@@ -112,7 +113,7 @@ fn looped(
         if results.len() != columns.len() {
             return Err(VmapError::Results { operator: operator.to_string() }.into());
         }
-        let are_all_alike = is_on_meta(&before_call) && is_on_meta(&results);
+        let are_all_alike = are_bare(&before_call) && are_bare(&results);
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A handle that is bound to another tensor cannot be written through the slice.
             if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
