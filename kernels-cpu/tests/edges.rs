@@ -99,3 +99,33 @@ fn a_mask_of_gradients_of_another_length_is_refused() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn without_elements_no_kernel_goes_through_the_other_sizes() -> Result<()> {
+    const MANY: i64 = 1 << 40;
+    let (tall, wide) = (Tensor::zeros(&[MANY, 0], DType::F32)?, Tensor::zeros(&[0, MANY], DType::F32)?);
+    for (line, dim) in [(&tall, 1), (&wide, 0)] {
+        assert_eq!(aten::_softmax(line, dim, false)?.sizes(), line.sizes());
+        assert_eq!(aten::cumsum(line, dim, None)?.sizes(), line.sizes());
+        assert_eq!(aten::sort(line, dim, false)?.1.sizes(), line.sizes());
+        assert_eq!(aten::flip(line, &[0, 1])?.sizes(), line.sizes());
+        assert_eq!(aten::roll(line, &[1, 1], &[0, 1])?.sizes(), line.sizes());
+    }
+    let (left, right) = (Tensor::zeros(&[MANY, 3, 0], DType::F32)?, Tensor::zeros(&[MANY, 0, 2], DType::F32)?);
+    let twice = aten::addbmm(&Tensor::ones(&[3, 2], DType::F32)?, &left, &right, 2.into(), 1.into())?;
+    assert_eq!(twice.to_vec::<f32>()?, [2.0; 6]);
+    let none = Tensor::zeros(&[MANY, 0, 3], DType::F32)?;
+    assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [MANY, 0, 0]);
+    assert!(aten::_pdist_forward(&tall, 2.0).is_err());
+    assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * MANY]);
+    Ok(())
+}
+
+#[test]
+fn a_dimension_without_segments_is_refused_unless_it_is_empty() -> Result<()> {
+    let (data, none) = (Tensor::zeros(&[5, 2], DType::F32)?, Tensor::zeros(&[5, 0], DType::I64)?);
+    let segments = |data: &Tensor| aten::segment_reduce!(data, "sum", lengths = Some(&none), axis = 1);
+    assert!(segments(&data).unwrap_err().to_string().contains("lengths"));
+    assert_eq!(segments(&Tensor::zeros(&[5, 0], DType::F32)?)?.sizes(), [5, 0]);
+    Ok(())
+}

@@ -13,7 +13,7 @@ use super::worker::{Line, innermost};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the worker may have, in KiB, so that a process dies of an allocation in place of the machine.
-const MEMORY: u32 = 4 << 20;
+const MEMORY: u32 = 5 << 18;
 
 #[derive(Default)]
 pub(super) struct Tally {

@@ -5,6 +5,7 @@ mod rules;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aten::prelude::*;
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Randomness, Slow, Vmap, VmapError, set_slow, vmap};
 use kernels_cpu as _;
@@ -313,13 +314,16 @@ fn what_nobody_gave_a_rule_is_called_for_each_slice_unless_that_is_refused() {
 }
 
 #[test]
-fn one_slice_is_enough_on_meta_however_many_there_are() {
+fn one_slice_is_enough_without_elements_however_many_there_are() {
     let _slow = slow(Slow::Allow);
     let many = 1_i64 << 40;
-    let meta = |sizes: &[i64], dtype| aten::empty_memory_format!(sizes, dtype = dtype, device = Device::META).unwrap();
+    let meta = |sizes: &[i64], dtype| Spec::contiguous(dtype, sizes).on(Device::META).unwrap();
     let (x, places) = (meta(&[many, 2], DType::F32), meta(&[many, 5], DType::I64));
     let found = vmap(|(x, y)| aten::searchsorted(x, y, false, false, None, None), (&x, &places)).unwrap();
     assert_eq!((found.sizes(), found.dtype(), found.device()), (&[many, 5][..], DType::I64, Device::META));
     let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &x).unwrap();
     assert_eq!(drawn.sizes(), [many, 2]);
+    let none = Tensor::zeros(&[many, 0], DType::F32).unwrap();
+    let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &none).unwrap();
+    assert_eq!((drawn.sizes(), drawn.device()), (&[many, 0][..], Device::CPU));
 }
