@@ -58,6 +58,7 @@ mod explain;
 mod fuser;
 mod generator;
 pub mod guard;
+#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
 mod kernel_handle;
 mod key;
 mod key_set;
@@ -65,11 +66,13 @@ mod listener;
 mod location;
 mod name;
 mod number;
+#[allow(unsafe_code, reason = "an implementation says which types an operator's code has")]
 mod operation;
 #[allow(unsafe_code, reason = "a published pointer is never null and never freed")]
 mod operator;
 mod philox;
 mod promote;
+#[allow(unsafe_code, reason = "a condition of a kernel says which types it takes")]
 mod record;
 mod redispatch;
 mod registrar;

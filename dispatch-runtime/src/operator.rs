@@ -114,9 +114,9 @@ impl Operator {
     }
 
     /// An operator that is called through a stack alone, whose schema is parsed already.
-    pub(crate) fn without_types(unbound: &'static Head, definition: Definition, schema: Schema) -> Self {
+    pub(crate) fn without_types(unbound: &'static Head, mut definition: Definition, schema: Schema) -> Self {
         let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
-        let definition = Definition { typed: None, ..definition };
+        definition.typed = None;
         Self { table, unbound, definition, schema: OnceLock::from(schema), rules: Rules::new() }
     }
 

@@ -41,7 +41,7 @@ impl Drop for Redispatch {
 
 #[cold]
 fn endless(operator: &Operator, keys: KeySet) -> Result<Redispatch> {
-    let slot = operator.bound_table().map_or(Slot::of_bits(keys.bits()), |table| table.slot(keys).0);
+    let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.slot(keys).0);
     let key = slot.key().map(|_| Key::of_slot(slot));
     Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: DEEPEST }.into())
 }

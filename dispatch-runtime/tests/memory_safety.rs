@@ -1,4 +1,5 @@
 //! What safe code of a backend, a layer or a caller may do wrong, and which error it gets for that.
+#![expect(unsafe_code, reason = "an operator that is written by hand")]
 
 use std::sync::Mutex;
 

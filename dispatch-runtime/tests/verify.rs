@@ -1,4 +1,5 @@
 //! A program with every hazard that `verify` knows, one of each. Only calls of the operators concerned fail.
+#![expect(unsafe_code, reason = "operators that are written by hand")]
 
 use dispatch_runtime::__private::{Definition, Head, Record, code};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -91,7 +91,7 @@ impl<T> Shared<T> {
             assert!(
                 size_of::<Inner<T>>() == ALIGNMENT,
                 "bytes of a tail were never a value's: all begin behind one line"
-            )
+            );
         }
         let size = bytes.checked_add(size_of::<Inner<T>>());
         let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
