@@ -4,6 +4,7 @@
 //! fresh, given or in place, threads, and the instruction set. The function is compiled for the few types that loops compute in (see
 //! [`convert`](crate::convert)). Operands of other types, other strides, or that are written in place pass through a block of the
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
+#![expect(unsafe_code, reason = "operands that are alike are said to be, to loops that rely on it")]
 
 pub(crate) mod ahead;
 mod gather;

@@ -29,7 +29,7 @@ impl Flags<'_> {
     fn with<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
         Ok(match self {
             Self::Held(flags) => f(flags),
-            Self::Own(flags) => f(&*flags.read::<Bool>()?),
+            Self::Own(flags) => f(&flags.read::<Bool>()?),
         })
     }
 }

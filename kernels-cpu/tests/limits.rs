@@ -71,7 +71,7 @@ fn histograms_of_more_bins_than_memory_holds_are_refused() -> Result<()> {
 fn recurrent_layers_of_endless_sequences_are_refused() {
     for device in [Device::META, Device::CPU] {
         // Of sequences without elements, there may be as many on the CPU.
-        let batch = if device == Device::META { 1 } else { 0 };
+        let batch = i64::from(device == Device::META);
         let of = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(device).unwrap();
         let (input, state) = (of(&[MANY, batch, 2]), of(&[1, batch, 3]));
         let weights = |gates: i64| [of(&[gates * 3, 2]), of(&[gates * 3, 3])];

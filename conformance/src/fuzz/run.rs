@@ -67,7 +67,7 @@ impl Call {
         };
         let results = match self.way {
             Way::Plain => operator.call(values),
-            Way::Gradients => differentiated(operator, values),
+            Way::Gradients => differentiated(operator, &values),
             Way::Mapped(batches) => match over_slices(operator, &values, batches) {
                 Ok(results) => Ok(results),
                 Err(Stop::Failed(Failure::Refused(error))) => Err(error),
@@ -83,13 +83,13 @@ impl Call {
 }
 
 /// The results of a call and the gradients by its floating arguments.
-fn differentiated(operator: &'static Operator, values: Vec<Value>) -> Result<Vec<Value>> {
+fn differentiated(operator: &'static Operator, values: &[Value]) -> Result<Vec<Value>> {
     let require = |tensor: &Tensor| {
         let can = tensor.dtype().is_floating() && !tensor.is_number();
         if can { tensor.clone().requires_grad_(true) } else { Ok(tensor.clone()) }
     };
     let inputs = values.iter().flat_map(Value::tensors).map(require).collect::<Result<Vec<_>>>()?;
-    let mut results = operator.call(filled(&values, &inputs))?;
+    let mut results = operator.call(filled(values, &inputs))?;
     let of: Vec<&Tensor> = results.iter().flat_map(Value::tensors).filter(|result| result.requires_grad()).collect();
     let by: Vec<&Tensor> = inputs.iter().filter(|input| input.requires_grad()).collect();
     if of.is_empty() || by.is_empty() {

@@ -131,13 +131,13 @@ pub(crate) struct Row {
     pub(super) results: DType,
     /// What it is for a run in registers, with its numbers.
     pub(super) cheap: Option<(Cheap, Vec<Scalar>)>,
-    pub(super) row: Box<dyn Loop>,
+    pub(super) run: Box<dyn Loop>,
 }
 
 impl Row {
     #[cold]
     pub(super) fn new(computed: DType, results: DType, row: impl Loop + 'static) -> Self {
-        Self { computed, results, cheap: None, row: Box::new(row) }
+        Self { computed, results, cheap: None, run: Box::new(row) }
     }
 }
 

@@ -128,15 +128,15 @@ fn looped(
             break;
         }
     }
-    let stacked = columns.iter().enumerate().map(|(at, column)| match schema.written_return(at) {
-        Some(_) => Ok(Value::None),
-        None => {
-            let mut stacked = stack(operator, column)?;
-            if made < batch.size {
-                stacked.tensors_mut().try_for_each(|tensor| repeated(tensor, batch.size))?;
-            }
-            Ok(stacked)
+    let stacked = columns.iter().enumerate().map(|(at, column)| {
+        if schema.written_return(at).is_some() {
+            return Ok(Value::None);
         }
+        let mut stacked = stack(operator, column)?;
+        if made < batch.size {
+            stacked.tensors_mut().try_for_each(|tensor| repeated(tensor, batch.size))?;
+        }
+        Ok(stacked)
     });
     let stacked = stacked.collect::<Result<Vec<_>>>()?;
     give(batch, operator, arguments, stacked)

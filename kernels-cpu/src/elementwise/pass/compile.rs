@@ -151,7 +151,7 @@ impl Compiler<'_> {
         }
         let value = self.chain.inputs.len() + at;
         let open = self.open.take().unwrap_or_else(|| {
-            let (row, operations, inputs, done) = (row.row, Vec::new(), Vec::new(), Vec::new());
+            let (row, operations, inputs, done) = (row.run, Vec::new(), Vec::new(), Vec::new());
             Open { value, dtype, row, operations, inputs, out, done }
         });
         let operands = open.inputs.len().max(1);
