@@ -44,7 +44,7 @@ fn a_chain_computes_what_its_calls_give() -> Result<()> {
     let pass = fuse(&[&row, &column], steps, &[4, 2]).unwrap();
     let column = Tensor::from([10.0_f32, 20.0]).reshape(&[2, 1])?;
     let results = pass.run(&[&Tensor::from([1.0_f32, 2.0, 3.0]), &column])?.unwrap();
-    let numbers: Vec<_> = results.iter().map(|result| result.to_vec::<f32>()).collect::<Result<_>>()?;
+    let numbers: Vec<_> = results.iter().map(Tensor::to_vec::<f32>).collect::<Result<_>>()?;
     assert_eq!(numbers[0], [-22.0, -24.0, -26.0, -42.0, -44.0, -46.0]);
     assert_eq!(numbers[1], [11.0, 12.0, 13.0, 21.0, 22.0, 23.0]);
     Ok(())
@@ -225,10 +225,8 @@ fn a_kernel_in_the_file_of_the_known_one_is_not_taken_for_it() {
 fn a_composite_that_was_replaced_is_not_taken_for_it() {
     let operator = aten::_to_copy::operator();
     let (from, to) = (shape(DType::F32, &[4]), shape(DType::F64, &[4]));
+    let none = || fixed(Value::None);
     let arguments = || vec![value(0), fixed(DType::F64), none(), none(), none(), fixed(false), none()];
-    fn none() -> Given {
-        fixed(Value::None)
-    }
     let one = || fuse(&[&from], vec![step(operator, arguments(), &to)], &[1]);
     assert!(one().is_some());
     let mine = Registrar::new("aten").kernel("_to_copy", keys::CPU, |_, _, _| Err(Error::kernel("mine"))).unwrap();

@@ -88,11 +88,11 @@ fn sizes_and_lengths_whose_sum_or_product_overflows_are_refused() -> Result<()> 
 
 #[test]
 fn a_mask_of_gradients_of_another_length_is_refused() -> Result<()> {
-    let (image, grid) = (Tensor::zeros(&[2, 2, 3, 2], DType::F64)?, Tensor::zeros(&[2, 3, 2, 2], DType::F64)?);
+    let (image, places) = (Tensor::zeros(&[2, 2, 3, 2], DType::F64)?, Tensor::zeros(&[2, 3, 2, 2], DType::F64)?);
     let grad = Tensor::zeros(&[2, 2, 3, 2], DType::F64)?;
     let scale = Tensor::zeros(&[2, 2, 3, 1], DType::F64)?;
     for mask in [&[][..], &[true], &[true; 3]] {
-        let error = aten::grid_sampler_2d_backward(&grad, &image, &grid, 0, 0, false, mask).unwrap_err().to_string();
+        let error = aten::grid_sampler_2d_backward(&grad, &image, &places, 0, 0, false, mask).unwrap_err().to_string();
         assert!(error.contains("output_mask"), "{error}");
         let error = aten::_fused_rms_norm_backward(&grad, &image, &[2], &scale, None, mask).unwrap_err().to_string();
         assert!(error.contains("output_mask"), "{error}");
