@@ -127,6 +127,7 @@ pub use histogram::*;
 pub use images::*;
 pub use indexing::*;
 pub use join::*;
+pub use limits::check_calls;
 pub use lists::*;
 pub use logic::*;
 pub use loss::*;

@@ -26,10 +26,16 @@ pub(crate) fn room(argument: &'static str, count: i64) -> Result<Vec<Tensor>, Ba
 
 /// Refuses so many calls in a row.
 ///
+/// ```
+/// assert!(aten::check_calls("n", 1000).is_ok());
+/// let error = aten::check_calls("n", i64::MAX).unwrap_err();
+/// assert!(error.to_string().starts_with("argument `n` is 9223372036854775807, but must be at most"));
+/// ```
+///
 /// # Errors
 ///
 /// Returns [`BadArgument`] if they would not end in a reasonable time.
-pub(crate) fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument> {
+pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument> {
     if count <= MOST { Ok(()) } else { Err(BadArgument::value(argument, count, format!("at most {MOST}"))) }
 }
 

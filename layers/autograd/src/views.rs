@@ -103,7 +103,7 @@ impl Outline {
         let mut reach = 0;
         steps.into_iter().all(|(stride, size)| {
             let over = stride > reach;
-            reach += stride * (size - 1);
+            reach = stride.saturating_mul(size - 1).saturating_add(reach);
             over
         })
     }
@@ -122,7 +122,7 @@ impl Outline {
 
     /// The part of `whole`, a tensor that lies as the one of this place does, that `view` shows.
     pub(crate) fn part(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
-        let offset = view.geometry().offset() - self.geometry().offset() + whole.geometry().offset();
+        let offset = (view.geometry().offset() - self.geometry().offset()).saturating_add(whole.geometry().offset());
         aten::as_strided(whole, view.geometry().sizes(), view.geometry().strides(), Some(offset))
     }
 }

@@ -11,15 +11,15 @@ not_differentiable!(aten::repeat_interleave);
 
 #[op_grad(aten::cat)]
 fn cat(grad: &Tensor, tensors: &[Outline], dim: i64, needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-    let mut start = 0;
+    let mut start = 0_i64;
     let parts = tensors.iter().zip(needs).map(|(tensor, &needed)| {
         // A tensor of no elements and one dimension fits everywhere.
         if tensor.sizes() == [0] {
             return needed.then(|| tensor.zeros()).transpose();
         }
         let length = tensor.sizes()[wrap_dim("dim", dim, tensor.rank())?];
-        start += length;
-        needed.then(|| grad.narrow(dim, start - length, length)).transpose()
+        let from = std::mem::replace(&mut start, start.saturating_add(length));
+        needed.then(|| grad.narrow(dim, from, length)).transpose()
     });
     parts.collect()
 }
@@ -70,14 +70,14 @@ fn diag_embed(grad: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor
 
 #[op_grad(aten::block_diag)]
 fn block_diag(grad: &Tensor, tensors: &[Outline]) -> Result<Vec<Tensor>> {
-    let (mut row, mut column) = (0, 0);
+    let (mut row, mut column) = (0_i64, 0_i64);
     let blocks = tensors.iter().map(|tensor| {
         let (rows, columns) = match *tensor.sizes() {
             [rows, columns] => (rows, columns),
             _ => (1, tensor.count()),
         };
         let block = grad.narrow(0, row, rows)?.narrow(1, column, columns)?.reshape(tensor.sizes());
-        (row, column) = (row + rows, column + columns);
+        (row, column) = (row.saturating_add(rows), column.saturating_add(columns));
         block
     });
     blocks.collect()
@@ -85,7 +85,7 @@ fn block_diag(grad: &Tensor, tensors: &[Outline]) -> Result<Vec<Tensor>> {
 
 #[op_grad(aten::_chunk_cat)]
 fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> Result<Vec<Tensor>> {
-    let mut start = 0;
+    let mut start = 0_i64;
     let parts = tensors.iter().map(|tensor| {
         let at = wrap_dim("dim", dim, tensor.rank())?;
         let (outer, inner) = tensor.sizes().split_at(at);
@@ -94,7 +94,7 @@ fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> 
         let length = i64::try_from(padded).unwrap_or(i64::MAX).saturating_mul(behind);
         let place = i64::try_from(at).unwrap_or(0);
         let part = grad.narrow(place + 1, start, length)?;
-        start += length;
+        start = start.saturating_add(length);
         let sizes: Vec<i64> = outer.iter().copied().chain([-1]).chain(inner[1..].iter().copied()).collect();
         part.reshape(&sizes)?.narrow(place, 0, inner[0])
     });

@@ -43,6 +43,10 @@ fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Te
 /// The same without a division, which has gradients even where there are zeros. It takes a product for each element.
 fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
     let length = aten::size_int(this, dim)?;
+    if this.geometry().count() == 0 {
+        return Ok(grad.clone());
+    }
+    aten::check_calls("self", length)?;
     let part = |k: i64| {
         let before = this.narrow(dim, 0, k)?.prod_dim_int(dim, true)?;
         let after = this.narrow(dim, k + 1, length - k - 1)?.cumprod(dim)?;
@@ -50,7 +54,7 @@ fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
         (grad.narrow(dim, k, length - k)? * conj(&without)?)?.sum_dim_intlist(Some(&[dim]), true)
     };
     let parts = (0..length).map(part).collect::<Result<Vec<Tensor>>>()?;
-    if parts.is_empty() { Ok(grad.clone()) } else { aten::cat(&parts, dim) }
+    aten::cat(&parts, dim)
 }
 
 #[op_grad(aten::logcumsumexp)]

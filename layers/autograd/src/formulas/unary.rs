@@ -159,7 +159,7 @@ fn digamma(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
 
 #[op_grad(aten::polygamma)]
 fn polygamma(grad: &Tensor, n: i64, this: &Tensor) -> Result<Tensor> {
-    grad * aten::polygamma(n + 1, this)?
+    grad * aten::polygamma(n.saturating_add(1), this)?
 }
 
 #[op_grad(aten::i0)]

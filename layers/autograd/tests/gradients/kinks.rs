@@ -187,3 +187,10 @@ fn what_nobody_worked_out_raises() {
         "{error}"
     );
 }
+
+#[test]
+fn the_last_derivative_of_the_gamma_function_has_no_next_one() {
+    let x = Tensor::from([1.5, 2.5]).requires_grad_(true).unwrap();
+    aten::polygamma(i64::MAX, &x).unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().sizes(), [2]);
+}

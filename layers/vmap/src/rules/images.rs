@@ -25,7 +25,7 @@ fn convolution(
     if weight.is_mapped() || bias.as_ref().is_some_and(Mapped::is_mapped) {
         let bias = bias.map(|bias| folded(&batch.each(&bias)?, 0)).transpose()?;
         let (input, weight) = (folded(&batch.each(&input)?, 1)?, folded(&batch.each(&weight)?, 0)?);
-        return taken_apart(batch, &convolve(&input, &weight, bias.as_ref(), groups * batch.size())?, 1);
+        return taken_apart(batch, &convolve(&input, &weight, bias.as_ref(), groups.saturating_mul(batch.size()))?, 1);
     }
     let bias = bias.as_ref().map(Mapped::tensor);
     taken_apart(batch, &convolve(&folded(&input.front()?, 0)?, weight.tensor(), bias, groups)?, 0)
@@ -46,7 +46,8 @@ fn convolution_backward(
     groups: i64,
     output_mask: &[bool],
 ) -> Result<(Mapped, Mapped, Mapped)> {
-    let sizes: Option<Vec<i64>> = bias_sizes.map(|sizes| sizes.iter().map(|size| size * batch.size()).collect());
+    let sizes: Option<Vec<i64>> =
+        bias_sizes.map(|sizes| sizes.iter().map(|size| size.saturating_mul(batch.size())).collect());
     let (grad_input, grad_weight, grad_bias) = aten::convolution_backward(
         &folded(&batch.each(&grad_output)?, 1)?,
         &folded(&batch.each(&input)?, 1)?,
@@ -57,7 +58,7 @@ fn convolution_backward(
         dilation,
         transposed,
         output_padding,
-        groups * batch.size(),
+        groups.saturating_mul(batch.size()),
         output_mask,
     )?;
     // A gradient that nobody asked for has no elements, and one dimension.

@@ -21,7 +21,9 @@ fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -
                 let each = batch.each(&mapped)?;
                 *value = if has_items { folded(&each, 0)? } else { each }.into();
             }
-            Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => sizes[0] *= batch.size(),
+            Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => {
+                sizes[0] = sizes[0].saturating_mul(batch.size());
+            }
             // Who does not want a result gets one without items.
             Value::Bools(wanted) if wanted.contains(&false) => return Ok(None),
             _ => {}

@@ -151,7 +151,7 @@ fn native_group_norm(
 ) -> Result<(Mapped, Mapped, Mapped)> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
     let all = folded(&batch.each(&input)?, 0)?;
-    let items = N * batch.size();
+    let items = N.saturating_mul(batch.size());
     if !is_mapped(weight) && !is_mapped(bias) {
         let [weight, bias] = [weight, bias].map(|parameter| parameter.map(Mapped::tensor));
         let (y, mean, rstd) = aten::native_group_norm(&all, weight, bias, items, C, HxW, group, eps)?;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
+use dispatch_vmap::{Mapped, Randomness, Vmap, VmapError, vmap};
 
 use crate::{assert_close, cause, numbers, values};
 
@@ -180,4 +180,31 @@ fn an_index_beyond_a_slice_is_no_place_in_the_next_one() {
     let back = |(grad, list): &(Tensor, Tensor)| aten::embedding_dense_backward(grad, list, 3, -1, false);
     let error = vmap(back, (&grads, &lists)).unwrap_err();
     assert!(error.to_string().contains("index 3"), "{error}");
+}
+
+#[test]
+fn what_has_no_dimensions_has_slices_without_dimensions() {
+    assert_eq!(Mapped::in_front(Tensor::from(1.0)).rank(), 0);
+}
+
+#[test]
+fn numbers_that_no_batch_multiplies_are_refused_or_not_looked_at() {
+    let (image, weight) = (numbers(&[2, 1, 1, 4]), numbers(&[2, 1, 1, 3]));
+    let backward = |image: &Tensor, weight: &Tensor| {
+        let grad = image.narrow(2, 0, 2)?;
+        let bias_sizes = Some(&[i64::MAX][..]);
+        let mask = [true; 3];
+        Ok(aten::convolution_backward(&grad, image, weight, bias_sizes, &[1], &[0], &[1], false, &[0], 1, &mask)?.0)
+    };
+    let each = vmap(|(image, weight)| backward(image, weight), (&image, &weight)).unwrap();
+    assert_eq!(each.sizes(), [2, 1, 1, 4]);
+    let (none, of_none) = (numbers(&[2, 1, 0, 4]), numbers(&[2, 0, 0, 3]));
+    let convolved = |groups| {
+        vmap(
+            |(image, weight)| aten::convolution(image, weight, None, &[1], &[0], &[1], false, &[0], groups),
+            (&none, &of_none),
+        )
+    };
+    assert_eq!(convolved(1).unwrap().sizes(), [2, 1, 0, 2]);
+    assert!(convolved(i64::MAX).is_err());
 }
