@@ -18,7 +18,8 @@ fn cat(grad: &Tensor, tensors: &[Outline], dim: i64, needs: &[bool]) -> Result<V
             return needed.then(|| tensor.zeros()).transpose();
         }
         let length = tensor.sizes()[wrap_dim("dim", dim, tensor.rank())?];
-        let from = std::mem::replace(&mut start, start.saturating_add(length));
+        let from = start;
+        start = from.saturating_add(length);
         needed.then(|| grad.narrow(dim, from, length)).transpose()
     });
     parts.collect()
