@@ -27,6 +27,7 @@ mod derive;
 mod error;
 pub mod fuzz;
 mod gradients;
+pub mod large;
 mod meta;
 mod recording;
 mod report;

@@ -40,11 +40,13 @@ pub enum Check {
     BatchRules,
     /// The call as a graph that was traced of it, cleaned, printed and parsed: run again, it gives the same to the bit.
     Trace,
+    /// Calls of the operator with tens of thousands of elements, held to what calls with few of them add up to.
+    Large,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -58,6 +60,7 @@ impl Check {
         Self::Vmap,
         Self::BatchRules,
         Self::Trace,
+        Self::Large,
     ];
 
     const fn name(self) -> &'static str {
@@ -75,6 +78,7 @@ impl Check {
             Self::Vmap => "vmap",
             Self::BatchRules => "batch-rules",
             Self::Trace => "trace",
+            Self::Large => "large",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::case::Case;
 use crate::derive::{self, Twins};
 use crate::error::Result;
 use crate::gradients;
+use crate::large;
 use crate::meta;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
@@ -113,8 +114,28 @@ impl Suite {
             let made = gradients::made::calls()?;
             made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
         }
+        if self.checks.is_empty() || self.checks.contains(&Check::Large) {
+            Operator::all().into_iter().for_each(|operator| self.run_large(operator, &mut report));
+        }
         report.sort();
         Ok(report)
+    }
+
+    /// Holds an operator to what it gives for few elements.
+    fn run_large(&self, operator: &'static Operator, report: &mut Report) {
+        let name = operator.name().to_string();
+        if !self.only.is_empty() && !self.only.contains(&name) {
+            return;
+        }
+        let verdicts = large::check(operator, self.device, &self.without);
+        if !verdicts.is_empty() {
+            report.open(&name);
+        }
+        for (number, verdict) in verdicts.into_iter().enumerate() {
+            if self.call.is_none_or(|call| call == number) {
+                report.add(number, Check::Large, verdict);
+            }
+        }
     }
 
     /// Holds a call that nobody recorded to differences.
@@ -249,7 +270,7 @@ fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdi
         Check::Vmap => batches::check(case, number, twins),
         Check::BatchRules => batches::rules(case, number),
         Check::Trace => trace::check(case),
-        // What has a recording needs none.
-        Check::Twins => Vec::new(),
+        // What has a recording needs no twin, and large calls are made of operators.
+        Check::Twins | Check::Large => Vec::new(),
     }
 }

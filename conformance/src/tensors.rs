@@ -149,7 +149,7 @@ stored! {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "as tensors are converted everywhere")]
-fn whole(scalar: Scalar) -> i64 {
+pub(crate) fn whole(scalar: Scalar) -> i64 {
     if let Scalar::Int(value) = scalar { value } else { real(scalar) as i64 }
 }
 

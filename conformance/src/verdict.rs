@@ -60,6 +60,11 @@ pub enum Failure {
         /// How it differs.
         difference: Difference,
     },
+    /// A result that tells positions has one that does not exist, or one twice.
+    Positions {
+        /// Which.
+        index: usize,
+    },
     /// An argument is not what it should be after the call.
     Argument {
         /// Which.
@@ -138,6 +143,7 @@ impl fmt::Display for Failure {
             Self::Panicked { message } => write!(f, "panicked: {message}"),
             Self::Results { actual, expected } => write!(f, "returned {actual} values, expected {expected}"),
             Self::Result { index, difference } => write!(f, "result {index} {difference}"),
+            Self::Positions { index } => write!(f, "result {index} tells a position that does not exist, or one twice"),
             Self::Argument { argument, difference } => write!(f, "afterwards `{argument}` {difference}"),
             Self::Gradient { of, difference } => write!(f, "the gradient of `{of}` {difference}"),
             Self::Slope { actual, expected } => {

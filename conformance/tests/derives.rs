@@ -232,8 +232,10 @@ fn a_family_without_faults_passes_every_check() {
     let report = run(Fault::Nothing);
     let all: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(all.is_empty(), "{all:#?}");
-    // Gradients have a family, and faults, of their own: detects_gradients.rs; and so have batch rules: detects_batches.rs.
-    let others = [Check::Twins, Check::Gradients, Check::InPlaceGradients, Check::Numeric, Check::BatchRules];
+    // Gradients have a family, and faults, of their own: detects_gradients.rs; so have batch rules, in detects_batches.rs, and large
+    // calls, in detects_large.rs.
+    let others =
+        [Check::Twins, Check::Gradients, Check::InPlaceGradients, Check::Numeric, Check::BatchRules, Check::Large];
     for check in Check::ALL.into_iter().filter(|check| !others.contains(check)) {
         assert!(report.tally(check).passed > 0, "{check}");
     }

@@ -1,0 +1,82 @@
+//! Histograms: those of parts add up.
+
+use dispatch_runtime::{Operator, Scalar, Value};
+
+use super::input::{Kind, varied};
+use super::trial::{Expected, Given, Named, Trial, fixed, small};
+use super::{FEW, Layouts};
+use crate::array::Array;
+use crate::tensors::complex;
+use crate::verdict::Stop;
+
+pub(super) const NAMES: &[&str] = &[
+    "aten::bincount",
+    "aten::histc",
+    "aten::histogram.bin_ct",
+    "aten::histogram.bins_tensor",
+    "aten::histogramdd",
+    "aten::histogramdd.TensorList_bins",
+    "aten::histogramdd.int_bins",
+    "aten::_histogramdd_bin_edges",
+    "aten::_histogramdd_from_bin_cts",
+    "aten::_histogramdd_from_bin_tensors",
+];
+
+const COUNT: i64 = 70_253;
+
+pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+    let name = operator.name();
+    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
+        return Ok(Vec::new());
+    }
+    let (line, points) = (kind.array(&[COUNT], varied), kind.array(&[COUNT / 2 + 1, 2], varied));
+    let edges = kind.array(&[11], |i| i * 20 - 100);
+    let ends: Value = vec![-100.5, 100.5].into();
+    let both: Value = vec![-100.5, 100.5, -100.5, 100.5].into();
+    let variants: Vec<(Array, Named)> = match (name.base, name.overload) {
+        ("bincount", _) => {
+            let positive = kind.array(&[COUNT], |i| varied(i).abs());
+            vec![(positive, vec![("minlength", fixed(101_i64))])]
+        }
+        ("histc", _) => vec![
+            (line.clone(), vec![("bins", fixed(7_i64)), ("min", fixed(-100_i64)), ("max", fixed(100_i64))]),
+            // All in one bin.
+            (line, vec![("bins", fixed(1_i64)), ("min", fixed(-101_i64)), ("max", fixed(101_i64))]),
+        ],
+        ("histogram", "bin_ct") => vec![(line, vec![("bins", fixed(9_i64)), ("range", fixed(ends))])],
+        ("histogram", _) => vec![(line, vec![("bins", Given::Data(edges))])],
+        ("histogramdd", "TensorList_bins") | ("_histogramdd_from_bin_tensors", _) => {
+            let bins = Given::List(vec![edges.clone(), edges]);
+            vec![(points, vec![("bins", bins)])]
+        }
+        ("histogramdd", "int_bins") => vec![(points, vec![("bins", fixed(5_i64)), ("range", fixed(both))])],
+        _ => vec![(points, vec![("bins", fixed(vec![5_i64, 3])), ("range", fixed(both))])],
+    };
+    let trial = |(array, extra): (Array, Named)| {
+        let rows = FEW / array.split(0).2;
+        let length = array.split(0).1;
+        let mut expected: Vec<Array> = Vec::new();
+        for from in (0..length).step_by(rows) {
+            let mut given = extra.clone();
+            given.push(("self", array.part(0, from, rows.min(length - from)).into()));
+            let found = small(operator, &given)?;
+            match expected.first_mut().filter(|_| name.base != "_histogramdd_bin_edges") {
+                Some(counts) => added(counts, &found[0]),
+                None => expected = found,
+            }
+        }
+        let mut given = extra;
+        given.push(("self", array.into()));
+        Ok(Trial::new("counted", given, expected.into_iter().map(Expected::Numbers).collect()))
+    };
+    variants.into_iter().map(trial).collect()
+}
+
+fn added(counts: &mut Array, more: &Array) {
+    for (count, more) in counts.elements.iter_mut().zip(&more.elements) {
+        *count = match (*count, *more) {
+            (Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a + b),
+            (a, b) => Scalar::Float(complex(a).re + complex(b).re),
+        };
+    }
+}

@@ -1,0 +1,73 @@
+//! Which operators belong to the families that large calls are made of.
+
+use dispatch_runtime::Operator;
+
+use super::is_covered;
+
+/// The files of `aten` whose operators all belong to the families.
+const FILES: [&str; 25] = [
+    "bags.rs",
+    "counting.rs",
+    "distinct.rs",
+    "fractional.rs",
+    "histogram.rs",
+    "indexing.rs",
+    "masked.rs",
+    "moments.rs",
+    "normalization/batch.rs",
+    "normalization/group.rs",
+    "normalization/instance.rs",
+    "normalization/layer.rs",
+    "normalization/root.rs",
+    "norms.rs",
+    "order.rs",
+    "pooling.rs",
+    "pooling_lines.rs",
+    "reduction.rs",
+    "scan.rs",
+    "scatter.rs",
+    "search.rs",
+    "segments.rs",
+    "softmax.rs",
+    "statistics.rs",
+    "unpooling.rs",
+];
+
+/// Operators without a large call, and why.
+const WITHOUT: [(&str, &str); 9] = [
+    ("aten::_local_scalar_dense", "it takes one element"),
+    ("aten::item", "it takes one element"),
+    ("aten::is_nonzero", "it takes one element"),
+    (
+        "aten::fractional_max_pool2d",
+        "its windows begin at random places; the loop under them is that of the other pools",
+    ),
+    (
+        "aten::fractional_max_pool3d",
+        "its windows begin at random places; the loop under them is that of the other pools",
+    ),
+    ("aten::unique_dim", "it sorts rows by the order that `_unique2` sorts elements by"),
+    ("aten::unique_dim_consecutive", "it compares rows as `unique_consecutive` compares elements"),
+    ("aten::cov", "it is a product of matrices, of deviations from means"),
+    ("aten::corrcoef", "it is `cov`, scaled"),
+];
+
+/// The operators of the families that no large call is made of, and of which nothing says why. Other forms of an operator write what it
+/// gives, and need none of their own.
+///
+/// ```
+/// assert_eq!(conformance::large::uncovered(), Vec::<String>::new());
+/// ```
+#[must_use]
+pub fn uncovered() -> Vec<String> {
+    let is_in_family = |operator: &&&'static Operator| {
+        let file = operator.location().file().replace('\\', "/");
+        let ends = |name: &&str| file.ends_with(&format!("aten/src/{name}"));
+        FILES.iter().any(ends) && operator.functional().is_none()
+    };
+    let mut all: Vec<String> =
+        Operator::all().iter().filter(is_in_family).map(|operator| operator.name().to_string()).collect();
+    all.retain(|name| !is_covered(name) && !WITHOUT.iter().any(|(without, _)| without == name));
+    all.sort();
+    all
+}

@@ -1,0 +1,118 @@
+//! Variances, from those of parts: by the algorithm of Chan, Golub and LeVeque.
+
+use dispatch_runtime::{Complex64, Operator, Scalar};
+
+use super::input::{Kind, sparse};
+use super::trial::{Expected, Given, Named, Trial, fixed, small};
+use super::{FEW, Layouts};
+use crate::array::Array;
+use crate::tensors::complex;
+use crate::verdict::{Failure, Stop};
+
+pub(super) const NAMES: &[&str] = &[
+    "aten::var",
+    "aten::var.dim",
+    "aten::var.correction",
+    "aten::var_mean",
+    "aten::var_mean.dim",
+    "aten::var_mean.correction",
+    "aten::std",
+    "aten::std.dim",
+    "aten::std.correction",
+    "aten::std_mean",
+    "aten::std_mean.dim",
+    "aten::std_mean.correction",
+];
+
+/// How many numbers, their mean, and the sum of the squares of what they differ by.
+#[derive(Clone, Copy)]
+pub(super) struct Moments {
+    count: f64,
+    pub(super) mean: Complex64,
+    squares: f64,
+}
+
+impl Moments {
+    fn join(self, other: Self) -> Self {
+        let count = self.count + other.count;
+        let delta = other.mean - self.mean;
+        let mean = self.mean + delta * (other.count / count);
+        let squares = self.squares + other.squares + delta.norm_sqr() * self.count * other.count / count;
+        Self { count, mean, squares }
+    }
+
+    pub(super) fn variance(self, correction: f64) -> f64 {
+        self.squares / (self.count - correction)
+    }
+}
+
+/// The moments of each line, from `var_mean` of parts.
+pub(super) fn of_lines(array: &Array, dim: usize) -> Result<Vec<Moments>, Stop> {
+    let operator = Operator::find("aten::var_mean.correction");
+    let operator = operator.map_err(|error| Stop::NotImplemented(error.to_string()))?;
+    let mut all = Vec::new();
+    let mut lines = Vec::new();
+    array.lines(dim, |line| lines.push(line.to_vec()));
+    for line in lines {
+        let parts = line.chunks(FEW).map(|part| {
+            let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
+            let part = Array::new(array.dtype, &[i64::try_from(elements.len()).unwrap_or(0)], elements);
+            #[expect(clippy::cast_precision_loss, reason = "they are few")]
+            let count = part.elements.len() as f64;
+            let given: Named = vec![("self", part.into()), ("correction", fixed(Scalar::Float(0.0)))];
+            match &small(operator, &given)?[..] {
+                [var, mean] => {
+                    Ok(Moments { count, mean: complex(mean.elements[0]), squares: complex(var.elements[0]).re * count })
+                }
+                other => Err(Stop::Failed(Failure::Results { actual: other.len(), expected: 2 })),
+            }
+        });
+        let parts = parts.collect::<Result<Vec<_>, Stop>>()?;
+        let Some(joined) = parts.into_iter().reduce(Moments::join) else { continue };
+        all.push(joined);
+    }
+    Ok(all)
+}
+
+pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+    let name = operator.name();
+    if !NAMES.contains(&name.to_string().as_str()) || !matches!(kind, Kind::Real | Kind::Complex) {
+        return Ok(Vec::new());
+    }
+    let takes_dim = operator.schema().argument("dim").is_some();
+    let corrections: Vec<(f64, Given)> = match name.overload {
+        "correction" => [0.0, 1.0, 2.5].map(|correction| (correction, fixed(Scalar::Float(correction)))).to_vec(),
+        _ => [(0.0, fixed(false)), (1.0, fixed(true))].to_vec(),
+    };
+    let told = if name.overload == "correction" { "correction" } else { "unbiased" };
+    let mut trials = Vec::new();
+    for lines in layouts {
+        let array = lines.array(kind, sparse);
+        let whole = array.contiguous().sized(&[i64::try_from(array.elements.len()).unwrap_or(0)]);
+        let moments = if takes_dim { of_lines(&array.contiguous(), lines.dim)? } else { of_lines(&whole, 0)? };
+        let mut sizes = if takes_dim { array.sizes.clone() } else { Vec::new() };
+        if let Some(size) = sizes.get_mut(lines.dim) {
+            *size = 1;
+        }
+        for (correction, given) in &corrections {
+            let spread = moments.iter().map(|moments| {
+                let variance = moments.variance(*correction);
+                Scalar::Float(if name.base.starts_with("std") { variance.sqrt() } else { variance })
+            });
+            let means = moments.iter().map(|moments| {
+                if kind == Kind::Complex { Scalar::Complex(moments.mean) } else { Scalar::Float(moments.mean.re) }
+            });
+            let mut expected = vec![Expected::Numbers(Array::new(kind.wide(), &sizes, spread.collect()))];
+            if name.base.ends_with("mean") {
+                expected.push(Expected::Numbers(Array::new(kind.wide(), &sizes, means.collect())));
+            }
+            let mut named: Named = vec![("self", Given::Data(array.clone())), (told, given.clone())];
+            if takes_dim {
+                let dim = i64::try_from(lines.dim).unwrap_or(0);
+                named.extend([("dim", fixed(vec![dim])), ("keepdim", fixed(true))]);
+            }
+            trials.push(Trial::new(format!("{} with {correction}", lines.label()), named, expected));
+        }
+    }
+    Ok(trials)
+}

@@ -1,0 +1,297 @@
+//! What an order decides, held to one stable sort.
+
+use std::cmp::Ordering;
+
+use dispatch_runtime::{DType, Operator, Scalar};
+
+use super::Layouts;
+use super::input::{Kind, Lines, varied};
+use super::trial::{Expected, Given, Named, Trial, fixed};
+use crate::array::Array;
+use crate::tensors::complex;
+use crate::verdict::Stop;
+
+pub(super) const NAMES: &[&str] = &[
+    "aten::sort",
+    "aten::sort.stable",
+    "aten::argsort",
+    "aten::argsort.stable",
+    "aten::msort",
+    "aten::topk",
+    "aten::kthvalue",
+    "aten::median",
+    "aten::median.dim",
+    "aten::nanmedian",
+    "aten::nanmedian.dim",
+    "aten::mode",
+    "aten::quantile",
+    "aten::quantile.scalar",
+    "aten::nanquantile",
+    "aten::nanquantile.scalar",
+    "aten::_unique",
+    "aten::_unique2",
+    "aten::unique_consecutive",
+    "aten::searchsorted.Tensor",
+    "aten::searchsorted.Scalar",
+    "aten::bucketize.Tensor",
+    "aten::bucketize.Scalar",
+    "aten::isin.Tensor_Tensor",
+    "aten::isin.Tensor_Scalar",
+    "aten::isin.Scalar_Tensor",
+];
+
+pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+    let name = operator.name();
+    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
+        return Ok(Vec::new());
+    }
+    let of = |lines: &Lines| -> Vec<Trial> {
+        let array = lines.array(kind, varied);
+        match name.base {
+            "sort" | "argsort" | "msort" => sorts(operator, *lines, &array),
+            "topk" | "kthvalue" | "mode" | "median" | "nanmedian" => chosen(operator, *lines, &array),
+            "quantile" | "nanquantile" if kind == Kind::Real => quantiles(operator, *lines, &array),
+            "quantile" | "nanquantile" => Vec::new(),
+            "_unique" | "_unique2" | "unique_consecutive" => distinct(operator, *lines, kind),
+            _ => found(operator, *lines, kind),
+        }
+    };
+    Ok(layouts.iter().flat_map(of).collect())
+}
+
+fn compare(a: Scalar, b: Scalar) -> Ordering {
+    complex(a).re.total_cmp(&complex(b).re)
+}
+
+/// The positions of the elements of each line in their order.
+fn sorted(array: &Array, dim: usize, descending: bool) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut all = Vec::new();
+    array.lines(dim, |line| {
+        let mut order: Vec<usize> = (0..line.len()).collect();
+        let by = |&a: &usize, &b: &usize| compare(array.elements[line[a]], array.elements[line[b]]);
+        order.sort_by(|a, b| if descending { by(b, a) } else { by(a, b) });
+        all.push((line.to_vec(), order));
+    });
+    all
+}
+
+fn number(position: usize) -> Scalar {
+    Scalar::Int(i64::try_from(position).unwrap_or(i64::MAX))
+}
+
+fn named(array: &Array, dim: usize) -> Named {
+    vec![("self", Given::Data(array.clone())), ("dim", fixed(i64::try_from(dim).unwrap_or(0)))]
+}
+
+fn sorts(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
+    let name = operator.name();
+    let (of, has_dim) = (array.contiguous(), operator.schema().argument("dim").is_some());
+    if !has_dim && lines.dim != 0 {
+        return Vec::new();
+    }
+    let directions: &[bool] = if has_dim { &[false, true] } else { &[false] };
+    let trial = |&descending: &bool| {
+        let (mut values, mut indices) = (of.clone(), Array { dtype: DType::I64, ..of.clone() });
+        for (line, order) in sorted(&of, lines.dim, descending) {
+            for (&to, from) in line.iter().zip(order) {
+                values.elements[to] = of.elements[line[from]];
+                indices.elements[to] = number(from);
+            }
+        }
+        let is_stable = name.overload == "stable";
+        let positions = if is_stable {
+            Expected::Numbers(indices)
+        } else {
+            Expected::Positions { of: of.clone(), dim: Some(lines.dim), values: values.clone() }
+        };
+        let mut given = named(array, lines.dim);
+        if is_stable {
+            given.push(("stable", fixed(true)));
+        }
+        if has_dim {
+            given.push(("descending", fixed(descending)));
+        }
+        let expected = match name.base {
+            "argsort" => vec![positions],
+            "msort" => vec![Expected::Numbers(values)],
+            _ => vec![Expected::Numbers(values), positions],
+        };
+        Trial::new(format!("{}, descending: {descending}", lines.label()), given, expected)
+    };
+    directions.iter().map(trial).collect()
+}
+
+/// Operators that choose some elements of each line.
+fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
+    let (name, of) = (operator.name(), array.contiguous());
+    let of_all = operator.schema().argument("dim").is_none();
+    let row = of.sized(&[i64::try_from(of.elements.len()).unwrap_or(0)]);
+    let (of, dim) = if of_all { (row, 0) } else { (of, lines.dim) };
+    let (_, length, _) = of.split(dim);
+    let count = if name.base == "topk" { (length / 3).min(1000).max(1) } else { 1 };
+    let all = sorted(&of, dim, name.base == "topk");
+    let mut sizes = of.sizes.clone();
+    sizes[dim] = i64::try_from(count).unwrap_or(0);
+    let mut values = Array::new(of.dtype, &sizes, vec![Scalar::Int(0); all.len() * count]);
+    let picks: Vec<Vec<Scalar>> = all
+        .iter()
+        .map(|(line, order)| {
+            let at = |rank: usize| of.elements[line[order[rank]]];
+            match name.base {
+                "topk" => (0..count).map(at).collect(),
+                "kthvalue" => vec![at(2 * length / 3)],
+                "mode" => vec![most_frequent(&(0..length).map(at).collect::<Vec<_>>())],
+                _ => vec![at((length - 1) / 2)],
+            }
+        })
+        .collect();
+    let mut number = 0;
+    let mut elements = values.elements.clone();
+    values.lines(dim, |line| {
+        line.iter().zip(&picks[number]).for_each(|(&to, &value)| elements[to] = value);
+        number += 1;
+    });
+    values.elements = elements;
+    if of_all {
+        let expected = vec![Expected::Numbers(values.sized(&[]))];
+        return vec![Trial::new(lines.label(), vec![("self", Given::Data(array.clone()))], expected)];
+    }
+    let mut given = named(array, dim);
+    match name.base {
+        "topk" => given.push(("k", fixed(i64::try_from(count).unwrap_or(0)))),
+        "kthvalue" => given.push(("k", fixed(i64::try_from(2 * length / 3 + 1).unwrap_or(0)))),
+        _ => {}
+    }
+    if name.base != "topk" {
+        given.push(("keepdim", fixed(true)));
+    }
+    let positions = Expected::Positions { of, dim: Some(dim), values: values.clone() };
+    vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values), positions])]
+}
+
+/// Of sorted numbers; of several that are as frequent, the least.
+fn most_frequent(sorted: &[Scalar]) -> Scalar {
+    let runs = sorted.chunk_by(|&a, &b| compare(a, b).is_eq());
+    let longest = runs.reduce(|best, run| if run.len() > best.len() { run } else { best });
+    longest.map_or(Scalar::Int(0), |run| run[0])
+}
+
+fn quantiles(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
+    const SHARES: [f64; 3] = [0.25, 0.5, 0.999];
+    let of = array.contiguous();
+    let all = sorted(&of, lines.dim, false);
+    let at_share = |share: f64, line: &[usize], order: &[usize]| {
+        #[expect(clippy::cast_precision_loss, reason = "lines are shorter than that")]
+        let place = share * (order.len() - 1) as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a line")]
+        let below = place.floor() as usize;
+        let value = |rank: usize| complex(of.elements[line[order[rank.min(order.len() - 1)]]]).re;
+        Scalar::Float(value(below) + (value(below + 1) - value(below)) * place.fract())
+    };
+    let mut sizes = of.sizes.clone();
+    sizes[lines.dim] = 1;
+    let of_share = |share: f64| all.iter().map(|(line, order)| at_share(share, line, order)).collect::<Vec<Scalar>>();
+    let mut given = named(array, lines.dim);
+    given.push(("keepdim", fixed(true)));
+    if operator.name().overload == "scalar" {
+        given.push(("q", fixed(SHARES[0])));
+        let values = Array::new(of.dtype, &sizes, of_share(SHARES[0]));
+        return vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values)])];
+    }
+    given.push(("q", Given::Data(Array::floats(&[3], &SHARES))));
+    sizes.insert(0, 3);
+    let values = Array::new(of.dtype, &sizes, SHARES.iter().flat_map(|&share| of_share(share)).collect());
+    vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values)])]
+}
+
+fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
+    let is_consecutive = operator.name().base == "unique_consecutive";
+    // Runs of nine, some of which follow one of the same number.
+    let array = lines.array(kind, |i| if is_consecutive { varied(i / 9) / 3 } else { varied(i) });
+    let of = array.contiguous();
+    let mut order: Vec<usize> = (0..of.elements.len()).collect();
+    if !is_consecutive {
+        order.sort_by(|&a, &b| compare(of.elements[a], of.elements[b]));
+    }
+    let (mut values, mut counts) = (Vec::new(), Vec::new());
+    let mut inverse = vec![Scalar::Int(0); order.len()];
+    for run in order.chunk_by(|&a, &b| compare(of.elements[a], of.elements[b]).is_eq()) {
+        run.iter().for_each(|&at| inverse[at] = number(values.len()));
+        values.push(of.elements[run[0]]);
+        counts.push(number(run.len()));
+    }
+    let count = [i64::try_from(values.len()).unwrap_or(0)];
+    let mut given: Named = vec![("self", Given::Data(array)), ("return_inverse", fixed(true))];
+    let mut expected = vec![
+        Expected::Numbers(Array::new(of.dtype, &count, values)),
+        Expected::Numbers(Array::new(DType::I64, &of.sizes, inverse)),
+    ];
+    if operator.schema().argument("return_counts").is_some() {
+        given.push(("return_counts", fixed(true)));
+        expected.push(Expected::Numbers(Array::new(DType::I64, &count, counts)));
+    }
+    vec![Trial::new(lines.label(), given, expected)]
+}
+
+/// Operators that look for numbers among others.
+fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
+    let name = operator.name();
+    let length = i64::try_from(lines.sizes.iter().product::<i64>()).unwrap_or(1);
+    let rising = kind.array(&[length], |i| i * 100 / length);
+    let many = lines.array(kind, |i| varied(i).abs());
+    let few = kind.array(&[4], |i| [0, 7, 50, 100][usize::try_from(i).unwrap_or(0)]);
+    let wanted = if name.overload.ends_with("Scalar") || name.overload.starts_with("Scalar") { 50 } else { 0 };
+    let scalar = |number: i64| fixed(kind.number(number));
+    let real = |scalar: Scalar| complex(scalar).re;
+    let below = |sequence: &Array, x: Scalar, right: bool| {
+        sequence.elements.partition_point(|&y| real(y) < real(x) || right && real(y) <= real(x))
+    };
+    let places = |queries: &Array, right: bool| {
+        let places = queries.elements.iter().map(|&x| number(below(&rising, x, right)));
+        Expected::Numbers(Array::new(DType::I64, &queries.sizes, places.collect()))
+    };
+    let among = |elements: &Array, tests: &Array| {
+        let is_in = |x: &Scalar| tests.elements.iter().any(|y| compare(*x, *y).is_eq());
+        let found = elements.elements.iter().map(|x| Scalar::Bool(is_in(x)));
+        Expected::Numbers(Array::new(DType::Bool, &elements.sizes, found.collect()))
+    };
+    let one = Array::new(kind.wide(), &[], vec![kind.number(wanted)]);
+    let both = |trial: &dyn Fn(bool) -> Trial| vec![trial(false), trial(true)];
+    match (name.base, name.overload) {
+        ("searchsorted", "Tensor") | ("bucketize", "Tensor") => both(&|right| {
+            let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
+            let given = vec![(sequence, rising.clone().into()), ("self", many.clone().into()), ("right", fixed(right))];
+            Trial::new(format!("{}, right: {right}", lines.label()), given, vec![places(&many.contiguous(), right)])
+        }),
+        ("searchsorted" | "bucketize", _) => both(&|right| {
+            let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
+            let given = vec![(sequence, rising.clone().into()), ("self", scalar(wanted)), ("right", fixed(right))];
+            Trial::new(format!("one, right: {right}"), given, vec![places(&one, right)])
+        }),
+        (_, "Tensor_Tensor") => {
+            let given = |elements: &Array, tests: &Array| -> Named {
+                vec![("elements", elements.clone().into()), ("test_elements", tests.clone().into())]
+            };
+            vec![
+                Trial::new(
+                    format!("{} in few", lines.label()),
+                    given(&many, &few),
+                    vec![among(&many.contiguous(), &few)],
+                ),
+                Trial::new(
+                    format!("few in {}", lines.label()),
+                    given(&few, &many),
+                    vec![among(&few, &many.contiguous())],
+                ),
+            ]
+        }
+        (_, "Tensor_Scalar") => {
+            let given = vec![("elements", many.clone().into()), ("test_element", scalar(wanted))];
+            vec![Trial::new(lines.label(), given, vec![among(&many.contiguous(), &one)])]
+        }
+        _ => {
+            let given = vec![("element", scalar(wanted)), ("test_elements", many.clone().into())];
+            vec![Trial::new(lines.label(), given, vec![among(&one, &many.contiguous())])]
+        }
+    }
+}

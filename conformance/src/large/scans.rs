@@ -1,0 +1,81 @@
+//! Scans, from those of parts: what comes before a part is carried into it.
+
+use dispatch_runtime::{Operator, Scalar};
+
+use super::input::{Kind, sparse, varied};
+use super::trial::{Expected, Given, Trial, fixed, small};
+use super::{FEW, Layouts};
+use crate::array::Array;
+use crate::tensors::complex;
+use crate::verdict::Stop;
+
+pub(super) const NAMES: &[&str] =
+    &["aten::cumsum", "aten::cumprod", "aten::cummax", "aten::cummin", "aten::logcumsumexp"];
+
+fn numbers(base: &str) -> fn(i64) -> i64 {
+    match base {
+        "cumprod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
+        "cummax" | "cummin" => |i| varied(i) / 2 + (i % 23_417) / 1000,
+        _ => sparse,
+    }
+}
+
+/// A number of a part, with what is carried into it.
+fn carried(base: &str, carry: Scalar, own: Scalar) -> Scalar {
+    let ordered = |is_first: bool| if is_first { carry } else { own };
+    match (base, carry, own) {
+        ("cumsum", Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a + b),
+        ("cumprod", Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a * b),
+        ("cumsum", Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a + b),
+        ("cumprod", Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a * b),
+        ("cumsum", ..) => Scalar::Complex(complex(carry) + complex(own)),
+        ("cumprod", ..) => Scalar::Complex(complex(carry) * complex(own)),
+        ("cummax", ..) => ordered(complex(carry).re > complex(own).re),
+        ("cummin", ..) => ordered(complex(carry).re < complex(own).re),
+        _ => {
+            let (a, b) = (complex(carry).re, complex(own).re);
+            Scalar::Float(a.max(b) + (-(a - b).abs()).exp().ln_1p())
+        }
+    }
+}
+
+pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+    let name = operator.name();
+    // A complex logarithm has branches, and complex numbers no order.
+    let is_unfit = kind == Kind::Complex && !matches!(name.base, "cumsum" | "cumprod");
+    if !NAMES.contains(&name.to_string().as_str()) || is_unfit {
+        return Ok(Vec::new());
+    }
+    let mut trials = Vec::new();
+    for lines in layouts {
+        let array = lines.array(kind, numbers(name.base));
+        let of = array.contiguous();
+        let values = scanned(operator, &of, lines.dim)?;
+        let dim = fixed(i64::try_from(lines.dim).unwrap_or(0));
+        let mut expected = vec![Expected::Numbers(values.clone())];
+        if operator.schema().returns.len() == 2 {
+            expected.push(Expected::Anything);
+        }
+        trials.push(Trial::new(lines.label(), vec![("self", Given::Data(array)), ("dim", dim)], expected));
+    }
+    Ok(trials)
+}
+
+fn scanned(operator: &'static Operator, array: &Array, dim: usize) -> Result<Array, Stop> {
+    let mut lines = Vec::new();
+    array.lines(dim, |line| lines.push(line.to_vec()));
+    let mut result = array.clone();
+    for line in lines {
+        let mut carry = None;
+        for part in line.chunks(FEW) {
+            let elements = part.iter().map(|&at| array.elements[at]).collect();
+            let own = Array::new(array.dtype, &[i64::try_from(part.len()).unwrap_or(0)], elements);
+            let own = small(operator, &vec![("self", own.into()), ("dim", fixed(0_i64))])?.swap_remove(0);
+            for (&at, &own) in part.iter().zip(&own.elements) {
+                result.elements[at] = carry.map_or(own, |carry| carried(operator.name().base, carry, own));
+            }
+            carry = part.last().map(|&at| result.elements[at]);
+        }
+    }
+    Ok(result)
+}

@@ -1,0 +1,104 @@
+//! Softmax, from that of parts: each has its share of the sum of all exponentials.
+
+use dispatch_runtime::{DType, Operator, Scalar};
+
+use super::input::{Kind, sparse};
+use super::trial::{Expected, Given, Named, Trial, first_of, fixed};
+use super::{FEW, Layouts};
+use crate::array::Array;
+use crate::tensors::complex;
+use crate::verdict::Stop;
+
+pub(super) const NAMES: &[&str] = &[
+    "aten::_softmax",
+    "aten::_log_softmax",
+    "aten::_safe_softmax",
+    "aten::softmax.int",
+    "aten::log_softmax.int",
+    "aten::_softmax_backward_data",
+    "aten::_log_softmax_backward_data",
+];
+
+pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+    let name = operator.name();
+    if !NAMES.contains(&name.to_string().as_str()) || kind != Kind::Real {
+        return Ok(Vec::new());
+    }
+    let is_log = name.base.contains("log");
+    let mut trials = Vec::new();
+    for lines in layouts {
+        let array = lines.array(kind, sparse);
+        let of = array.contiguous();
+        let dim = fixed(i64::try_from(lines.dim).unwrap_or(0));
+        let logarithms = logarithms(&of, lines.dim)?;
+        let output = map(&logarithms, |_, x| if is_log { x } else { x.exp() });
+        if !name.base.contains("backward") {
+            let mut given: Named = vec![("self", Given::Data(array)), ("dim", dim)];
+            if operator.schema().argument("half_to_float").is_some() {
+                given.push(("half_to_float", fixed(false)));
+            }
+            trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(output)]));
+            continue;
+        }
+        // Gradients that are zero but for a few places, so that sums of them are exact in every dtype; and an output that is a power
+        // of two everywhere, as a softmax of a line of two numbers.
+        let slopes = lines.array(kind, |i| sparse(i + 11));
+        let output = map(&of, |at, _| if is_log { -1.0 - f64::from(u8::from(at % 3 == 0)) } else { 0.5 });
+        let mut expected = output.clone();
+        let grads = slopes.contiguous();
+        let pair = |at: usize| (complex(grads.elements[at]).re, complex(output.elements[at]).re);
+        grads.lines(lines.dim, |line| {
+            let parts = line.iter().map(|&at| pair(at)).map(|(grad, out)| if is_log { grad } else { grad * out });
+            let total: f64 = parts.sum();
+            for &at in line {
+                let (grad, out) = pair(at);
+                let slope = if is_log { grad - out.exp() * total } else { out * (grad - total) };
+                expected.elements[at] = Scalar::Float(slope);
+            }
+        });
+        let given: Named = vec![
+            ("grad_output", Given::Data(slopes)),
+            ("output", Given::Data(output)),
+            ("dim", dim),
+            ("input_dtype", Given::Dtype),
+        ];
+        trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(expected)]));
+    }
+    Ok(trials)
+}
+
+fn map(array: &Array, f: impl Fn(usize, f64) -> f64) -> Array {
+    let elements = array.elements.iter().enumerate().map(|(at, &x)| Scalar::Float(f(at, complex(x).re))).collect();
+    Array::new(array.dtype, &array.sizes, elements)
+}
+
+/// The logarithms of softmax along a dimension.
+fn logarithms(array: &Array, dim: usize) -> Result<Array, Stop> {
+    let mut lines = Vec::new();
+    array.lines(dim, |line| lines.push(line.to_vec()));
+    let mut result = array.clone();
+    for line in lines {
+        let mut sums = Vec::new();
+        for part in line.chunks(FEW) {
+            let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
+            let first = complex(elements[0]).re;
+            let own = Array::new(DType::F64, &[i64::try_from(part.len()).unwrap_or(0)], elements);
+            let given: Named = vec![("self", own.into()), ("dim", fixed(0_i64)), ("half_to_float", fixed(false))];
+            let own = first_of("aten::_log_softmax", &given)?;
+            // What was taken off is the logarithm of the part's sum.
+            let sum = first - complex(own.elements[0]).re;
+            for (&at, &x) in part.iter().zip(&own.elements) {
+                result.elements[at] = x;
+            }
+            sums.push(sum);
+        }
+        let highest = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total = highest + sums.iter().map(|sum| (sum - highest).exp()).sum::<f64>().ln();
+        for (part, sum) in line.chunks(FEW).zip(sums) {
+            for &at in part {
+                result.elements[at] = Scalar::Float(complex(result.elements[at]).re + sum - total);
+            }
+        }
+    }
+    Ok(result)
+}

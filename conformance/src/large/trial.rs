@@ -1,0 +1,217 @@
+//! One large call, and what must come of it.
+
+use std::error::Error as _;
+
+use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem, Value};
+
+use super::FEW;
+use crate::array::Array;
+use crate::compare::{Extent, compare_to};
+use crate::datum::Datum;
+use crate::decode;
+use crate::tensors::{rounded, whole};
+use crate::verdict::{Failure, Stop, invoke};
+
+/// An argument of a large call.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    /// Numbers, in the dtype that is tried.
+    Data(Array),
+    /// A list of tensors of such numbers.
+    List(Vec<Array>),
+    /// The dtype that is tried.
+    Dtype,
+    /// What is the same for every dtype.
+    Fixed(Datum),
+}
+
+impl Given {
+    fn datum(&self, dtype: Option<DType>) -> Datum {
+        let cast = |array: &Array| array.cast(dtype.unwrap_or(array.dtype));
+        match self {
+            Self::Data(array) => Datum::Array(cast(array)),
+            Self::List(arrays) => Datum::Arrays(arrays.iter().map(cast).collect()),
+            Self::Dtype => Datum::Plain(dtype.unwrap_or(DType::F64).into()),
+            Self::Fixed(datum) => datum.clone(),
+        }
+    }
+
+    /// How many elements the largest tensor has.
+    fn largest(&self) -> usize {
+        let arrays = match self {
+            Self::Data(array) => vec![array],
+            Self::List(arrays) => arrays.iter().collect(),
+            Self::Dtype => Vec::new(),
+            Self::Fixed(datum) => datum.arrays(),
+        };
+        arrays.iter().map(|array| array.elements.len()).max().unwrap_or(0)
+    }
+}
+
+impl From<Array> for Given {
+    fn from(array: Array) -> Self {
+        Self::Data(array)
+    }
+}
+
+pub(super) fn fixed(value: impl Into<Value>) -> Given {
+    Given::Fixed(Datum::Plain(value.into()))
+}
+
+/// Positions, which are `i64` beside every dtype.
+pub(super) fn positions(array: Array) -> Given {
+    Given::Fixed(Datum::Array(array))
+}
+
+/// A result of a large call.
+#[derive(Clone, Debug)]
+pub(super) enum Expected {
+    /// These numbers, in whatever dtype the recordings say.
+    Numbers(Array),
+    /// Positions of elements with these values in `of`, along a dimension or in all; in each line all different.
+    Positions { of: Array, dim: Option<usize>, values: Array },
+    /// Nothing that can be said.
+    Anything,
+}
+
+pub(super) type Named = Vec<(&'static str, Given)>;
+
+#[derive(Clone, Debug)]
+pub(super) struct Trial {
+    pub(super) label: String,
+    pub(super) given: Named,
+    pub(super) expected: Vec<Expected>,
+}
+
+impl Trial {
+    pub(super) fn new(label: impl Into<String>, given: Named, expected: Vec<Expected>) -> Self {
+        Self { label: label.into(), given, expected }
+    }
+
+    /// Makes the call.
+    pub(super) fn run(&self, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), Stop> {
+        let arguments = arguments(operator, &self.given, Some(dtype))?;
+        let values = arguments.iter().map(|datum| datum.to_value(device)).collect::<Result<Vec<_>, _>>()?;
+        let written: Vec<Value> = values.clone();
+        let mut results = invoke(operator, values)?;
+        if results.is_empty() {
+            results = written.into_iter().filter(|value| value.as_tensor().is_some()).take(1).collect();
+        }
+        let mut found = Vec::new();
+        for result in &results {
+            match Datum::read(result)? {
+                Datum::Arrays(arrays) => found.extend(arrays.into_iter().map(Datum::Array)),
+                other => found.push(other),
+            }
+        }
+        for (index, (found, expected)) in found.iter().zip(&self.expected).enumerate() {
+            expected.check(index, found)?;
+        }
+        if found.len() < self.expected.len() {
+            let (actual, expected) = (found.len(), self.expected.len());
+            return Err(Stop::Failed(Failure::Results { actual, expected }));
+        }
+        Ok(())
+    }
+}
+
+impl Expected {
+    fn check(&self, index: usize, found: &Datum) -> Result<(), Stop> {
+        let (found, expected) = match (self, found) {
+            (Self::Anything, _) => return Ok(()),
+            (Self::Numbers(expected), Datum::Array(found)) => {
+                (found.clone(), rounded(&expected.contiguous().cast(found.dtype))?)
+            }
+            (Self::Positions { of, dim, values }, Datum::Array(found)) => {
+                (at(of, *dim, found).ok_or(Stop::Failed(Failure::Positions { index }))?, values.clone())
+            }
+            (_, found) => {
+                let actual = usize::from(matches!(found, Datum::Array(_)));
+                return Err(Stop::Failed(Failure::Results { actual, expected: 1 }));
+            }
+        };
+        let compared = compare_to(Extent::Values, &Datum::Array(found), &Datum::Array(expected));
+        compared.map_err(|difference| Stop::Failed(Failure::Result { index, difference }))
+    }
+}
+
+/// What is at these positions. None if one is outside, or a line has one twice.
+fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
+    let index = |at: usize| usize::try_from(whole(positions.elements[at])).ok();
+    let mut elements = positions.elements.clone();
+    let mut fits = true;
+    let Some(dim) = dim else {
+        for (at, element) in elements.iter_mut().enumerate() {
+            *element = *of.elements.get(index(at)?)?;
+        }
+        return Some(Array::new(of.dtype, &positions.sizes, elements));
+    };
+    // A dimension that is gone had one position; several that took its place are one.
+    let mut sizes = positions.sizes.clone();
+    if sizes.len() < of.sizes.len() {
+        sizes.insert(dim, 1);
+    } else if sizes.len() > of.sizes.len() {
+        sizes = [&sizes[..dim], &[sizes[dim..].iter().product()]].concat();
+    }
+    let (outer, length, inner) = of.split(dim);
+    let lines = positions.sized(&sizes);
+    let mut number = 0;
+    lines.lines(dim, |line| {
+        let (row, within) = (number / inner, number % inner);
+        number += 1;
+        let mut seen: Vec<usize> = line.iter().filter_map(|&at| index(at)).collect();
+        for (&at, &position) in line.iter().zip(&seen) {
+            match of.elements.get((row * length + position) * inner + within) {
+                Some(&element) if position < length => elements[at] = element,
+                _ => fits = false,
+            }
+        }
+        fits &= seen.len() == line.len();
+        seen.sort_unstable();
+        fits &= seen.windows(2).all(|pair| pair[0] != pair[1]);
+    });
+    (fits && number == outer * inner).then(|| Array::new(of.dtype, &positions.sizes, elements))
+}
+
+/// All arguments, in the schema's order; numbers in this dtype, if it is said.
+fn arguments(operator: &Operator, given: &Named, dtype: Option<DType>) -> Result<Vec<Datum>, Stop> {
+    let arguments = operator.schema().arguments.iter().map(|argument| -> Result<Datum, Stop> {
+        let found = given.iter().find(|(name, _)| *name == argument.name);
+        found.map_or_else(|| Ok(decode::left_out(argument)?), |(_, given)| Ok(given.datum(dtype)))
+    });
+    arguments.collect()
+}
+
+/// The results of a call that is believed, as it is small.
+pub(super) fn small(operator: &'static Operator, given: &Named) -> Result<Vec<Array>, Stop> {
+    for (name, argument) in given {
+        let count = argument.largest();
+        assert!(count <= FEW, "{name} of {operator} has {count} elements, which is not few");
+    }
+    let arguments = arguments(operator, given, None)?;
+    let values = arguments.iter().map(|datum| datum.to_value(Device::CPU)).collect::<Result<Vec<_>, _>>()?;
+    let mut found = Vec::new();
+    for result in invoke(operator, values)? {
+        match Datum::read(&result)? {
+            Datum::Array(array) => found.push(array.contiguous()),
+            Datum::Arrays(arrays) => found.extend(arrays.iter().map(Array::contiguous)),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The first result of another operator, of few elements.
+pub(super) fn first_of(name: &str, given: &Named) -> Result<Array, Stop> {
+    let operator = Operator::find(name).map_err(|error| Stop::NotImplemented(error.to_string()))?;
+    let expected = Failure::Results { actual: 0, expected: 1 };
+    small(operator, given)?.into_iter().next().ok_or(Stop::Failed(expected))
+}
+
+/// Whether an operator was refused for the dtype, which it does not have.
+pub(super) fn is_about_dtype(stop: &Stop) -> bool {
+    let Stop::Failed(Failure::Refused(error)) = stop else { return false };
+    let cause = error.source().and_then(|source| source.downcast_ref::<BadArgument>());
+    matches!(error.kind(), ErrorKind::UnsupportedDType { .. })
+        || cause.is_some_and(|cause| matches!(cause.problem, Problem::DType { .. }))
+}

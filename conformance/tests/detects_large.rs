@@ -1,0 +1,29 @@
+//! The large check finds kernels that are right for few elements, and wrong for many.
+
+use conformance::{Check, Suite};
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+/// Counts in eight bits.
+#[op_impl(aten::count_nonzero, CPU, override)]
+fn count_nonzero_in_bytes(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    let dims = dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim]);
+    let is_set = aten::ne_scalar(this, Scalar::Int(0))?;
+    let counts = aten::sum_dim_intlist(&is_set, Some(&dims), false, Some(DType::I64))?;
+    aten::remainder_scalar(&counts, Scalar::Int(256))
+}
+
+fn failures(check: Check) -> Vec<String> {
+    let report = Suite::new(Device::CPU).only("aten::count_nonzero").check(check).run().unwrap();
+    assert!(report.tally(check).passed + report.failed().len() > 0, "{report}");
+    report.failed().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_count_in_eight_bits_is_found_by_large_calls_alone() {
+    assert_eq!(failures(Check::Values), Vec::<String>::new());
+    let found = failures(Check::Large);
+    assert!(found.len() > 12, "{found:#?}");
+    let text = &found[0];
+    assert!(text.contains("float32: along 1 of [3, 23417]") && text.contains("has 81 at 0, expected 4177"), "{text}");
+}
