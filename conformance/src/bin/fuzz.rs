@@ -1,4 +1,5 @@
 //! Calls operators with arguments that no caller would think of, and tells what is no result and no typed error.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
