@@ -115,7 +115,9 @@ impl Suite {
             made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
         }
         if self.checks.is_empty() || self.checks.contains(&Check::Large) {
-            Operator::all().into_iter().for_each(|operator| self.run_large(operator, &mut report));
+            for operator in Operator::all() {
+                self.run_large(operator, &mut report);
+            }
         }
         report.sort();
         Ok(report)

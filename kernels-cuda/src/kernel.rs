@@ -221,7 +221,7 @@ impl Known {
 
 inventory::collect!(Known);
 
-/// Makes kernels known to those who compile all of them ahead: `known!(DOUBLED)`. [`kernel!`] does so for what it declares.
+/// Makes kernels known to those who compile all of them ahead: `known!(DOUBLED)`. [`kernel!`](crate::kernel!) does so for what it declares.
 #[macro_export]
 macro_rules! known {
     ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::__private::Known::new(&$kernel) })+ };

@@ -1,7 +1,7 @@
 //! Calls with more elements than any recording has. A counter that is too narrow, a sum that loses what is small, and parts that are put
 //! together wrongly do not show in a few elements.
 //!
-//! What must come out is put together from calls of the same operator on the CPU with at most [`FEW`] elements each, in double precision
+//! What must come out is put together from calls of the same operator on the CPU with at most `FEW` elements each, in double precision
 //! or in `i64`, which the recordings vouch for, by what is known of the operator: a sum is the sum of sums. Where that says nothing,
 //! results follow from how the input is made, or from one plain loop for an engine: a stable sort, reading and writing at positions, and
 //! the formula of normalisations.

@@ -1,4 +1,4 @@
-//! Variances, from those of parts: by the algorithm of Chan, Golub and LeVeque.
+//! Variances, from those of parts: by the algorithm of Chan, Golub and `LeVeque`.
 
 use dispatch_runtime::{Complex64, Operator, Scalar};
 

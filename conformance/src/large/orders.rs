@@ -40,6 +40,7 @@ pub(super) const NAMES: &[&str] = &[
     "aten::isin.Scalar_Tensor",
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
 pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
     if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
@@ -128,7 +129,7 @@ fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial
     let row = of.sized(&[i64::try_from(of.elements.len()).unwrap_or(0)]);
     let (of, dim) = if of_all { (row, 0) } else { (of, lines.dim) };
     let (_, length, _) = of.split(dim);
-    let count = if name.base == "topk" { (length / 3).min(1000).max(1) } else { 1 };
+    let count = if name.base == "topk" { (length / 3).clamp(1, 1000) } else { 1 };
     let all = sorted(&of, dim, name.base == "topk");
     let mut sizes = of.sizes.clone();
     sizes[dim] = i64::try_from(count).unwrap_or(0);
@@ -216,7 +217,9 @@ fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial>
     let (mut values, mut counts) = (Vec::new(), Vec::new());
     let mut inverse = vec![Scalar::Int(0); order.len()];
     for run in order.chunk_by(|&a, &b| compare(of.elements[a], of.elements[b]).is_eq()) {
-        run.iter().for_each(|&at| inverse[at] = number(values.len()));
+        for &at in run {
+            inverse[at] = number(values.len());
+        }
         values.push(of.elements[run[0]]);
         counts.push(number(run.len()));
     }
@@ -236,7 +239,7 @@ fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial>
 /// Operators that look for numbers among others.
 fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
     let name = operator.name();
-    let length = i64::try_from(lines.sizes.iter().product::<i64>()).unwrap_or(1);
+    let length = lines.sizes.iter().product::<i64>();
     let rising = kind.array(&[length], |i| i * 100 / length);
     let many = lines.array(kind, |i| varied(i).abs());
     let few = kind.array(&[4], |i| [0, 7, 50, 100][usize::try_from(i).unwrap_or(0)]);
@@ -258,7 +261,7 @@ fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
     let one = Array::new(kind.wide(), &[], vec![kind.number(wanted)]);
     let both = |trial: &dyn Fn(bool) -> Trial| vec![trial(false), trial(true)];
     match (name.base, name.overload) {
-        ("searchsorted", "Tensor") | ("bucketize", "Tensor") => both(&|right| {
+        ("searchsorted" | "bucketize", "Tensor") => both(&|right| {
             let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
             let given = vec![(sequence, rising.clone().into()), ("self", many.clone().into()), ("right", fixed(right))];
             Trial::new(format!("{}, right: {right}", lines.label()), given, vec![places(&many.contiguous(), right)])

@@ -28,6 +28,7 @@ pub(super) const NAMES: &[&str] = &[
 
 const COUNT: i64 = 70_253;
 
+#[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
 pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
     if !NAMES.contains(&name.to_string().as_str()) {

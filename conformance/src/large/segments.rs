@@ -89,8 +89,9 @@ fn back(reduce: &'static str) -> Result<Trial, Stop> {
     let grad = Kind::Real.array(&[6, 3], |i| i % 5 - 2);
     let segments = segment_of_rows();
     let real = |scalar: Scalar| complex(scalar).re;
-    let mut ties = vec![0.0; 18];
+    let mut ties = [0.0; 18];
     let place = |at: usize| segments[at / WIDTH] * WIDTH + at % WIDTH;
+    #[expect(clippy::float_cmp, reason = "an element is copied, not computed")]
     let is_most = |at: usize| real(data.elements[at]) == real(output.elements[place(at)]);
     (0..data.elements.len()).filter(|&at| is_most(at)).for_each(|at| ties[place(at)] += 1.0);
     let slope = |at: usize| {

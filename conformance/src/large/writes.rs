@@ -39,6 +39,7 @@ pub(super) const NAMES: &[&str] = &[
 
 const COUNT: i64 = 70_253;
 
+#[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
 pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
     if !NAMES.contains(&name.to_string().as_str()) {
@@ -102,7 +103,7 @@ impl How {
     fn numbers(self) -> fn(i64) -> i64 {
         match self {
             // Neighbours cancel, but for the first of them.
-            Self::Add | Self::Mean => |i| varied(i / 2) / 8 * (1 - 2 * (i % 2)) + if i < 200 { 1 } else { 0 },
+            Self::Add | Self::Mean => |i| varied(i / 2) / 8 * (1 - 2 * (i % 2)) + i64::from(i < 200),
             Self::Multiply => |i| if i % 3001 == 7 { 2 } else { [1, -1, 1][usized(i % 3)] },
             _ => |i| varied(i) / 2,
         }
@@ -116,7 +117,7 @@ impl How {
 /// Writes to places of an array; where `fresh`, what was there counts for nothing once it is written to.
 fn written(base: &Array, writes: impl Iterator<Item = (i64, Scalar)>, how: How, fresh: bool) -> Array {
     let mut out = base.contiguous();
-    let mut counts = vec![if fresh { 0_i32 } else { 1 }; out.elements.len()];
+    let mut counts = vec![i32::from(!fresh); out.elements.len()];
     let mut touched = vec![false; out.elements.len()];
     for (place, new) in writes {
         let at = usized(place);
