@@ -9,7 +9,7 @@ use super::random::Random;
 use super::trial::{Subject, Trial};
 use crate::error::Result;
 
-/// Where trials come from.
+/// The source of trials.
 pub(super) struct Source {
     /// In the order of their names, so that a number means the same operator in every build.
     operators: Vec<&'static Operator>,

@@ -9,7 +9,7 @@ use super::run::{Outcome, judge};
 use super::trial::Call;
 use crate::batches::filled;
 
-/// What a call on Meta prints as once it was traced. None if it cannot be traced, or holds constants.
+/// The text of the traced call on Meta. None if the call cannot be traced, or holds constants.
 pub(super) fn text(call: &Call) -> Option<String> {
     let mut call = call.clone();
     call.samples_mut().for_each(|sample| sample.is_meta = true);
@@ -39,7 +39,7 @@ pub(super) fn mutate(text: &str, random: &mut Random) -> String {
     text
 }
 
-/// Where whole numbers stand that are no part of a word.
+/// The positions of whole numbers that are no part of a word.
 fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

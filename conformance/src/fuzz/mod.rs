@@ -1,4 +1,4 @@
-//! Calls with arguments that no caller would think of: whatever they are, an operator gives results or a typed error.
+//! Calls with unusual arguments. An operator must give results or a typed error for all of them.
 //!
 //! A *trial* is a recorded call, or one made from the schema, with a few arguments replaced by boundary values; or the text of a graph
 //! with other numbers in it. Trials are drawn from a seed and a number, so any of them can be repeated. The program `fuzz` makes them

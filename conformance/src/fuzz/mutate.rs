@@ -233,7 +233,7 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
             sample.resize(sizes);
         }
         9 => {
-            // A size of 1 with a stride that nobody follows.
+            // A size of 1, whose stride leads to no element.
             let mut sizes = sample.sizes.clone();
             let at = random.below(rank);
             sizes[at] = 1;
