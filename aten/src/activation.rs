@@ -59,13 +59,13 @@ pub fn softshrink(this: &Tensor, lambd: Scalar) -> Result<Tensor>;
 /// `max(self, 0) + min(alpha * (e^(self / alpha) - 1), 0)`
 #[op_def("celu(Tensor self, Scalar alpha=1.) -> Tensor", out = "out")]
 pub fn celu(this: &Tensor, alpha: Scalar) -> Result<Tensor> {
-    elu(this, alpha, 1.0.into(), inverse(alpha))
+    elu(this, alpha, 1.0.into(), inverse(this, alpha)?)
 }
 
 /// [`celu`], in place
 #[op_def("celu_(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)")]
 pub fn celu_(this: &mut Tensor, alpha: Scalar) -> Result<()> {
-    elu_(this, alpha, 1.0.into(), inverse(alpha))
+    elu_(this, alpha, 1.0.into(), inverse(this, alpha)?)
 }
 
 /// The self-normalising [`elu`]
@@ -109,8 +109,16 @@ pub fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)>;
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
-fn inverse(number: Scalar) -> Scalar {
-    number.to_f64().map_or(f64::NAN, f64::recip).into()
+fn inverse(this: &Tensor, alpha: Scalar) -> Result<Scalar> {
+    let inverse = alpha.to_f64().map_or(alpha, |alpha| alpha.recip().into());
+    crate::check_factors(this.dtype(), [("alpha", alpha)])?;
+    match crate::check_factors(this.dtype(), [("alpha", inverse)]) {
+        Ok(()) => Ok(inverse),
+        Err(_) => {
+            Err(BadArgument::value("alpha", alpha, format!("a number with an inverse that {} holds", this.dtype()))
+                .into())
+        }
+    }
 }
 
 #[op_meta(log_sigmoid_forward)]

@@ -48,7 +48,7 @@ pub fn addcdiv(this: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar)
 pub fn lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`, of a number
-#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &Tensor::number(weight)))]
+#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &weight_of(this, weight)?))]
 pub fn lerp_scalar(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor>;
 
 /// `sqrt(self^2 + other^2)`, without overflow on the way
@@ -111,36 +111,55 @@ pub fn lcm(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 ///
 /// # Errors
 ///
-/// Where it has a fraction and the tensors have none.
+/// Returns [`BadArgument`] if it has a fraction and the tensors have none, or does not fit them.
 pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     if matches!(alpha, Scalar::Int(1)) {
         return Ok(());
     }
-    let dtype = result_dtype([this, other]);
-    let fits = match alpha {
-        Scalar::Bool(_) => dtype == DType::Bool,
-        Scalar::Int(_) => true,
-        Scalar::Float(_) => dtype.is_floating() || dtype.is_complex(),
-        Scalar::Complex(_) => dtype.is_complex(),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(BadArgument::value("alpha", alpha, format!("a number that {dtype} can hold")).into())
+    let dtype = kind_of(this, other, alpha)?;
+    Ok(alpha.check_fits("alpha", dtype)?)
 }
 
 /// Makes sure that nothing is subtracted from or is a boolean.
 ///
 /// # Errors
 ///
-/// Where a tensor is boolean, or `alpha` is of no kind that is computed.
+/// Returns [`BadArgument`] if a tensor is boolean, or `alpha` is of no kind that is computed, or does not fit with its other sign.
 pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.dtype() == DType::Bool {
             return Err(BadArgument::dtype(name, DType::Bool, "a number; for booleans use `logical_xor`").into());
         }
     }
-    check_alpha(this, other, alpha)
+    if matches!(alpha, Scalar::Int(1)) {
+        return Ok(());
+    }
+    let dtype = kind_of(this, other, alpha)?;
+    // What is subtracted is added with the other sign.
+    let added = if let Scalar::Int(alpha) = alpha { alpha.wrapping_neg().into() } else { alpha };
+    if added.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow("alpha", alpha, dtype).into()) }
+}
+
+/// The dtype that `alpha` belongs to.
+fn kind_of(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
+    let dtype = result_dtype([this, other]);
+    let is_of_kind = match alpha {
+        Scalar::Bool(_) => dtype == DType::Bool,
+        Scalar::Int(_) => true,
+        Scalar::Float(_) => dtype.is_floating() || dtype.is_complex(),
+        Scalar::Complex(_) => dtype.is_complex(),
+    };
+    if is_of_kind {
+        return Ok(dtype);
+    }
+    Err(BadArgument::value("alpha", alpha, format!("a number of a kind that {dtype} has")))
+}
+
+/// A number as the weight of ends like `this`.
+fn weight_of(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
+    crate::check_factors(this.dtype(), [("weight", weight)])?;
+    let real = weight.to_f64().filter(|_| !this.dtype().is_complex());
+    Ok(Tensor::number(real.map_or(weight, Scalar::Float)))
 }
 
 /// Makes sure that both ends and the weight are of one dtype.

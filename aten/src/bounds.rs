@@ -1,7 +1,7 @@
 //! The larger, the smaller, and what is kept between them.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, result_dtype};
 
 /// The larger; NaN where one is
 #[op_def("maximum(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
@@ -44,16 +44,28 @@ pub fn clamp_min_tensor(this: &Tensor, min: &Tensor) -> Result<Tensor>;
 pub fn clamp_max_tensor(this: &Tensor, max: &Tensor) -> Result<Tensor>;
 
 /// `self` kept between two numbers, either of which may be left out
-#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| bound(this, min)).as_ref(), max.map(|max| bound(this, max)).as_ref()))]
+#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| least(this, min)).transpose()?.as_ref(), max.map(|max| most(this, max)).transpose()?.as_ref()))]
 pub fn clamp(this: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
 
 /// `self`, or the number where that is larger
-#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &bound(this, min)))]
+#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &least(this, min)?))]
 pub fn clamp_min(this: &Tensor, min: Scalar) -> Result<Tensor>;
 
 /// `self`, or the number where that is smaller
-#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &bound(this, max)))]
+#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &most(this, max)?))]
 pub fn clamp_max(this: &Tensor, max: Scalar) -> Result<Tensor>;
+
+fn least(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
+    let bound = bound(this, min);
+    crate::numbers::check_bounds(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
+    Ok(bound)
+}
+
+fn most(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
+    let bound = bound(this, max);
+    crate::numbers::check_bounds(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
+    Ok(bound)
+}
 
 /// A number as a bound. One that integers of the dtype of `this` do not reach bounds them as the last of them does.
 fn bound(this: &Tensor, number: Scalar) -> Tensor {
@@ -64,7 +76,11 @@ fn bound(this: &Tensor, number: Scalar) -> Tensor {
         DType::I32 => (i32::MIN.into(), i32::MAX.into()),
         _ => (i64::MIN, i64::MAX),
     };
-    Tensor::number(if let Scalar::Int(number) = number { number.clamp(least, most).into() } else { number })
+    Tensor::number(match number {
+        Scalar::Int(number) => number.clamp(least, most).into(),
+        Scalar::Complex(_) if this.dtype().is_floating() => number.to_f64().map_or(number, Scalar::Float),
+        other => other,
+    })
 }
 
 /// The error that `clamp` was given no bound.

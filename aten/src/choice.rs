@@ -1,7 +1,7 @@
 //! Elements of one tensor or another.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, result_dtype};
 
 /// `self` where the condition holds, `other` elsewhere
 #[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "self_out")]
@@ -10,19 +10,32 @@ pub fn where_self(condition: &Tensor, this: &Tensor, other: &Tensor) -> Result<T
 /// `self`, a number, where the condition holds, `other` elsewhere
 #[op_def("where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")]
 pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Result<Tensor> {
-    where_self(condition, &Tensor::number(this), other)
+    let number = Tensor::number(this);
+    check_chosen("self", this, &[&number, other])?;
+    where_self(condition, &number, other)
 }
 
 /// `self` where the condition holds, `other`, a number, elsewhere
 #[op_def("where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")]
 pub fn where_scalarother(condition: &Tensor, this: &Tensor, other: Scalar) -> Result<Tensor> {
-    where_self(condition, this, &Tensor::number(other))
+    let number = Tensor::number(other);
+    check_chosen("other", other, &[this, &number])?;
+    where_self(condition, this, &number)
 }
 
 /// One number where the condition holds, another elsewhere
 #[op_def("where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")]
 pub fn where_scalar(condition: &Tensor, this: Scalar, other: Scalar) -> Result<Tensor> {
-    where_self(condition, &Tensor::number(this), &Tensor::number(other))
+    let numbers = [Tensor::number(this), Tensor::number(other)];
+    for (argument, number) in [("self", this), ("other", other)] {
+        check_chosen(argument, number, &[&numbers[0], &numbers[1]])?;
+    }
+    where_self(condition, &numbers[0], &numbers[1])
+}
+
+/// Refuses a number that the result of these does not hold.
+fn check_chosen(argument: &'static str, number: Scalar, among: &[&Tensor]) -> Result<(), BadArgument> {
+    crate::check_filling(argument, number, result_dtype(among.iter().copied()), 1)
 }
 
 /// `value`, a single element, where the mask holds, `self` elsewhere
@@ -32,13 +45,21 @@ pub fn masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tenso
 /// A number where the mask holds, `self` elsewhere
 #[op_def("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", out = "Scalar_out")]
 pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-    masked_fill(this, mask, &Tensor::number(value))
+    masked_fill(this, mask, &number_for(this, value))
 }
 
 /// A number where the mask holds, in place
 #[op_def("masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")]
 pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
-    masked_fill_(this, mask, &Tensor::number(value))
+    masked_fill_(this, mask, &number_for(this, value))
+}
+
+/// A number for the elements of a tensor: a fraction is true, and not the false that it is once it is cut off.
+fn number_for(this: &Tensor, value: Scalar) -> Tensor {
+    match value {
+        Scalar::Float(value) if this.dtype() == DType::Bool => Tensor::number((value != 0.0).into()),
+        other => Tensor::number(other),
+    }
 }
 
 /// 0 for negative numbers, 1 for positive ones, and `values` for 0
@@ -72,6 +93,10 @@ pub fn check_masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result
     if !value.dtype().can_cast(this.dtype()) && !value.is_number() {
         let expected = format!("one that {} can hold, as `self` is", this.dtype());
         return Err(BadArgument::dtype("value", value.dtype(), expected).into());
+    }
+    // One that is elsewhere is cast, so that nobody waits for it.
+    if value.device() == Device::CPU {
+        crate::number_of(value)?.check_fits("value", this.dtype())?;
     }
     Ok(())
 }

@@ -259,6 +259,7 @@ fn to_copy_any(
 
 #[op_impl(fill_scalar, CompositeExplicitAutograd)]
 fn fill_scalar_any(this: &Tensor, value: Scalar) -> Result<Tensor> {
+    crate::check_filling("value", value, this.dtype(), this.geometry().count())?;
     filled(this, &Tensor::number(value))
 }
 

@@ -52,6 +52,7 @@ pub fn histc_spec(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<
             return Err(BadArgument::value(name, value, "finite"));
         }
     }
+    crate::check_numbers(this.dtype(), [("min", min), ("max", max)])?;
     if min.to_f64() > max.to_f64() {
         return Err(BadArgument::value("max", max, format!("no less than `min`, which is {min}")));
     }

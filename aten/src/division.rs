@@ -215,6 +215,8 @@ fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
         Scalar::Int(..0) if this.dtype().is_integral() => {
             Err(BadArgument::value("exponent", exponent, "zero or more, as `self` is integral").into())
         }
+        Scalar::Int(_) if this.dtype().is_integral() => Ok(exponent.check_fits("exponent", this.dtype())?),
+        _ if matches!(this.dtype(), DType::F16 | DType::BF16) => Ok(exponent.check_fits("exponent", this.dtype())?),
         _ => Ok(()),
     }
 }

@@ -154,7 +154,9 @@ pub fn full_spec(
         Scalar::Float(_) => DType::F32,
         Scalar::Complex(_) => DType::C64,
     };
-    Ok(Spec::contiguous(dtype.unwrap_or(natural), size))
+    let spec = Spec::contiguous(dtype.unwrap_or(natural), size);
+    crate::check_filling("fill_value", fill_value, spec.dtype, spec.geometry.count())?;
+    Ok(spec)
 }
 
 /// One number without dimensions.

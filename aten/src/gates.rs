@@ -93,7 +93,7 @@ pub fn rrelu(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    let bounds = bounds(this, this, lower, upper)?;
+    let bounds = bounds(this, this, [lower, upper], training)?;
     if training { mul(this, &slopes(this, bounds, generator)?) } else { leaky_relu(this, middle(bounds)) }
 }
 
@@ -108,7 +108,7 @@ pub fn rrelu_(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    let bounds = bounds(this, this, lower, upper)?;
+    let bounds = bounds(this, this, [lower, upper], training)?;
     if !training {
         return leaky_relu_(this, middle(bounds));
     }
@@ -144,7 +144,7 @@ pub fn rrelu_with_noise(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    let bounds = bounds(this, noise, lower, upper)?;
+    let bounds = bounds(this, noise, [lower, upper], training)?;
     if !training {
         return leaky_relu(this, middle(bounds));
     }
@@ -165,7 +165,7 @@ pub fn rrelu_with_noise_(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    let bounds = bounds(this, noise, lower, upper)?;
+    let bounds = bounds(this, noise, [lower, upper], training)?;
     if !training {
         return leaky_relu_(this, middle(bounds));
     }
@@ -188,7 +188,7 @@ pub fn rrelu_with_noise_backward(
     training: bool,
     self_is_result: bool,
 ) -> Result<Tensor> {
-    let bounds = bounds(this, noise, lower, upper)?;
+    let bounds = bounds(this, noise, [lower, upper], training)?;
     if training && bounds[1] - bounds[0] > 1e-6 {
         return mul(grad_output, noise);
     }
@@ -196,7 +196,7 @@ pub fn rrelu_with_noise_backward(
 }
 
 /// Between which numbers slopes are.
-fn bounds(this: &Tensor, noise: &Tensor, lower: Scalar, upper: Scalar) -> Result<[f64; 2], BadArgument> {
+fn bounds(this: &Tensor, noise: &Tensor, [lower, upper]: [Scalar; 2], training: bool) -> Result<[f64; 2], BadArgument> {
     check_devices([("self", this), ("noise", noise)])?;
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), "floating"));
@@ -205,7 +205,8 @@ fn bounds(this: &Tensor, noise: &Tensor, lower: Scalar, upper: Scalar) -> Result
         return Err(BadArgument::sizes("noise", noise.sizes(), format!("{:?}, as `self` has", this.sizes())));
     }
     let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
-    if bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
+    crate::check_numbers(DType::F64, [("lower", lower), ("upper", upper)])?;
+    if !training || bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
         return Ok(bounds);
     }
     Err(BadArgument::value("upper", upper, format!("a number that is not below `lower`, {lower}")))

@@ -65,6 +65,17 @@ fn std_mean_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim:
     Ok((std.on(Device::META)?, mean.on(Device::META)?))
 }
 
+/// What is taken from how many elements there are: 1 if nothing is said.
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] if it is not real.
+pub fn correction_of(correction: Option<Scalar>) -> Result<f64, BadArgument> {
+    let correction = correction.unwrap_or(Scalar::Int(1));
+    correction.check_fits("correction", DType::F64)?;
+    Ok(correction.to_f64().unwrap_or(f64::NAN))
+}
+
 /// What variances and means look like: a variance is real.
 ///
 /// # Errors

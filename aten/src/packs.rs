@@ -103,6 +103,7 @@ pub fn _pad_packed_sequence(
     padding_value: Scalar,
     total_length: i64,
 ) -> Result<(Tensor, Tensor)> {
+    padding_value.check_fits("padding_value", data.dtype())?;
     let sizes = batch_sizes_of(batch_sizes, data, _pad_packed_sequence::operator())?;
     let (longest, batch) = (count(sizes.len()), sizes.first().copied().unwrap_or(0));
     if total_length > 0 && total_length < longest {

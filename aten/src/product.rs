@@ -66,12 +66,17 @@ pub fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Sc
 /// An operand of a product: its name, the tensor, and a letter for each dimension.
 pub type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
 
-/// What `addmm` and its kin give: the product by its letters, to which `self` is stretched.
+/// What `addmm` and its kin give: the product by its letters, to which `self` is stretched, of which `beta` and `alpha` are the factors.
 ///
 /// # Errors
 ///
-/// Where sizes or dtypes do not go together.
-pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result<Spec, BadArgument> {
+/// Returns [`BadArgument`] if sizes or dtypes do not go together, or a factor does not fit.
+pub fn sum_spec(
+    this: &Tensor,
+    operands: [Lettered<'_>; 2],
+    out: &str,
+    factors: [Scalar; 2],
+) -> Result<Spec, BadArgument> {
     check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
         if tensor.geometry().rank() != letters.len() {
@@ -94,6 +99,7 @@ pub fn sum_spec(this: &Tensor, operands: [Lettered<'_>; 2], out: &str) -> Result
     }
     let sizes: Dims = out.chars().map(size).collect();
     check_stretches(this, &sizes)?;
+    crate::check_factors(this.dtype(), [("beta", factors[0]), ("alpha", factors[1])])?;
     Ok(Spec::contiguous(this.dtype(), &sizes))
 }
 
@@ -129,7 +135,7 @@ fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
 /// # Errors
 ///
 /// Where a vector is none, or `self` does not stretch to the result.
-pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Spec, BadArgument> {
+pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor, factors: [Scalar; 2]) -> Result<Spec, BadArgument> {
     check_devices([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
     for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
         if tensor.geometry().rank() != 1 {
@@ -138,30 +144,32 @@ pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Spec, Ba
     }
     let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
     check_stretches(this, &sizes)?;
-    Ok(Spec::contiguous(result_dtype([this, vec1, vec2]), &sizes))
+    let dtype = result_dtype([this, vec1, vec2]);
+    crate::check_numbers(dtype, [("beta", factors[0]), ("alpha", factors[1])])?;
+    Ok(Spec::contiguous(dtype, &sizes))
 }
 
 #[op_meta(addmm)]
-fn addmm_meta(this: &Tensor, mat1: &Tensor, mat2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn")?.on(Device::META)
+fn addmm_meta(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])?.on(Device::META)
 }
 
 #[op_meta(baddbmm)]
-fn baddbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn")?.on(Device::META)
+fn baddbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])?.on(Device::META)
 }
 
 #[op_meta(addbmm)]
-fn addbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn")?.on(Device::META)
+fn addbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])?.on(Device::META)
 }
 
 #[op_meta(addmv)]
-fn addmv_meta(this: &Tensor, mat: &Tensor, vec: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m")?.on(Device::META)
+fn addmv_meta(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])?.on(Device::META)
 }
 
 #[op_meta(addr)]
-fn addr_meta(this: &Tensor, vec1: &Tensor, vec2: &Tensor, _: Scalar, _: Scalar) -> Result<Tensor> {
-    addr_spec(this, vec1, vec2)?.on(Device::META)
+fn addr_meta(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    addr_spec(this, vec1, vec2, [beta, alpha])?.on(Device::META)
 }

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Layout};
 
 use crate::prelude::*;
-use crate::sequence::integer;
+use crate::sequence::{check_counted, integer};
 
 /// The numbers from `start` up to `end`, `step` apart.
 #[op_def(
@@ -37,6 +37,7 @@ fn range_step_any(
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
+    check_counted(dtype, [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::value("step", step, "other than zero").into());
     }

@@ -112,6 +112,7 @@ pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Resu
     if rank > 2 && this.sizes().iter().any(|&size| size != first) {
         return Err(BadArgument::sizes("self", this.sizes(), "equal sizes where there are more than two").into());
     }
+    fill_value.check_fits("fill_value", this.dtype())?;
     let least = this.sizes().iter().copied().min().unwrap_or(0);
     let step = this.strides().iter().fold(0_i64, |sum, &stride| sum.saturating_add(stride));
     let offset = this.geometry().offset();

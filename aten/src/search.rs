@@ -98,7 +98,7 @@ pub fn searchsorted_scalar(
     side: Option<&str>,
     sorter: Option<&Tensor>,
 ) -> Result<Tensor> {
-    searchsorted(sorted_sequence, &Tensor::number(this), out_int32, right, side, sorter)
+    searchsorted(sorted_sequence, &counted(this), out_int32, right, side, sorter)
 }
 
 /// Between which boundaries each number is.
@@ -128,7 +128,12 @@ pub fn bucketize_spec(this: &Tensor, boundaries: &Tensor, out_int32: bool, right
     out = "Scalar_out"
 )]
 pub fn bucketize_scalar(this: Scalar, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-    bucketize(&Tensor::number(this), boundaries, out_int32, right)
+    bucketize(&counted(this), boundaries, out_int32, right)
+}
+
+/// A number that has its place among others, as a truth has, which is 1.
+fn counted(number: Scalar) -> Tensor {
+    Tensor::number(if let Scalar::Bool(truth) = number { i64::from(truth).into() } else { number })
 }
 
 /// Whether each element is among others.

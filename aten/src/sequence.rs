@@ -40,13 +40,14 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
+    check_counted(dtype, [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::value("step", step, "other than zero").into());
     }
     if by > 0.0 && from > to || by < 0.0 && from < to {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
-    let count = if whole {
+    let count = if whole && dtype == DType::I64 {
         let (from, to, by) = (integer(start), integer(end), integer(step));
         let (span, by) = (i128::from(to) - i128::from(from), i128::from(by));
         i64::try_from((span + by - by.signum()) / by).unwrap_or(i64::MAX)
@@ -59,6 +60,16 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
         count
     };
     Ok(Spec::contiguous(dtype, &[count]))
+}
+
+/// Refuses numbers that do not fit what counting in a dtype is done in.
+pub(crate) fn check_counted(dtype: DType, numbers: [(&'static str, Scalar); 3]) -> Result<(), BadArgument> {
+    let counted = match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        dtype if dtype.is_floating() => DType::F64,
+        _ => DType::I64,
+    };
+    crate::check_numbers(counted, numbers)
 }
 
 /// The whole part.
@@ -144,7 +155,7 @@ fn linspace_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([start, end].map(is_complex_number), steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_between(start, end, steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// [`linspace`] between numbers that are tensors.
@@ -298,7 +309,7 @@ fn logspace_meta(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced_spec([start, end].map(is_complex_number), steps, dtype)?.on(device.unwrap_or(Device::META))
+    spaced_between(start, end, steps, dtype)?.on(device.unwrap_or(Device::META))
 }
 
 /// [`logspace`] between numbers that are tensors.
@@ -454,8 +465,19 @@ fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
     crate::_local_scalar_dense(tensor)
 }
 
+/// What [`linspace`] and [`logspace`] make between these numbers.
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] if the dtype does not hold one of them, or there are fewer than no steps.
+pub fn spaced_between(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+    let spec = spaced_spec([start, end].map(is_complex_number), steps, dtype)?;
+    crate::check_numbers(spec.dtype, [("start", start), ("end", end)])?;
+    Ok(spec)
+}
+
 /// What [`linspace`] and [`logspace`] make between numbers of which these are complex.
-pub fn spaced_spec(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+fn spaced_spec(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
     if steps < 0 {
         return Err(BadArgument::value("steps", steps, "zero or more"));
     }

@@ -29,6 +29,7 @@ pub mod fuzz;
 mod gradients;
 pub mod large;
 mod meta;
+mod numbers;
 mod recording;
 mod report;
 mod start;

@@ -194,7 +194,7 @@ fn open(path: &Path) -> io::Result<Option<fs::File>> {
     }
 }
 
-fn read_lines(file: impl Read) -> io::Result<Vec<String>> {
+pub(crate) fn read_lines(file: impl Read) -> io::Result<Vec<String>> {
     let lines = BufReader::new(file).lines();
     lines.filter(|line| !line.as_ref().is_ok_and(|line| line.trim().is_empty())).collect()
 }

@@ -42,11 +42,13 @@ pub enum Check {
     Trace,
     /// Calls of the operator with tens of thousands of elements, held to what calls with few of them add up to.
     Large,
+    /// Calls with numbers at the edges of dtypes, and beyond.
+    Numbers,
 }
 
 impl Check {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Values,
         Self::Meta,
         Self::InPlace,
@@ -61,6 +63,7 @@ impl Check {
         Self::BatchRules,
         Self::Trace,
         Self::Large,
+        Self::Numbers,
     ];
 
     const fn name(self) -> &'static str {
@@ -79,6 +82,7 @@ impl Check {
             Self::BatchRules => "batch-rules",
             Self::Trace => "trace",
             Self::Large => "large",
+            Self::Numbers => "numbers",
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::gradients;
 use crate::large;
 use crate::meta;
+use crate::numbers::Numbers;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
 use crate::trace;
@@ -119,6 +120,12 @@ impl Suite {
                 self.run_large(operator, &mut report);
             }
         }
+        if self.checks.is_empty() || self.checks.contains(&Check::Numbers) {
+            let numbers = Numbers::recorded()?;
+            for name in numbers.operators() {
+                self.run_numbers(name, &numbers, &mut report);
+            }
+        }
         report.sort();
         Ok(report)
     }
@@ -136,6 +143,23 @@ impl Suite {
         for (number, verdict) in verdicts.into_iter().enumerate() {
             if self.call.is_none_or(|call| call == number) {
                 report.add(number, Check::Large, verdict);
+            }
+        }
+    }
+
+    /// Gives an operator the recorded numbers.
+    fn run_numbers(&self, name: &str, numbers: &Numbers, report: &mut Report) {
+        if !self.only.is_empty() && !self.only.iter().any(|only| only == name) {
+            return;
+        }
+        report.open(name);
+        let verdicts = match Operator::find(name) {
+            Ok(operator) => numbers.check(operator, self.device, &self.without),
+            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
+        };
+        for (number, verdict) in verdicts.into_iter().enumerate() {
+            if self.call.is_none_or(|call| call == number) {
+                report.add(number, Check::Numbers, verdict);
             }
         }
     }
@@ -272,7 +296,7 @@ fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdi
         Check::Vmap => batches::check(case, number, twins),
         Check::BatchRules => batches::rules(case, number),
         Check::Trace => trace::check(case),
-        // What has a recording needs no twin, and large calls are made of operators.
-        Check::Twins | Check::Large => Vec::new(),
+        // What has a recording needs no twin; the others are not about recorded calls.
+        Check::Twins | Check::Large | Check::Numbers => Vec::new(),
     }
 }

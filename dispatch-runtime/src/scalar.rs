@@ -3,7 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use half::{bf16, f16};
 use num_complex::Complex64;
+
+use crate::dtype::DType;
+use crate::error::BadArgument;
 
 /// A text of a schema: cheap to clone, so that lists of them are.
 ///
@@ -38,12 +42,90 @@ impl Scalar {
     pub fn to_f64(self) -> Option<f64> {
         match self {
             Self::Bool(value) => Some(f64::from(u8::from(value))),
-            #[expect(clippy::cast_precision_loss, reason = "numbers convert to floats as they do everywhere")]
-            Self::Int(value) => Some(value as f64),
+            Self::Int(value) => Some(float(value)),
             Self::Float(value) => Some(value),
             Self::Complex(value) => (value.im == 0.0).then_some(value.re),
         }
     }
+
+    /// Whether operators convert the number to this dtype. What is out of range is refused, and so are an imaginary part that a real dtype
+    /// lacks, and NaN and infinities that an integer lacks. A fraction is cut off. An unsigned integer also stands for negative integers
+    /// down to its largest, which wrap, and bool for any number.
+    ///
+    /// This is about numbers: a tensor that is cast to another dtype wraps.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Scalar};
+    /// assert!(Scalar::from(255.5).fits(DType::U8) && Scalar::from(-1).fits(DType::U8));
+    /// assert!(!Scalar::from(300).fits(DType::U8) && !Scalar::from(f64::NAN).fits(DType::I64));
+    /// assert!(Scalar::from(f64::INFINITY).fits(DType::F16) && !Scalar::from(1e5).fits(DType::F16));
+    /// ```
+    #[must_use]
+    pub fn fits(self, dtype: DType) -> bool {
+        match (self, dtype) {
+            (_, DType::Bool) | (Self::Bool(_), _) => true,
+            (Self::Int(value), DType::U8) => value.unsigned_abs() <= u8::MAX.into(),
+            (Self::Int(value), _) => match whole_range(dtype) {
+                Some((least, most)) => (least..=most).contains(&value),
+                None => Self::Float(float(value)).fits(dtype),
+            },
+            (Self::Float(value), _) => match whole_range(dtype) {
+                // The largest of 64 bits is no float, and one more is.
+                Some((least, most)) => float(least) <= value && value < float(most) + 1.0,
+                None => !value.is_finite() || value.abs() <= largest(dtype),
+            },
+            (Self::Complex(value), _) if dtype.is_complex() => {
+                [value.re, value.im].into_iter().all(|part| Self::Float(part).fits(dtype))
+            }
+            (Self::Complex(value), _) => value.im == 0.0 && Self::Float(value.re).fits(dtype),
+        }
+    }
+
+    /// Refuses a number that does not [fit](Self::fits).
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Scalar};
+    /// let error = Scalar::from(300).check_fits("value", DType::U8).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "argument `value` is 300, which uint8 cannot hold; give a number from 0 to 255, or take a wider dtype"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Problem::Overflow`](crate::Problem::Overflow) of this argument.
+    #[inline]
+    pub fn check_fits(self, argument: &'static str, dtype: DType) -> Result<(), BadArgument> {
+        if self.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow(argument, self, dtype)) }
+    }
+}
+
+/// The numbers that a dtype without fractions has.
+pub(crate) fn whole_range(dtype: DType) -> Option<(i64, i64)> {
+    Some(match dtype {
+        DType::U8 => (u8::MIN.into(), u8::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::I64 => (i64::MIN, i64::MAX),
+        _ => return None,
+    })
+}
+
+/// The largest finite number of a dtype with fractions.
+pub(crate) fn largest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => f16::MAX.to_f64(),
+        DType::BF16 => bf16::MAX.to_f64(),
+        DType::F32 | DType::C64 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers convert to floats as they do everywhere")]
+const fn float(value: i64) -> f64 {
+    value as f64
 }
 
 impl fmt::Display for Scalar {

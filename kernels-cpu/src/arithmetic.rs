@@ -14,8 +14,8 @@ elementwise! {
     sub sub_ sub_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_subtraction => cheap minus_times;
     rsub - rsub_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_subtraction => cheap times_from;
     mul mul_ mul_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) keeps 1 => cheap times;
-    addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).times(c));
-    addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) => |[a, b, c]| a.plus(value.times(b).over(c));
+    addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) if aten::check_addcmul => |[a, b, c]| a.plus(value.times(b).times(c));
+    addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) if aten::check_addcmul => |[a, b, c]| a.plus(value.times(b).over(c));
     lerp lerp_ lerp_tensor_out [f32 f64 Complex32 Complex64] (this, end, weight) keeps 2 if aten::check_lerp => |[a, b, weight]| between(a, b, weight);
     hypot hypot_ hypot_out [f32 f64] (this, other) => |[a, b]| Real::hypot(a, b);
     atan2 atan2_ atan2_out [f32 f64] (this, other) => |[y, x]| Real::atan2(y, x);

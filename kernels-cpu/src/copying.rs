@@ -19,6 +19,7 @@ fusible! {
 
 #[op_impl(aten::fill__scalar, CPU)]
 fn fill_scalar_(this: &mut Tensor, value: Scalar) -> Result<()> {
+    aten::check_filling("value", value, this.dtype(), this.geometry().count())?;
     written(this, &Tensor::number(value), "value")
 }
 

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "places that a plan checked")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex64, Element, Layout, MemoryFormat, Spec, operands};
+use dispatch_runtime::{Element, Layout, MemoryFormat, Spec, operands};
 
 use crate::convert::conversion;
 use crate::moves::{GRAIN, Start};
@@ -95,18 +95,4 @@ pub(crate) fn of<T: Element>(elements: &[T], spec: Spec) -> Result<Tensor> {
     }
     drop(operands);
     Ok(out)
-}
-
-/// A number that an index kernel was given as a tensor.
-pub(crate) fn number(tensor: &Tensor) -> Result<Scalar> {
-    let element = if tensor.dtype() == DType::Bool {
-        return Ok(Scalar::Bool(crate::moves::packed(tensor, DType::I64)?.read::<i64>()?.first() == Some(&1)));
-    } else if tensor.dtype().is_complex() {
-        crate::moves::packed(tensor, DType::C128)?.read::<Complex64>()?.first().map(|&value| Scalar::Complex(value))
-    } else if tensor.dtype().is_floating() {
-        crate::moves::packed(tensor, DType::F64)?.read::<f64>()?.first().map(|&value| Scalar::Float(value))
-    } else {
-        crate::moves::packed(tensor, DType::I64)?.read::<i64>()?.first().map(|&value| Scalar::Int(value))
-    };
-    Ok(element.unwrap_or(Scalar::Int(0)))
 }

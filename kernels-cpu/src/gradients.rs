@@ -10,24 +10,24 @@ use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
-    threshold_backward - - [f32 f64 i64] (grad_output, this; threshold: Scalar) => |[grad, x]| if x <= threshold { Default::default() } else { grad };
+    threshold_backward - - [f32 f64 i64] (grad_output, this; threshold: Scalar) if aten::check_threshold_backward => |[grad, x]| if x <= threshold { Default::default() } else { grad };
     sigmoid_backward - - [f32 f64 Complex32 Complex64] (grad_output, output) => |[grad, y]| grad.times_sigmoid_slope(y);
     tanh_backward - - [f32 f64 Complex32 Complex64] (grad_output, output) => |[grad, y]| grad.times(rest(y.times(y)).conjugate());
     silu_backward - - [f32 f64 Complex32 Complex64] (grad_output, this) => |[grad, x]| grad.times(x.gate_slope());
     mish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| mish(grad, x);
-    leaky_relu_backward - - [f32 f64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) => |[grad, x]| {
+    leaky_relu_backward - - [f32 f64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) if aten::check_leaky_relu_backward => |[grad, x]| {
         if x > 0.0 { grad } else { grad * negative_slope }
     };
-    hardtanh_backward - - [f32 f64] (grad_output, this; min_val: Scalar, max_val: Scalar) => |[grad, x]| {
+    hardtanh_backward - - [f32 f64] (grad_output, this; min_val: Scalar, max_val: Scalar) if aten::check_hardtanh_backward => |[grad, x]| {
         if (x <= min_val) | (x >= max_val) { 0.0 } else { grad }
     };
     hardsigmoid_backward - - [f32 f64] (grad_output, this) => |[grad, x]| if (x > -3.0) & (x < 3.0) { grad / 6.0 } else { 0.0 };
     hardswish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| {
         if x <= -3.0 { 0.0 } else if x < 3.0 { grad * (x / 3.0 + 0.5) } else { grad }
     };
-    hardshrink_backward - - [f32 f64] (grad_out, this; lambd: Scalar) => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
-    softshrink_backward - - [f32 f64] (grad_output, this; lambd: Scalar) => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
-    softplus_backward - - [f32 f64] (grad_output, this; beta: Scalar, threshold: Scalar) => |[grad, x]| {
+    hardshrink_backward - - [f32 f64] (grad_out, this; lambd: Scalar) if aten::check_shrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softshrink_backward - - [f32 f64] (grad_output, this; lambd: Scalar) if aten::check_shrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softplus_backward - - [f32 f64] (grad_output, this; beta: Scalar, threshold: Scalar) if aten::check_softplus_backward => |[grad, x]| {
         if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
     };
     log_sigmoid_backward - - [f32 f64] (grad_output, this, _buffer) => |[grad, x, _]| grad * Real::sigmoid(-x);
@@ -136,6 +136,7 @@ fn elu_backward(
     is_result: bool,
     self_or_result: &Tensor,
 ) -> Result<Tensor> {
+    aten::check_elu(grad_output, alpha, scale, input_scale)?;
     fresh::<aten::elu_backward, _>([grad_output, self_or_result], &|dtype, lanes| {
         let numbers = [alpha, scale, input_scale];
         if is_result {

@@ -79,26 +79,26 @@ fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor
 
 #[op_impl(aten::addmm, CPU)]
 fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn")?;
+    let spec = aten::sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])?;
     sum(aten::addmm::operator(), spec, this, ("mat1", mat1), ("mat2", mat2), beta, alpha)
 }
 
 #[op_impl(aten::baddbmm, CPU)]
 fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn")?;
+    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])?;
     sum(aten::baddbmm::operator(), spec, this, ("batch1", batch1), ("batch2", batch2), beta, alpha)
 }
 
 #[op_impl(aten::addmv, CPU)]
 fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m")?;
+    let spec = aten::sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])?;
     sum(aten::addmv::operator(), spec, this, ("mat", mat), ("vec", vec), beta, alpha)
 }
 
 #[op_impl(aten::addbmm, CPU)]
 fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
     let operator = aten::addbmm::operator();
-    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn")?;
+    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])?;
     let (mut out, mut beta) = start(spec, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // A product over nothing scales what is there, once, of however many matrices.
@@ -130,10 +130,9 @@ fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
 
 #[op_impl(aten::addr, CPU)]
 fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::addr_spec(this, vec1, vec2)?;
+    let spec = aten::addr_spec(this, vec1, vec2, [beta, alpha])?;
     if spec.dtype == DType::Bool {
-        let truth = |scalar: Scalar| Scalar::Int(i64::from(i64::from_scalar(scalar) != 0));
-        return outer::<i64>(&spec, this, vec1, vec2, truth(beta), truth(alpha));
+        return outer::<i64>(&spec, this, vec1, vec2, aten::truth(beta), aten::truth(alpha));
     }
     computed!(addr "self", spec.dtype; T in [f32 f64 i64 Complex32 Complex64] => {
         outer::<T>(&spec, this, vec1, vec2, beta, alpha)

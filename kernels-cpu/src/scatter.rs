@@ -25,6 +25,7 @@ fn scatter_src(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<
 #[op_impl(aten::scatter_value, CPU)]
 fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
+    aten::check_scattered(this, index, value)?;
     let mut out = copied(this, spec)?;
     put(&mut out, at, index, &repeated(&one(value, this.dtype())?, index)?)?;
     Ok(out)
@@ -80,6 +81,7 @@ fn scatter_reduce(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce:
 fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor> {
     let how = add_or_multiply(reduce)?;
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
+    aten::check_scattered(this, index, value)?;
     let number = ready(&one(value, this.dtype())?)?;
     reduced(this, &repeated(&number, index)?, &Way::Index(at, index), how, true, spec)
 }

@@ -3,10 +3,9 @@
 use std::hint::select_unpredictable;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, operands, result_dtype};
+use dispatch_runtime::{BadArgument, Geometry, Problem, operands, result_dtype};
 
 use crate::convert::computed_in;
-use crate::factory::number;
 use crate::moves::{copy, packed};
 use crate::numbers::usized;
 use crate::reduce::lines;
@@ -112,5 +111,7 @@ fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     if this.geometry().count() == 0 {
         return Err(BadArgument::sizes("self", this.sizes(), "an element").into());
     }
-    number(this)
+    // One place, whatever is beside it.
+    let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
+    Ok(aten::number_of(&this.restride(first)?)?)
 }

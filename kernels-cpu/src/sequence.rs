@@ -74,7 +74,7 @@ fn linspace(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?, None)
+    spaced(start, end, aten::spaced_between(start, end, steps, dtype)?, None)
 }
 
 #[op_impl(aten::logspace, CPU)]
@@ -88,7 +88,7 @@ fn logspace(
     _device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    spaced(start, end, aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?, Some(base))
+    spaced(start, end, aten::spaced_between(start, end, steps, dtype)?, Some(base))
 }
 
 #[op_impl(aten::eye_m, CPU)]

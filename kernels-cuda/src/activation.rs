@@ -9,17 +9,17 @@ use crate::elementwise::{Loops, fresh, in_place, into};
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     relu relu_ relu_out [F32 F64 I32 I64] (this) => |x| "return larger(x, C(0));";
-    leaky_relu leaky_relu_ leaky_relu_out [F32 F64] (this; negative_slope: Scalar) => |x| "return x > C(0) ? x : x * negative_slope;";
+    leaky_relu leaky_relu_ leaky_relu_out [F32 F64] (this; negative_slope: Scalar) if aten::check_leaky_relu => |x| "return x > C(0) ? x : x * negative_slope;";
     silu silu_ silu_out [F32 F64] (this) => |x| "return x * sigmoid(x);";
-    elu elu_ elu_out [F32 F64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
-    hardtanh hardtanh_ hardtanh_out [F32 F64 I64] (this; min_val: Scalar, max_val: Scalar) => |x| "return smaller(larger(x, min_val), max_val);";
+    elu elu_ elu_out [F32 F64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) if aten::check_elu => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
+    hardtanh hardtanh_ hardtanh_out [F32 F64 I64] (this; min_val: Scalar, max_val: Scalar) if aten::check_hardtanh => |x| "return smaller(larger(x, min_val), max_val);";
     hardsigmoid hardsigmoid_ hardsigmoid_out [F32 F64] (this) => |x| "return gate(x) / C(6);";
     hardswish hardswish_ hardswish_out [F32 F64] (this) => |x| "return x * gate(x) / C(6);";
-    softplus - softplus_out [F32 F64] (this; beta: Scalar, threshold: Scalar) => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
+    softplus - softplus_out [F32 F64] (this; beta: Scalar, threshold: Scalar) if aten::check_softplus => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
     mish mish_ mish_out [F32 F64] (this) => |x| "return x * tanh(soft_plus(x));";
-    threshold threshold_ threshold_out [F32 F64 I64] (this; threshold: Scalar, value: Scalar) => |x| "return x <= threshold ? value : x;";
-    hardshrink - hardshrink_out [F32 F64] (this; lambd: Scalar) => |x| "return x >= -lambd && x <= lambd ? C(0) : x;";
-    softshrink - softshrink_out [F32 F64] (this; lambd: Scalar) if shrinking => |x| "return x > lambd ? x - lambd : x < -lambd ? x + lambd : x * C(0);";
+    threshold threshold_ threshold_out [F32 F64 I64] (this; threshold: Scalar, value: Scalar) if aten::check_threshold => |x| "return x <= threshold ? value : x;";
+    hardshrink - hardshrink_out [F32 F64] (this; lambd: Scalar) if aten::check_hardshrink => |x| "return x >= -lambd && x <= lambd ? C(0) : x;";
+    softshrink - softshrink_out [F32 F64] (this; lambd: Scalar) if aten::check_softshrink => |x| "return x > lambd ? x - lambd : x < -lambd ? x + lambd : x * C(0);";
     _prelu_kernel - - [F32 F64] (this, weight) => |x, weight| "return x > C(0) ? x : weight * x;";
 });
 
@@ -30,10 +30,6 @@ loops!(unsafe {
     LOG_SIGMOID log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
 });
-
-fn shrinking(_: &Tensor, lambd: Scalar) -> Result<()> {
-    Ok(aten::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?)
-}
 
 fn gelu_loops(approximate: &str) -> Result<&'static Loops> {
     Ok(match Gelu::of(approximate)? {

@@ -11,8 +11,8 @@ elementwise!(unsafe {
     sub sub_ sub_out [F32 F64 I32 I64] (this, other; alpha: Scalar) if aten::check_subtraction [keeps 0] [keeps 1] => |a, b| "return a - b * alpha;";
     rsub - rsub_tensor_out [F32 F64 I32 I64] (this, other; alpha: Scalar) if aten::check_subtraction [keeps 0] [keeps 1] => |a, b| "return b - a * alpha;";
     mul mul_ mul_out [F32 F64 I32 I64] (this, other) [keeps 0] [keeps 1] => |a, b| "return a * b;";
-    addcmul addcmul_ addcmul_out [F32 F64 I64] (this, tensor1, tensor2; value: Scalar) => |a, b, c| "return a + value * b * c;";
-    addcdiv addcdiv_ addcdiv_out [F32 F64] (this, tensor1, tensor2; value: Scalar) => |a, b, c| "return a + value * b / c;";
+    addcmul addcmul_ addcmul_out [F32 F64 I64] (this, tensor1, tensor2; value: Scalar) if aten::check_addcmul => |a, b, c| "return a + value * b * c;";
+    addcdiv addcdiv_ addcdiv_out [F32 F64] (this, tensor1, tensor2; value: Scalar) if aten::check_addcmul => |a, b, c| "return a + value * b / c;";
     lerp lerp_ lerp_tensor_out [F32 F64] (this, end, weight) if aten::check_lerp [keeps 2] => |a, b, weight| "return fabs(weight) < C(0.5) ? a + weight * (b - a) : b - (b - a) * (C(1) - weight);";
     hypot hypot_ hypot_out [F32 F64] (this, other) => |a, b| "return hypot(a, b);";
     atan2 atan2_ atan2_out [F32 F64] (this, other) => |y, x| "return atan2(y, x);";

@@ -58,6 +58,7 @@ fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
 
 #[op_impl(aten::fill__scalar, CUDA)]
 fn fill_scalar_(this: &mut Tensor, value: Scalar) -> Result<()> {
+    aten::check_filling("value", value, this.dtype(), this.geometry().count())?;
     fill_(this, &Tensor::number(value))
 }
 

@@ -10,7 +10,7 @@ use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::machine::Grid;
-use crate::number::{is_single, narrowed, single};
+use crate::number::{is_single, narrowed};
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -98,7 +98,7 @@ const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType:
 /// Finds out integers that are to be divided by zero in `computed`: a number at once, an element when the device is next waited for.
 pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     if is_single(divisor) {
-        return match narrowed(single(divisor)?, computed) {
+        return match narrowed(aten::number_of(divisor)?, computed) {
             Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
             _ => Ok(()),
         };

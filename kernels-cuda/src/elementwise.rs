@@ -16,7 +16,7 @@ use crate::error::CudaError;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place, Writing};
 use crate::machine::Grid;
-use crate::number::{encoded, is_single, narrowed, single};
+use crate::number::{encoded, is_single, narrowed};
 use crate::source::Instances;
 use crate::walk::Steps;
 
@@ -235,7 +235,7 @@ impl<const N: usize> Operands<N> {
         for (k, input) in inputs.iter().enumerate() {
             operands.dtypes[k] = input.dtype() as u8;
             if is_single(input) {
-                let number = single(input)?;
+                let number = aten::number_of(input)?;
                 let is_kept = computed.is_floating() && loops.marks.contains(&Mark::Keeps(k));
                 operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
                 operands.singles |= 1 << k;

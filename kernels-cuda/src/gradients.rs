@@ -8,18 +8,18 @@ use crate::elementwise::fresh;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    threshold_backward - - [F32 F64 I64] (grad_output, this; threshold: Scalar) => |grad, x| "return x <= threshold ? C(0) : grad;";
+    threshold_backward - - [F32 F64 I64] (grad_output, this; threshold: Scalar) if aten::check_threshold_backward => |grad, x| "return x <= threshold ? C(0) : grad;";
     sigmoid_backward - - [F32 F64] (grad_output, output) => |grad, y| "return grad * y * (C(1) - y);";
     tanh_backward - - [F32 F64] (grad_output, output) => |grad, y| "return grad * (C(1) - y * y);";
     silu_backward - - [F32 F64] (grad_output, this) => |grad, x| "C y = sigmoid(x); return grad * y * (C(1) + x * (C(1) - y));";
     mish_backward - - [F32 F64] (grad_output, this) => |grad, x| "C y = tanh(soft_plus(x)); return grad * (y + x * sigmoid(x) * (C(1) - y * y));";
-    leaky_relu_backward - - [F32 F64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) => |grad, x| "return x > C(0) ? grad : grad * negative_slope;";
-    hardtanh_backward - - [F32 F64] (grad_output, this; min_val: Scalar, max_val: Scalar) => |grad, x| "return x <= min_val || x >= max_val ? C(0) : grad;";
+    leaky_relu_backward - - [F32 F64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) if aten::check_leaky_relu_backward => |grad, x| "return x > C(0) ? grad : grad * negative_slope;";
+    hardtanh_backward - - [F32 F64] (grad_output, this; min_val: Scalar, max_val: Scalar) if aten::check_hardtanh_backward => |grad, x| "return x <= min_val || x >= max_val ? C(0) : grad;";
     hardsigmoid_backward - - [F32 F64] (grad_output, this) => |grad, x| "return x > C(-3) && x < C(3) ? grad / C(6) : C(0);";
     hardswish_backward - - [F32 F64] (grad_output, this) => |grad, x| "return x <= C(-3) ? C(0) : x < C(3) ? grad * (x / C(3) + C(0.5)) : grad;";
-    hardshrink_backward - - [F32 F64] (grad_out, this; lambd: Scalar) => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
-    softshrink_backward - - [F32 F64] (grad_output, this; lambd: Scalar) => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
-    softplus_backward - - [F32 F64] (grad_output, this; beta: Scalar, threshold: Scalar) => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
+    hardshrink_backward - - [F32 F64] (grad_out, this; lambd: Scalar) if aten::check_shrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
+    softshrink_backward - - [F32 F64] (grad_output, this; lambd: Scalar) if aten::check_shrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
+    softplus_backward - - [F32 F64] (grad_output, this; beta: Scalar, threshold: Scalar) if aten::check_softplus_backward => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
     log_sigmoid_backward - - [F32 F64] (grad_output, this, _buffer) => |grad, x, ignored| "return grad * sigmoid(-x);";
     native_dropout_backward - native_dropout_backward_out [F32 F64] (grad_output, mask; scale: f64) => |grad, mask| "return grad * mask * scale;";
 });
@@ -58,6 +58,7 @@ fn elu_backward(
     is_result: bool,
     self_or_result: &Tensor,
 ) -> Result<Tensor> {
+    aten::check_elu(grad_output, alpha, scale, input_scale)?;
     let loops = if is_result { &ELU_OF_RESULT } else { &ELU };
     fresh::<aten::elu_backward, _>(loops, [grad_output, self_or_result], &[alpha, scale, input_scale])
 }

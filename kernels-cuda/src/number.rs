@@ -1,38 +1,10 @@
 //! Numbers that travel in a launch's parameters.
 
-use dispatch_runtime::{
-    AccessError, Bool, Complex32, Complex64, DType, Device, Element, ErrorKind, Operator, Result, Scalar, Tensor, bf16,
-    f16,
-};
+use dispatch_runtime::{DType, Device, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16};
 
 /// Whether a tensor is one number that the CPU knows, which can go to any device.
 pub(crate) fn is_single(tensor: &Tensor) -> bool {
     tensor.geometry().rank() == 0 && tensor.device().key() == Device::CPU.key()
-}
-
-/// The number that such a tensor is.
-pub(crate) fn single(tensor: &Tensor) -> Result<Scalar, AccessError> {
-    fn first<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
-        // A tensor without dimensions has one element.
-        tensor.read::<T>()?.first().copied().ok_or(AccessError::InUse)
-    }
-    Ok(match tensor.dtype() {
-        DType::U8 => Scalar::Int(first::<u8>(tensor)?.into()),
-        DType::I8 => Scalar::Int(first::<i8>(tensor)?.into()),
-        DType::I16 => Scalar::Int(first::<i16>(tensor)?.into()),
-        DType::I32 => Scalar::Int(first::<i32>(tensor)?.into()),
-        DType::I64 => Scalar::Int(first::<i64>(tensor)?),
-        DType::F16 => Scalar::Float(first::<f16>(tensor)?.to_f64()),
-        DType::BF16 => Scalar::Float(first::<bf16>(tensor)?.to_f64()),
-        DType::F32 => Scalar::Float(first::<f32>(tensor)?.into()),
-        DType::F64 => Scalar::Float(first::<f64>(tensor)?),
-        DType::Bool => Scalar::Bool(first::<Bool>(tensor)?.into()),
-        DType::C64 => {
-            let value = first::<Complex32>(tensor)?;
-            Scalar::Complex(Complex64::new(value.re.into(), value.im.into()))
-        }
-        DType::C128 => Scalar::Complex(first::<Complex64>(tensor)?),
-    })
 }
 
 /// What a dtype without an imaginary part has in the place of a number.

@@ -46,25 +46,25 @@ fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::addmm, CUDA)]
 fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn")?;
+    let spec = aten::sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])?;
     sum(aten::addmm::operator(), &spec, this, mat1, mat2, beta, alpha)
 }
 
 #[op_impl(aten::baddbmm, CUDA)]
 fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn")?;
+    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])?;
     sum(aten::baddbmm::operator(), &spec, this, batch1, batch2, beta, alpha)
 }
 
 #[op_impl(aten::addmv, CUDA)]
 fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m")?;
+    let spec = aten::sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])?;
     sum(aten::addmv::operator(), &spec, this, mat, vec, beta, alpha)
 }
 
 #[op_impl(aten::addbmm, CUDA)]
 fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn")?;
+    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])?;
     let operator = aten::addbmm::operator();
     let items = batch1.sizes()[0];
     if items == 0 {
@@ -90,13 +90,15 @@ fn item(batch: &Tensor, at: i64) -> Result<Tensor> {
 
 #[op_impl(aten::addr, CUDA)]
 fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::addr_spec(this, vec1, vec2)?;
+    let spec = aten::addr_spec(this, vec1, vec2, [beta, alpha])?;
     let operator = aten::addr::operator();
     if spec.dtype == DType::Bool {
         // What is true counts as one, and any sum of ones is true.
-        let truth = |scalar: Scalar| Scalar::Int(i64::from(counts(scalar, DType::I64)));
         let counted = Spec { dtype: DType::U8, geometry: spec.geometry };
-        return packed(&outer(operator, &counted, this, vec1, vec2, truth(beta), truth(alpha))?, DType::Bool);
+        return packed(
+            &outer(operator, &counted, this, vec1, vec2, aten::truth(beta), aten::truth(alpha))?,
+            DType::Bool,
+        );
     }
     outer(operator, &spec, this, vec1, vec2, beta, alpha)
 }

@@ -12,7 +12,7 @@ use crate::index::{Indices, beside, extent};
 use crate::launch::Launch;
 use crate::meet::{Meeting, Rows};
 use crate::moves::{Side, copied};
-use crate::number::{is_single, single};
+use crate::number::is_single;
 use crate::picks::{List, Lists, Source, computed_in, site};
 use way::{Reduce, Way};
 
@@ -47,6 +47,7 @@ fn scatter_src(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<
 #[op_impl(aten::scatter_value, CUDA)]
 fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
+    aten::check_scattered(this, index, value)?;
     let site = site!("aten::scatter.value", "index");
     indexed(index, this, at, site, |way| way.put(this, &Source::Number(value), spec))
 }
@@ -82,6 +83,7 @@ fn scatter_reduce(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce:
 fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor> {
     let how = add_or_multiply(reduce)?;
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
+    aten::check_scattered(this, index, value)?;
     let source = Source::Number(value);
     indexed(index, this, at, site!("aten::scatter.value_reduce", "index"), |way| {
         way.combine(this, &source, this.dtype(), how, true, spec)
@@ -134,6 +136,8 @@ fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resul
 #[op_impl(aten::index_add, CUDA)]
 fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
+    alpha.check_fits("alpha", this.dtype())?;
+    let alpha = if this.dtype() == DType::Bool { aten::truth(alpha) } else { alpha };
     let scaled = if alpha == Scalar::Int(1) {
         source.clone()
     } else {
@@ -164,9 +168,7 @@ fn index_reduce(
 
 fn filled(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::index_fill_spec(this, dim, index)?;
-    if aten::is_complex_number(value) && !this.dtype().is_complex() {
-        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())).into());
-    }
+    aten::check_index_fill(this, value)?;
     let mut sizes = Dims::from_slice(this.sizes());
     if let Some(size) = sizes.get_mut(at) {
         *size = index.geometry().count();
@@ -183,7 +185,7 @@ fn index_fill_int_scalar(this: &Tensor, dim: i64, index: &Tensor, value: Scalar)
 #[op_impl(aten::index_fill_int_tensor, CUDA)]
 fn index_fill_int_tensor(this: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
     aten::one("value", value)?;
-    filled(this, dim, index, if is_single(value) { single(value)? } else { aten::_local_scalar_dense(value)? })
+    filled(this, dim, index, if is_single(value) { aten::number_of(value)? } else { aten::_local_scalar_dense(value)? })
 }
 
 #[op_impl(aten::index_put, CUDA)]
@@ -201,7 +203,7 @@ fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumul
         return Ok(out);
     }
     let source = if is_single(values) {
-        Source::Number(single(values)?)
+        Source::Number(aten::number_of(values)?)
     } else {
         Source::Elements(Side::of(launch, values, sizes)?)
     };

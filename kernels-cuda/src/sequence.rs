@@ -78,7 +78,7 @@ fn linspace(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let spec = aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?;
+    let spec = aten::spaced_between(start, end, steps, dtype)?;
     spaced(start, end, None, spec, device)
 }
 
@@ -93,7 +93,7 @@ fn logspace(
     device: Option<Device>,
     _pin_memory: Option<bool>,
 ) -> Result<Tensor> {
-    let spec = aten::spaced_spec([start, end].map(aten::is_complex_number), steps, dtype)?;
+    let spec = aten::spaced_between(start, end, steps, dtype)?;
     spaced(start, end, Some(base), spec, device)
 }
 

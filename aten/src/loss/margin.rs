@@ -24,11 +24,11 @@ fn multi_margin_loss_meta(
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
-    _margin: Scalar,
+    margin: Scalar,
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, p, weight, reduction)?;
+    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     Spec::contiguous(this.dtype(), &margins.sizes).on(Device::META)
 }
 
@@ -53,11 +53,11 @@ fn multi_margin_loss_backward_meta(
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
-    _margin: Scalar,
+    margin: Scalar,
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    Margins::of_one(this, target, p, weight, reduction)?.check_gradient(grad_output)?;
+    Margins::of_one(this, target, [p, margin], weight, reduction)?.check_gradient(grad_output)?;
     Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
 }
 
@@ -150,7 +150,7 @@ impl Margins {
     pub fn of_one(
         this: &Tensor,
         target: &Tensor,
-        p: Scalar,
+        [p, margin]: [Scalar; 2],
         weight: Option<&Tensor>,
         reduction: i64,
     ) -> Result<Self, BadArgument> {
@@ -158,6 +158,7 @@ impl Margins {
         if !matches!(p.to_f64(), Some(1.0 | 2.0)) {
             return Err(BadArgument::value("p", p, "1 or 2"));
         }
+        crate::check_factors(this.dtype(), [("margin", margin)])?;
         check_classes(target)?;
         if target.sizes().len() > 1 || usize::try_from(target.geometry().count()) != Ok(margins.lines) {
             let expected = format!("[{}], one class for each line", margins.lines);

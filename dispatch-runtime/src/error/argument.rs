@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::scalar::{Scalar, largest, whole_range};
 
 /// An argument that an operator cannot compute with: its name, and what is wrong with it.
 ///
@@ -88,6 +89,13 @@ pub enum Problem {
         /// What it should be.
         expected: String,
     },
+    /// A number that the dtype of what it becomes a part of does not have.
+    Overflow {
+        /// The number.
+        number: Scalar,
+        /// The dtype.
+        dtype: DType,
+    },
     /// Memory that is also another argument's, but not the very same elements.
     Overlap {
         /// The other argument.
@@ -132,6 +140,13 @@ impl BadArgument {
         Self::new(argument, Problem::Sizes { found: found.to_vec(), expected: expected.into() })
     }
 
+    /// A number that a dtype cannot hold.
+    #[cold]
+    #[must_use]
+    pub fn overflow(argument: impl Into<Cow<'static, str>>, number: Scalar, dtype: DType) -> Self {
+        Self::new(argument, Problem::Overflow { number, dtype })
+    }
+
     /// Another number of dimensions than the operator allows.
     #[cold]
     #[must_use]
@@ -170,6 +185,15 @@ impl fmt::Display for BadArgument {
                 write!(f, "has the index {index}, which is outside of a dimension of size {size}")
             }
             Problem::Value { found, expected } => write!(f, "is {found}, but must be {expected}"),
+            Problem::Overflow { number, dtype } => {
+                write!(f, "is {number}, which {dtype} cannot hold; give ")?;
+                match whole_range(*dtype) {
+                    Some((least, most)) => write!(f, "a number from {least} to {most}")?,
+                    None if number.to_f64().is_none() && !dtype.is_complex() => f.write_str("a real number")?,
+                    None => write!(f, "a number up to {:?} or infinity", largest(*dtype))?,
+                }
+                f.write_str(", or take a wider dtype")
+            }
             Problem::Overlap { with } => write!(
                 f,
                 "shares memory with `{with}`, but does not show exactly the same elements; clone one of them first"

@@ -101,7 +101,7 @@ fn multi_margin_loss(
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, p, weight, reduction)?;
+    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     let one = One::of(target, p, margin, weight, &margins)?;
     forward(this, &margins, |line, row| {
         let losses = one.others(line, row).map(|(_, into)| if one.squared { into * into } else { into });
@@ -119,7 +119,7 @@ fn multi_margin_loss_backward(
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, p, weight, reduction)?;
+    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     let one = One::of(target, p, margin, weight, &margins)?;
     backward(grad_output, this, &margins, |line, row, out| {
         for (at, into) in one.others(line, row) {

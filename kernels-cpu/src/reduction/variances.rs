@@ -91,7 +91,7 @@ fn variances<O: Operation>(
 ) -> Result<(Tensor, Tensor)> {
     let (var_spec, mean_spec) = aten::var_specs(this, dim, keepdim)?;
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let correction = correction.and_then(Scalar::to_f64).unwrap_or(1.0);
+    let correction = aten::correction_of(correction)?;
     let sizes = kept_sizes(this.sizes(), &gone, true);
     let mut var = Spec::contiguous(var_spec.dtype, &sizes).on(this.device())?;
     let mut mean = Spec::contiguous(mean_spec.dtype, &sizes).on(this.device())?;

@@ -7,7 +7,7 @@ use super::reduce::{Reduce, Reducible, Way, ready, reduced, summed};
 use super::{copied, list_of, one, rows};
 use crate::compute::Compute;
 use crate::convert::computed_in;
-use crate::factory::{fill, number};
+use crate::factory::fill;
 use crate::index::{Lists, Negative, inside, positions};
 use crate::moves::{Axis, Step, along, copy_called, packed};
 use crate::numbers::{times, usized};
@@ -25,6 +25,8 @@ fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resul
 #[op_impl(aten::index_add, CPU)]
 fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
+    alpha.check_fits("alpha", this.dtype())?;
+    let alpha = if this.dtype() == DType::Bool { aten::truth(alpha) } else { alpha };
     let list = list_of(this, at, index, Negative::IsOutside)?;
     let computed = computed_in(this.dtype());
     let scaled = if alpha == Scalar::Int(1) {
@@ -69,9 +71,7 @@ fn index_reduce(
 
 fn filled(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::index_fill_spec(this, dim, index)?;
-    if matches!(value, Scalar::Complex(_)) && !this.dtype().is_complex() {
-        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())).into());
-    }
+    aten::check_index_fill(this, value)?;
     let list = list_of(this, at, index, Negative::Wraps)?;
     let mut out = copied(this, spec)?;
     let axes = aten::sizes_or_one(this).iter().enumerate().map(|(dim, &size)| {
@@ -97,7 +97,7 @@ fn index_fill_int_scalar(this: &Tensor, dim: i64, index: &Tensor, value: Scalar)
 #[op_impl(aten::index_fill_int_tensor, CPU)]
 fn index_fill_int_tensor(this: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
     aten::one("value", value)?;
-    filled(this, dim, index, number(value)?)
+    filled(this, dim, index, aten::number_of(value)?)
 }
 
 #[op_impl(aten::index_put, CPU)]

@@ -111,7 +111,7 @@ fn multi_margin_loss(
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, p, weight, reduction)?;
+    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     let numbers = [number(p), number(margin)];
     Taken::of("aten::multi_margin_loss", [this, target], weight, numbers, false, &margins)?.forward(&margins, None)
 }
@@ -126,7 +126,7 @@ fn multi_margin_loss_backward(
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, p, weight, reduction)?;
+    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     let numbers = [number(p), number(margin)];
     let taken = Taken::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, &margins)?;
     taken.backward(grad_output, &margins)

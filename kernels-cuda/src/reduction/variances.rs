@@ -21,7 +21,7 @@ fn variances<O: Operation>(
 ) -> Result<(Tensor, Tensor)> {
     let (var, mean) = aten::var_specs(this, dim, keepdim)?;
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let given = [correction.and_then(Scalar::to_f64).unwrap_or(1.0), f64::from(u8::from(root))];
+    let given = [aten::correction_of(correction)?, f64::from(u8::from(root))];
     let (var, mean) = (var.on(this.device())?, mean.on(this.device())?);
     folded::<O>(&MOMENTS, this, &gone, this.dtype(), given, &[&var, &mean])?;
     Ok((var, mean))

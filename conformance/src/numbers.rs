@@ -1,0 +1,169 @@
+//! Numbers at the edges of dtypes: each recorded one is given to each operator that takes numbers, in each dtype. The operator refuses what
+//! PyTorch refuses to convert, and gives what PyTorch gives for the rest.
+
+use dispatch_runtime::{DType, Device, Operator};
+use flate2::read::GzDecoder;
+use serde_json::{Map, Value as Json, json};
+
+use crate::array::Array;
+use crate::case::{call, read};
+use crate::compare::{Difference, Extent, compare_to};
+use crate::datum::{Datum, to_values};
+use crate::decode::{self, element};
+use crate::error::{Error, Result};
+use crate::recording::{Call, read_lines};
+use crate::verdict::{Failure, Stop, Verdict};
+
+/// The recorded calls of all operators, by number.
+pub(crate) struct Numbers {
+    numbers: Vec<Json>,
+    lines: Vec<Line>,
+}
+
+/// The calls of an operator in one dtype, with each number for one argument.
+struct Line {
+    operator: String,
+    /// The argument that the numbers are for.
+    at: String,
+    dtype: String,
+    /// All arguments by name.
+    named: Map<String, Json>,
+    /// For each number: results, `"overflow"`, `"error"`, or null for a call that was not made.
+    cells: Vec<Json>,
+    /// By the place of a number, the arguments that change with it.
+    with: Map<String, Json>,
+}
+
+impl Numbers {
+    pub(crate) fn recorded() -> Result<Self> {
+        let lines = read_lines(GzDecoder::new(&include_bytes!("../golden/scalars.jsonl.gz")[..]));
+        let lines = lines.map_err(|source| Error::Io { file: "scalars.jsonl".to_owned(), source })?;
+        let mut lines = lines.iter().enumerate();
+        let first = lines.next().ok_or(Error::Lacks { what: "a line of numbers" })?.1;
+        let Some(Json::Array(numbers)) = parsed(first, 1)?.remove("numbers") else {
+            return Err(Error::Lacks { what: "`numbers`" });
+        };
+        Ok(Self { numbers, lines: lines.map(|(at, line)| Line::parse(line, at + 1)).collect::<Result<_>>()? })
+    }
+
+    /// The operators that take numbers.
+    pub(crate) fn operators(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.lines.iter().map(|line| &*line.operator).collect();
+        names.dedup();
+        names
+    }
+
+    /// Makes the calls of an operator in the dtypes that the device has.
+    pub(crate) fn check(&self, operator: &'static Operator, device: Device, without: &[DType]) -> Vec<Verdict> {
+        let name = operator.name().to_string();
+        let is_missing = |line: &Line| without.iter().any(|dtype| line.mentions(*dtype));
+        let lines = self.lines.iter().filter(|line| line.operator == name && !is_missing(line));
+        lines.map(|line| self.verdict(line, operator, device)).collect()
+    }
+
+    fn verdict(&self, line: &Line, operator: &'static Operator, device: Device) -> Verdict {
+        let mut wrong = Vec::new();
+        for (place, (number, cell)) in self.numbers.iter().zip(&line.cells).enumerate() {
+            match line.made(operator, device, place, number, cell) {
+                Ok(()) => {}
+                Err(Stop::Failed(failure)) => wrong.push((number, failure)),
+                Err(stop) => return stop.into(),
+            }
+        }
+        let numbers: Vec<String> = wrong.iter().map(|(number, _)| number.to_string()).collect();
+        match wrong.into_iter().next() {
+            None => Verdict::Passed,
+            Some((_, failure)) => {
+                Verdict::Failed(failure).of(format!("`{}` of {}, first of {}", line.at, line.dtype, numbers.join(" ")))
+            }
+        }
+    }
+}
+
+impl Line {
+    fn parse(text: &str, number: usize) -> Result<Self> {
+        let mut json = parsed(text, number)?;
+        let mut word = |key: &'static str| match json.remove(key) {
+            Some(Json::String(word)) => Ok(word),
+            _ => Err(Error::Lacks { what: key }),
+        };
+        let (operator, at, dtype) = (word("op")?, word("at")?, word("dtype")?);
+        let Some(Json::Array(cells)) = json.remove("cells") else { return Err(Error::Lacks { what: "`cells`" }) };
+        let mut map = |key| if let Some(Json::Object(map)) = json.remove(key) { map } else { Map::new() };
+        Ok(Self { operator, at, dtype, named: map("kwargs"), cells, with: map("with") })
+    }
+
+    fn mentions(&self, dtype: DType) -> bool {
+        let is_it = |name: &str| name.parse() == Ok(dtype);
+        is_it(&self.dtype)
+            || self.named.values().any(|json| json.pointer("/tensor/dtype").and_then(Json::as_str).is_some_and(is_it))
+    }
+
+    /// Makes one call.
+    fn made(
+        &self,
+        operator: &'static Operator,
+        device: Device,
+        place: usize,
+        number: &Json,
+        cell: &Json,
+    ) -> Result<(), Stop> {
+        if cell.is_null() || cell == "error" {
+            return Ok(());
+        }
+        let mut named = self.named.clone();
+        let given = named.get_mut(&self.at).ok_or(Error::Lacks { what: "the argument of the numbers" })?;
+        *given = like(given, number);
+        if let Some(Json::Object(others)) = self.with.get(&place.to_string()) {
+            named.extend(others.clone());
+        }
+        let call_of =
+            Call { named, ..Call::parse(&format!(r#"{{"op": "{}", "args": [], "out": null}}"#, self.operator))? };
+        let arguments = decode::arguments(&call_of, operator.schema())?;
+        let outcome = call(operator, to_values(&arguments, device)?);
+        if cell == "overflow" {
+            return match outcome {
+                Err(Stop::Failed(Failure::Refused(_))) => Ok(()),
+                Err(stop) => Err(stop),
+                Ok(_) => Err(Stop::Failed(Failure::NotRefused { mistake: format!("{number}") })),
+            };
+        }
+        let read = read(operator, &outcome?)?;
+        let actual = read.results.iter().flat_map(Datum::arrays);
+        let expected = cell.as_array().map_or(&[][..], Vec::as_slice);
+        for (index, (actual, expected)) in actual.zip(expected).enumerate() {
+            compared(actual, expected)
+                .map_err(|difference| Failure::Result { index, difference })
+                .map_err(Stop::Failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The number in the form that another has.
+fn like(given: &Json, number: &Json) -> Json {
+    if given.get("list").is_some() {
+        return json!({ "list": [number] });
+    }
+    let Some((tag, value)) = given.get("tensor").and(decode::tagged(number)) else { return number.clone() };
+    let dtype = match tag {
+        "bool" => "bool",
+        "int" => "i64",
+        "float" => "f64",
+        _ => "c128",
+    };
+    json!({ "tensor": { "dtype": dtype, "shape": [], "strides": [], "data": [value] } })
+}
+
+/// Compares dtype and elements.
+fn compared(actual: &Array, expected: &Json) -> Result<(), Difference> {
+    let Some((dtype, elements)) = expected.as_array().and_then(|list| list.split_first()) else { return Ok(()) };
+    let dtype = dtype.as_str().and_then(|name| name.parse().ok()).unwrap_or(actual.dtype);
+    let elements = elements.iter().filter_map(element).collect();
+    let expected = Datum::Array(Array { dtype, elements, ..actual.clone() });
+    compare_to(Extent::Values, &Datum::Array(actual.clone()), &expected)
+}
+
+fn parsed(text: &str, line: usize) -> Result<Map<String, Json>> {
+    serde_json::from_str(text).map_err(|source| Error::Json { line, source })
+}
