@@ -69,13 +69,7 @@ fn most(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
 
 /// A number as a bound. One that integers of the dtype of `this` do not reach bounds them as the last of them does.
 fn bound(this: &Tensor, number: Scalar) -> Tensor {
-    let (least, most) = match this.dtype() {
-        DType::U8 => (u8::MIN.into(), u8::MAX.into()),
-        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
-        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
-        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        _ => (i64::MIN, i64::MAX),
-    };
+    let (least, most) = this.dtype().integers().unwrap_or((i64::MIN, i64::MAX));
     Tensor::number(match number {
         Scalar::Int(number) => number.clamp(least, most).into(),
         Scalar::Complex(_) if this.dtype().is_floating() => number.to_f64().map_or(number, Scalar::Float),

@@ -56,10 +56,7 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
 
 /// A number for the elements of a tensor: a fraction is true, and not the false that it is once it is cut off.
 fn number_for(this: &Tensor, value: Scalar) -> Tensor {
-    match value {
-        Scalar::Float(value) if this.dtype() == DType::Bool => Tensor::number((value != 0.0).into()),
-        other => Tensor::number(other),
-    }
+    Tensor::number(if this.dtype() == DType::Bool { crate::truth(value) } else { value })
 }
 
 /// 0 for negative numbers, 1 for positive ones, and `values` for 0
@@ -90,13 +87,13 @@ pub fn check_where(condition: &Tensor, _: &Tensor, _: &Tensor) -> Result<()> {
 pub fn check_masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
     is_truth("mask", mask)?;
     crate::check_single(value)?;
-    if !value.dtype().can_cast(this.dtype()) && !value.is_number() {
+    // Nobody waits for one that is elsewhere: its dtype alone decides.
+    if value.device() == Device::CPU && (value.is_number() || this.dtype() != DType::Bool) {
+        return Ok(crate::number_of(value)?.check_fits("value", this.dtype())?);
+    }
+    if !value.dtype().can_cast(this.dtype()) {
         let expected = format!("one that {} can hold, as `self` is", this.dtype());
         return Err(BadArgument::dtype("value", value.dtype(), expected).into());
-    }
-    // One that is elsewhere is cast, so that nobody waits for it.
-    if value.device() == Device::CPU {
-        crate::number_of(value)?.check_fits("value", this.dtype())?;
     }
     Ok(())
 }

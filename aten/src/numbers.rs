@@ -262,9 +262,9 @@ pub fn check_threshold(this: &Tensor, threshold: Scalar, value: Scalar) -> Resul
 /// Returns [`BadArgument`] for such a bound.
 pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<()> {
     let bound = |argument, number: Scalar| match number {
-        Scalar::Float(number) if this.dtype().is_integral() => {
-            Scalar::Float(number).check_fits(argument, DType::I64)?;
-            Ok(Scalar::Int(crate::sequence::integer(number.into())))
+        Scalar::Float(_) | Scalar::Complex(_) if this.dtype().is_integral() => {
+            number.check_fits(argument, DType::I64)?;
+            Ok(Scalar::Int(crate::sequence::integer(number)))
         }
         other => Ok::<_, BadArgument>(other),
     };
@@ -282,15 +282,20 @@ pub(crate) fn check_bounds(
     (min_name, min): (&'static str, Option<Scalar>),
     (max_name, max): (&'static str, Option<Scalar>),
 ) -> Result<(), BadArgument> {
-    let is_whole = dtype.is_integral();
-    match min {
-        Some(Scalar::Int(..0)) if is_whole => {}
-        Some(min) => min.check_fits(min_name, dtype)?,
-        None => {}
+    let holds = |number: Scalar, is_min: bool| match (number, dtype.integers()) {
+        (Scalar::Int(number), Some((least, most))) => {
+            if is_min {
+                number <= most
+            } else {
+                number >= least
+            }
+        }
+        _ => number.fits(dtype),
+    };
+    for (argument, number, is_min) in [(min_name, min, true), (max_name, max, false)] {
+        if let Some(number) = number.filter(|number| !holds(*number, is_min)) {
+            return Err(BadArgument::overflow(argument, number, dtype));
+        }
     }
-    match max {
-        Some(Scalar::Int(1..)) if is_whole => Ok(()),
-        Some(max) => max.check_fits(max_name, dtype),
-        None => Ok(()),
-    }
+    Ok(())
 }

@@ -99,7 +99,13 @@ pub fn sum_spec(
     }
     let sizes: Dims = out.chars().map(size).collect();
     check_stretches(this, &sizes)?;
-    crate::check_factors(this.dtype(), [("beta", factors[0]), ("alpha", factors[1])])?;
+    let factors = [("beta", factors[0]), ("alpha", factors[1])];
+    // Vectors are scaled in their own dtype.
+    if sizes.len() == 1 {
+        crate::check_numbers(this.dtype(), factors)?;
+    } else {
+        crate::check_factors(this.dtype(), factors)?;
+    }
     Ok(Spec::contiguous(this.dtype(), &sizes))
 }
 

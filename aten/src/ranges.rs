@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Layout};
 
 use crate::prelude::*;
-use crate::sequence::{check_counted, integer};
+use crate::sequence::{counted_in, integer};
 
 /// The numbers from `start` up to `end`, `step` apart.
 #[op_def(
@@ -32,23 +32,43 @@ fn range_step_any(
     pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     let dtype = dtype.unwrap_or(DType::F32);
-    let real = |argument, number: Scalar| match number.to_f64() {
-        Some(real) if real.is_finite() => Ok(if dtype.is_integral() { real.trunc() } else { real }),
-        _ => Err(BadArgument::value(argument, number, "a finite real number")),
+    for (argument, number) in [("start", start), ("end", end), ("step", step)] {
+        if !number.to_f64().is_some_and(f64::is_finite) {
+            return Err(BadArgument::value(argument, number, "a finite real number").into());
+        }
+    }
+    let counted = counted_in(dtype);
+    crate::check_numbers(counted, [("start", start), ("end", end), ("step", step)])?;
+    let [from, to, by] = [start, end, step].map(|number| match counted {
+        DType::I64 => Scalar::Int(integer(number)),
+        _ => Scalar::Float(rounded(number, counted)),
+    });
+    let (span, by_real) = match (from, to) {
+        (Scalar::Int(from), Scalar::Int(to)) => (wide(i128::from(to) - i128::from(from)), rounded(by, DType::F64)),
+        _ => (rounded(to, counted) - rounded(from, counted), rounded(by, counted)),
     };
-    let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
-    check_counted(dtype, [("start", start), ("end", end), ("step", step)])?;
-    if by == 0.0 {
+    if by_real == 0.0 {
         return Err(BadArgument::value("step", step, "other than zero").into());
     }
-    if (to - from) * by.signum() < 0.0 {
+    if span * by_real.signum() < 0.0 {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
-    let computed = if dtype.is_integral() { DType::I64 } else { DType::F64 };
-    let count = Scalar::Int(integer(((to - from) / by).floor().into()).saturating_add(1));
+    let computed = if counted == DType::I64 { DType::I64 } else { DType::F64 };
+    let count = Scalar::Int(integer((span / by_real).floor().into()).saturating_add(1));
     let places = crate::arange(count, Some(computed), layout, device, pin_memory)?;
-    let exact = |number: Scalar| if dtype.is_integral() { integer(number).into() } else { number };
-    places.mul_scalar(exact(step))?.add_scalar(exact(start), 1)?.to(dtype)
+    places.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
+}
+
+/// A real number in single precision, or as it is.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+fn rounded(number: Scalar, counted: DType) -> f64 {
+    let real = number.to_f64().unwrap_or(f64::NAN);
+    if counted == DType::F32 { f64::from(real as f32) } else { real }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "so many elements fit nowhere")]
+const fn wide(span: i128) -> f64 {
+    span as f64
 }
 
 /// The numbers from `start` up to `end`, one apart.

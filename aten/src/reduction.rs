@@ -312,10 +312,12 @@ pub fn norm_spec(
 }
 
 /// The order of a norm over the dimensions that are `gone`. That of one element is its magnitude whatever the order, and no power of
-/// it is too large.
+/// it is too large. What the dtype of the norms holds no more is infinite.
 #[must_use]
-pub fn norm_order(this: &Tensor, ord: Scalar, gone: &[bool]) -> f64 {
+pub fn norm_order(this: &Tensor, ord: Scalar, gone: &[bool], dtype: DType) -> f64 {
     let order = ord.to_f64().unwrap_or(2.0);
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+    let order = if dtype == DType::F64 { order } else { f64::from(order as f32) };
     let is_of_one = this.sizes().iter().zip(gone).all(|(&size, &gone)| !gone || size == 1);
     if is_of_one && order != 0.0 { f64::INFINITY } else { order }
 }

@@ -40,7 +40,7 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
-    check_counted(dtype, [("start", start), ("end", end), ("step", step)])?;
+    crate::check_numbers(counted_in(dtype), [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::value("step", step, "other than zero").into());
     }
@@ -62,14 +62,13 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
     Ok(Spec::contiguous(dtype, &[count]))
 }
 
-/// Refuses numbers that do not fit what counting in a dtype is done in.
-pub(crate) fn check_counted(dtype: DType, numbers: [(&'static str, Scalar); 3]) -> Result<(), BadArgument> {
-    let counted = match dtype {
+/// What counting in a dtype is done in.
+pub(crate) fn counted_in(dtype: DType) -> DType {
+    match dtype {
         DType::F16 | DType::BF16 => DType::F32,
         dtype if dtype.is_floating() => DType::F64,
         _ => DType::I64,
-    };
-    crate::check_numbers(counted, numbers)
+    }
 }
 
 /// The whole part.

@@ -187,6 +187,24 @@ impl DType {
         self.class() == Class::Integral
     }
 
+    /// The least and the largest integer that an element can be, if elements are integers.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert_eq!(DType::U8.integers(), Some((0, 255)));
+    /// ```
+    #[must_use]
+    pub fn integers(self) -> Option<(i64, i64)> {
+        Some(match self {
+            Self::U8 => (u8::MIN.into(), u8::MAX.into()),
+            Self::I8 => (i8::MIN.into(), i8::MAX.into()),
+            Self::I16 => (i16::MIN.into(), i16::MAX.into()),
+            Self::I32 => (i32::MIN.into(), i32::MAX.into()),
+            Self::I64 => (i64::MIN, i64::MAX),
+            _ => return None,
+        })
+    }
+
     /// Whether elements are complex numbers.
     #[must_use]
     pub fn is_complex(self) -> bool {

@@ -65,11 +65,11 @@ impl Scalar {
         match (self, dtype) {
             (_, DType::Bool) | (Self::Bool(_), _) => true,
             (Self::Int(value), DType::U8) => value.unsigned_abs() <= u8::MAX.into(),
-            (Self::Int(value), _) => match whole_range(dtype) {
+            (Self::Int(value), _) => match dtype.integers() {
                 Some((least, most)) => (least..=most).contains(&value),
                 None => Self::Float(float(value)).fits(dtype),
             },
-            (Self::Float(value), _) => match whole_range(dtype) {
+            (Self::Float(value), _) => match dtype.integers() {
                 // The largest of 64 bits is no float, and one more is.
                 Some((least, most)) => float(least) <= value && value < float(most) + 1.0,
                 None => !value.is_finite() || value.abs() <= largest(dtype),
@@ -99,18 +99,6 @@ impl Scalar {
     pub fn check_fits(self, argument: &'static str, dtype: DType) -> Result<(), BadArgument> {
         if self.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow(argument, self, dtype)) }
     }
-}
-
-/// The numbers that a dtype without fractions has.
-pub(crate) fn whole_range(dtype: DType) -> Option<(i64, i64)> {
-    Some(match dtype {
-        DType::U8 => (u8::MIN.into(), u8::MAX.into()),
-        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
-        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
-        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        DType::I64 => (i64::MIN, i64::MAX),
-        _ => return None,
-    })
 }
 
 /// The largest finite number of a dtype with fractions.

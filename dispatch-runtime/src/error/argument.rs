@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::scalar::{Scalar, largest, whole_range};
+use crate::scalar::{Scalar, largest};
 
 /// An argument that an operator cannot compute with: its name, and what is wrong with it.
 ///
@@ -187,7 +187,7 @@ impl fmt::Display for BadArgument {
             Problem::Value { found, expected } => write!(f, "is {found}, but must be {expected}"),
             Problem::Overflow { number, dtype } => {
                 write!(f, "is {number}, which {dtype} cannot hold; give ")?;
-                match whole_range(*dtype) {
+                match dtype.integers() {
                     Some((least, most)) => write!(f, "a number from {least} to {most}")?,
                     None if number.to_f64().is_none() && !dtype.is_complex() => f.write_str("a real number")?,
                     None => write!(f, "a number up to {:?} or infinity", largest(*dtype))?,

@@ -120,7 +120,7 @@ fn linalg_vector_norm(
 ) -> Result<Tensor> {
     let (computed, spec) = aten::norm_spec(this, ord, dim, keepdim, dtype)?;
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let order = aten::norm_order(this, ord, &gone);
+    let order = aten::norm_order(this, ord, &gone, spec.dtype);
     computed!(aten::linalg_vector_norm, computed, T: [f32, f64, Complex32, Complex64] =>
         normed::<T>(this, &gone, keepdim, spec.dtype, order))
 }

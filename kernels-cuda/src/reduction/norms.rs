@@ -24,7 +24,7 @@ fn linalg_vector_norm(
 ) -> Result<Tensor> {
     let (computed, spec) = aten::norm_spec(this, ord, dim, keepdim, dtype)?;
     let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let order = aten::norm_order(this, ord, &gone);
+    let order = aten::norm_order(this, ord, &gone, spec.dtype);
     let out = spec.on(this.device())?;
     folded::<aten::linalg_vector_norm>(&NORM, this, &gone, computed, [order, 0.0], &[&out])?;
     Ok(out)
