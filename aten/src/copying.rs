@@ -41,7 +41,7 @@ pub fn _to_copy(
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor>;
 
-/// `self`, or a copy in this dtype.
+/// `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
 #[op_def(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]

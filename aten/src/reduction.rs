@@ -316,8 +316,8 @@ pub fn norm_spec(
 #[must_use]
 pub fn norm_order(this: &Tensor, ord: Scalar, gone: &[bool], dtype: DType) -> f64 {
     let order = ord.to_f64().unwrap_or(2.0);
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-    let order = if dtype == DType::F64 { order } else { f64::from(order as f32) };
+    let is_held = dtype == DType::F64 || order.abs() <= f64::from(f32::MAX);
+    let order = if is_held { order } else { order.signum() * f64::INFINITY };
     let is_of_one = this.sizes().iter().zip(gone).all(|(&size, &gone)| !gone || size == 1);
     if is_of_one && order != 0.0 { f64::INFINITY } else { order }
 }

@@ -233,7 +233,7 @@ fn named_float(word: &str) -> Option<f64> {
 }
 
 /// A number under any tag that holds one.
-fn number(json: &Json) -> Option<Scalar> {
+pub(crate) fn number(json: &Json) -> Option<Scalar> {
     let (tag, content) = tagged(json)?;
     let number = element(content)?;
     match (tag, number) {

@@ -228,3 +228,49 @@ numbered! {
         ChannelsLast3d = 3, "channels_last_3d";
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For each dtype, numbers at its edges that fit, and the next that do not.
+    #[test]
+    fn numbers_fit_up_to_the_edges_that_pytorch_has() {
+        let floats: [(DType, &[f64], &[f64]); 7] = [
+            (DType::U8, &[0.0, -0.0, 255.999], &[-1e-300, 256.0]),
+            (DType::I8, &[-128.0, 127.99], &[-128.01, 128.0]),
+            (DType::I16, &[-32768.0, 32767.5], &[-32768.5, 32768.0]),
+            (DType::I32, &[-2_147_483_648.0, 2_147_483_647.5], &[-2_147_483_648.5, 2_147_483_648.0]),
+            (DType::I64, &[-9_223_372_036_854_775_808.0, 9_223_372_036_854_774_784.0], &[9_223_372_036_854_775_808.0]),
+            (DType::F16, &[65504.0], &[65504.5]),
+            (DType::F32, &[3.402_823_466_385_288_6e38], &[3.402_823_466_385_289e38]),
+        ];
+        for (dtype, inside, outside) in floats {
+            for &number in inside {
+                assert!(Scalar::Float(number).fits(dtype), "{number} in {dtype}");
+            }
+            for &number in outside {
+                assert!(!Scalar::Float(number).fits(dtype), "{number} in {dtype}");
+            }
+            for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                assert_eq!(Scalar::Float(number).fits(dtype), dtype.is_floating(), "{number} in {dtype}");
+            }
+        }
+    }
+
+    #[test]
+    fn integers_are_not_rounded_before_they_are_compared() {
+        assert!(Scalar::Int(i64::MAX).fits(DType::I64) && !Scalar::Int(1 << 31).fits(DType::I32));
+        assert!(Scalar::Int(-255).fits(DType::U8) && !Scalar::Int(-256).fits(DType::U8));
+        assert!(Scalar::Int(65504).fits(DType::F16) && !Scalar::Int(65505).fits(DType::F16));
+    }
+
+    #[test]
+    fn an_imaginary_part_fits_complex_dtypes_and_bool() {
+        let number = Scalar::Complex(Complex64::new(1.0, 2.0));
+        let fitting: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| number.fits(dtype)).collect();
+        assert_eq!(fitting.len(), 3, "{fitting:?}");
+        assert!(Scalar::Complex(Complex64::new(300.0, 0.0)).fits(DType::I16));
+        assert!(!Scalar::Complex(Complex64::new(0.0, 1e300)).fits(DType::C64));
+    }
+}

@@ -23,7 +23,9 @@ use super::Options;
 /// # }
 /// ```
 pub trait Fetch: Sized {
-    /// The same numbers in this dtype and on this device: the tensor itself where it is so already, or else a copy.
+    /// The same numbers in this dtype and on this device: the tensor itself if it is so already, or else a copy. A cast does not fail:
+    /// an integer that the dtype does not hold wraps, and a fraction is cut off. A number that is given to an operator is
+    /// [checked](dispatch_runtime::Scalar::fits) instead.
     fn to(&self, options: impl Into<Options>) -> Result<Self>;
 
     /// The only element, wherever it is, converted where that loses no kind of number: integers can be had as floats, and neither
