@@ -542,4 +542,16 @@ for (sizes, strides), targets in EXPANDED.items():
         record("expand", given, target)
     record("broadcast_to", given, targets[0])
 
+# Grids of narrow numbers, which are rounded after each operation. Some places are beside the image. Gradients have two places: if more add to
+# an element, the sum depends on their order, which is not defined on CUDA.
+for dtype in (torch.float16, torch.bfloat16):
+    for padding, align in ((0, False), (1, True), (2, False)):
+        for mode in (0, 2):
+            image, grid = f32(1, 2, 4, 3).to(dtype), (f32(1, 3, 2, 2) * 0.8).to(dtype)
+            record("grid_sampler_2d", image, grid, mode, padding, align)
+            record("grid_sampler_2d_backward", f32(1, 2, 1, 2).to(dtype), image, grid[:, :1], mode, padding, align, [True, True])
+        image, grid = f32(1, 2, 2, 3, 4).to(dtype), (f32(1, 1, 3, 2, 3) * 0.8).to(dtype)
+        record("grid_sampler_3d", image, grid, 0, padding, align)
+        record("grid_sampler_3d_backward", f32(1, 2, 1, 1, 2).to(dtype), image, grid[:, :, :1], 0, padding, align, [True, True])
+
 write(Path(__file__).with_name("more.jsonl.gz"))

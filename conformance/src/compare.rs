@@ -300,10 +300,10 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
     ours <= theirs && theirs <= rough
 }
 
-/// By which part of itself a number changes at most as it is rounded to a narrow dtype.
+/// The largest part of itself by which a number changes if it is rounded to a narrow dtype: half of the last place of 1.
 pub(crate) const fn unit(dtype: DType) -> Option<f64> {
     match dtype {
-        DType::BF16 => Some(1.0 / 512.0),
+        DType::BF16 => Some(1.0 / 256.0),
         DType::F16 => Some(1.0 / 2048.0),
         _ => None,
     }
@@ -361,6 +361,21 @@ mod tests {
         let actual = floats(DType::BF16, &[1.0]);
         assert!(as_good(&actual, &recorded, &double, || 1.0 / 64.0));
         assert!(!as_good(&actual, &recorded, &double, || 1.0 / 128.0));
+    }
+
+    #[test]
+    fn the_unit_of_a_narrow_dtype_is_the_largest_change_by_rounding() {
+        use crate::tensors::rounded;
+        for dtype in [DType::BF16, DType::F16] {
+            let unit = unit(dtype).unwrap();
+            let changes = (0..4096_i32).map(|i| {
+                let x = 1.0 + f64::from(i) / 4096.0;
+                let Scalar::Float(stored) = rounded(&floats(dtype, &[x])).unwrap().elements[0] else { unreachable!() };
+                (stored - x).abs() / x
+            });
+            let largest = changes.fold(0.0, f64::max);
+            assert!(largest <= unit && unit < 1.01 * largest, "{dtype}: {largest}, {unit}");
+        }
     }
 
     #[test]

@@ -3,12 +3,14 @@
 mod field;
 mod fraction;
 mod ordered;
+mod precision;
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Scalar};
 
 pub(crate) use field::{Field, Power, narrowed as narrowed_complex, widened};
 pub(crate) use fraction::Fraction;
 pub(crate) use ordered::Ordered;
+pub(crate) use precision::Precision;
 
 /// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
 pub(crate) trait Compute: Arithmetic {

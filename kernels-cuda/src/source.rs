@@ -25,6 +25,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("prefix.cuh", include_str!("../kernels/prefix.cuh")),
     ("rank.cuh", include_str!("../kernels/rank.cuh")),
     ("reduce.cuh", include_str!("../kernels/reduce.cuh")),
+    ("rounded.cuh", include_str!("../kernels/rounded.cuh")),
     ("scan.cuh", include_str!("../kernels/scan.cuh")),
     ("tensor_cores.cuh", include_str!("../kernels/tensor_cores.cuh")),
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),

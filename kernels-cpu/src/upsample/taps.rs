@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{OutOfMemory, Scalar};
 
-use crate::compute::{Compute, Fraction};
+use crate::compute::{Compute, Precision};
 use crate::numbers::room;
 
 /// How elements between those of the image come about.
@@ -115,7 +115,7 @@ impl<T: Compute> Taps<T> {
 
 /// The weights of the four elements around a position that is so far right of the second, and by how much they grow with it.
 #[inline(always)]
-pub(crate) fn curve<T: Fraction>(right: T) -> [(T, T); 4] {
+pub(crate) fn curve<T: Precision>(right: T) -> [(T, T); 4] {
     let (one, two) = (T::near(1.0), T::near(2.0));
     let turned = |(weight, slope): (T, T)| (weight, -slope);
     [outer(right + one), inner(right), turned(inner(one - right)), turned(outer(two - right))]
@@ -126,14 +126,14 @@ const BEND: f64 = -0.75;
 
 /// The weight of an element at most one away, and its slope.
 #[inline(always)]
-fn inner<T: Fraction>(x: T) -> (T, T) {
+fn inner<T: Precision>(x: T) -> (T, T) {
     let (a, b, one) = (T::near(BEND + 2.0), T::near(BEND + 3.0), T::near(1.0));
     ((a * x - b) * x * x + one, (T::near(3.0) * a * x - T::near(2.0) * b) * x)
 }
 
 /// The weight of an element one to two away, and its slope.
 #[inline(always)]
-fn outer<T: Fraction>(x: T) -> (T, T) {
+fn outer<T: Precision>(x: T) -> (T, T) {
     let [a, five, eight, four] = [1.0, 5.0, 8.0, 4.0].map(|times| T::near(BEND * times));
     (((a * x - five) * x + eight) * x - four, (T::near(3.0) * a * x - T::near(2.0) * five) * x + eight)
 }

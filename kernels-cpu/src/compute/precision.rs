@@ -1,0 +1,61 @@
+//! Floating-point types whose operations each round to the type itself.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use dispatch_runtime::{bf16, f16};
+
+/// A floating-point type, narrow ones included.
+///
+/// Most kernels compute narrow types in `f32` and round once. A formula over `T: Precision` with `T = bf16` rounds after each
+/// operation, as PyTorch does in kernels that are templates over the scalar type.
+pub(crate) trait Precision:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// The nearest value of this type. Folds to a constant.
+    fn near(value: f64) -> Self;
+}
+
+macro_rules! precisions {
+    ($($ty:ty: |$value:ident| $near:expr;)*) => {$(
+        impl Precision for $ty {
+            #[inline(always)]
+            fn near($value: f64) -> Self {
+                $near
+            }
+        }
+    )*};
+}
+
+precisions! {
+    f32: |value| narrowed(value);
+    f64: |value| value;
+    bf16: |value| Self::from_f64(value);
+    f16: |value| Self::from_f64(value);
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+const fn narrowed(value: f64) -> f32 {
+    value as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_operation_of_a_narrow_type_rounds() {
+        fn thrice<T: Precision>(x: f64) -> T {
+            T::near(x) + T::near(x) + T::near(x)
+        }
+        // 1.0078125 is the first number behind one. Twice that is a number, and three times that lies between two of them.
+        assert_eq!(thrice::<bf16>(1.007_812_5).to_f64(), 3.03125);
+        assert_eq!(thrice::<f64>(1.007_812_5), 3.023_437_5);
+    }
+}

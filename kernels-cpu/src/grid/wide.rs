@@ -1,0 +1,130 @@
+//! Sampling in `f32` and `f64`.
+//!
+//! An element of the result is a sum of a few elements of the image, its taps. Along each dimension a tap has a weight, and a slope by
+//! which that grows with the coordinate; over all dimensions these are multiplied. The same taps give the gradients of image and grid.
+
+use aten::Sampling;
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+
+use super::GRAIN;
+use super::along::Sampler;
+use super::coordinate::Coordinate;
+use crate::compute::Compute;
+use crate::numbers::usized;
+use crate::packed::{filled, packed};
+use crate::pool::Lines;
+
+/// An element of an image, its weight, and by how much that grows with each coordinate. One beside the image is nowhere.
+#[derive(Clone, Copy)]
+struct Tap<T> {
+    at: usize,
+    weight: T,
+    slopes: [T; 3],
+}
+
+/// The taps of all places of a grid.
+fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
+    let (zero, one, rank) = (T::near(0.0), T::near(1.0), sampler.sizes.len());
+    let nowhere = Tap { at: usize::MAX, weight: zero, slopes: [zero; 3] };
+    let mut taps = vec![nowhere; grid.len() / rank * sampler.each];
+    Lines::new(&mut taps, sampler.each).each(GRAIN.div_ceil(sampler.each), |place, taps| {
+        taps[0] = Tap { at: 0, weight: one, ..nowhere };
+        let mut count = 1;
+        for (dim, &size) in sampler.sizes.iter().enumerate() {
+            // A grid has the last dimension first.
+            let coordinate = rank - 1 - dim;
+            let along = sampler.along(grid[place * rank + coordinate], size);
+            // From behind, as the first of the new ones take the places of the old.
+            for old in (0..count).rev() {
+                let tap = taps[old];
+                for new in (0..along.count).rev() {
+                    let weight = along.weight[new];
+                    let mut slopes = tap.slopes.map(|other| other * weight);
+                    slopes[coordinate] = tap.weight * (along.slope[new] * along.scale);
+                    let at = along.at[new].filter(|_| tap.at != usize::MAX).map(|at| tap.at * size + at);
+                    taps[old * along.count + new] =
+                        Tap { at: at.unwrap_or(usize::MAX), weight: tap.weight * weight, slopes };
+                }
+            }
+            count *= along.count;
+        }
+    });
+    taps
+}
+
+pub(super) fn sampled<T: Coordinate + Compute>(input: &Tensor, grid: &Tensor, sampling: &Sampling) -> Result<Tensor> {
+    let (image, grid, sampler) = (packed::<T>(input)?, packed::<T>(grid)?, Sampler::new(sampling, input));
+    let (channels, area) = (usized(input.sizes()[1]), sampler.area());
+    filled(&Spec::contiguous(input.dtype(), &sampling.sizes), |out: &mut [T]| {
+        let width = usized(sampling.sizes.last().copied().unwrap_or(0));
+        let places = usized(aten::element_count(&sampling.sizes[2..]));
+        if out.is_empty() {
+            return Ok(());
+        }
+        let batches = out.chunks_mut(channels * places).zip(image.chunks(channels * area));
+        for ((out, image), grid) in batches.zip(grid.chunks(places * sampler.sizes.len())) {
+            let taps = taps(&sampler, grid);
+            Lines::new(out, width).each(GRAIN.div_ceil(width * sampler.each), |line, out| {
+                let (channel, first) = (line * width / places, line * width % places);
+                let image = &image[channel * area..][..area];
+                for (to, taps) in out.iter_mut().zip(taps[first * sampler.each..].chunks_exact(sampler.each)) {
+                    let seen = taps.iter().filter_map(|tap| Some(tap.weight * *image.get(tap.at)?));
+                    *to = seen.fold(T::near(0.0), |sum, part| sum + part);
+                }
+            });
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn gradients<T: Coordinate + Compute>(
+    grad_output: &Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+    sampling: &Sampling,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor)> {
+    let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
+    let (slopes, image, coordinates) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(grid)?);
+    let sampler = Sampler::new(sampling, input);
+    let (channels, area, rank) = (usized(input.sizes()[1]), sampler.area(), sampler.sizes.len());
+    let places = usized(aten::element_count(&sampling.sizes[2..]));
+    let taps = |batch: usize| taps(&sampler, &coordinates[batch * places * rank..][..places * rank]);
+    let zero = T::near(0.0);
+    let of_input = filled(&of_input, |out: &mut [T]| {
+        out.fill(zero);
+        for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
+            let taps = taps(batch);
+            Lines::new(out, area).each(GRAIN.div_ceil((places * sampler.each).max(1)), |channel, image| {
+                let slopes = &slopes[(batch * channels + channel) * places..][..places];
+                for (&slope, taps) in slopes.iter().zip(taps.chunks_exact(sampler.each)) {
+                    for tap in taps {
+                        if let Some(to) = image.get_mut(tap.at) {
+                            *to = *to + slope * tap.weight;
+                        }
+                    }
+                }
+            });
+        }
+        Ok(())
+    })?;
+    let of_grid = filled(&of_grid, |out: &mut [T]| {
+        for (batch, out) in out.chunks_mut((places * rank).max(1)).enumerate() {
+            let taps = taps(batch);
+            Lines::new(out, rank).each(GRAIN.div_ceil(channels.max(1) * sampler.each), |place, out| {
+                out.fill(zero);
+                for channel in 0..channels {
+                    let plane = batch * channels + channel;
+                    let (above, image) = (slopes[plane * places + place], &image[plane * area..][..area]);
+                    for tap in &taps[place * sampler.each..][..sampler.each] {
+                        let Some(&x) = image.get(tap.at) else { continue };
+                        out.iter_mut().zip(tap.slopes).for_each(|(to, slope)| *to = *to + above * x * slope);
+                    }
+                }
+            });
+        }
+        Ok(())
+    })?;
+    Ok((of_input, of_grid))
+}
