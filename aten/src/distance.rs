@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
-    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, to_dtype, transpose_int,
+    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
 };
 
 /// The norm of the difference.
@@ -32,7 +32,11 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
         return Err(BadArgument::dtype("x1", x1.dtype(), expected).into());
     }
     let sizes = broadcast([x1.sizes(), x2.sizes()]).map_err(|error| BadArgument::new("x2", error.problem))?;
+    check_devices([("x1", x1), ("x2", x2)])?;
+    // One without dimensions may be on another device, but not once it is stretched.
+    let device = if x1.sizes().is_empty() { x2.device() } else { x1.device() };
     let unit = |x: &Tensor| {
+        let x = &if x.device() == device { x.clone() } else { to_device(x, device, x.dtype(), false, false, None)? };
         let x = if x.dtype().is_floating() { x.clone() } else { to_dtype(x, dtype, false, false, None)? };
         let x = crate::expand(&x, &sizes, false)?;
         let length = linalg_vector_norm(&x, 2.into(), Some(&[dim]), true, None)?;

@@ -117,7 +117,7 @@ impl Suite {
         }
         if self.checks.is_empty() || self.checks.contains(&Check::Large) {
             for operator in Operator::all() {
-                self.run_large(operator, &mut report);
+                self.run_large(operator, &calls, &mut report);
             }
         }
         if self.checks.is_empty() || self.checks.contains(&Check::Numbers) {
@@ -131,12 +131,12 @@ impl Suite {
     }
 
     /// Holds an operator to what it gives for few elements.
-    fn run_large(&self, operator: &'static Operator, report: &mut Report) {
+    fn run_large(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
         let name = operator.name().to_string();
         if !self.only.is_empty() && !self.only.contains(&name) {
             return;
         }
-        let verdicts = large::check(operator, self.device, &self.without);
+        let verdicts = large::check(operator, self.device, &self.without, calls);
         if !verdicts.is_empty() {
             report.open(&name);
         }

@@ -1,6 +1,7 @@
 //! The large check finds kernels that are right for few elements, and wrong for many.
 
 use conformance::{Check, Suite};
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -11,6 +12,23 @@ fn count_nonzero_in_bytes(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let is_set = aten::ne_scalar(this, Scalar::Int(0))?;
     let counts = aten::sum_dim_intlist(&is_set, Some(&dims), false, Some(DType::I64))?;
     aten::remainder_scalar(&counts, Scalar::Int(256))
+}
+
+/// Does not have a dtype that PyTorch has.
+#[op_impl(aten::amin, CPU, override)]
+fn amin_without_bytes(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    if this.dtype() == DType::U8 {
+        return Err(BadArgument::dtype("self", this.dtype(), "anything else").into());
+    }
+    aten::neg(&aten::amax(&aten::neg(this)?, dim, keepdim)?)
+}
+
+#[test]
+fn a_dtype_that_is_refused_is_found_if_a_recorded_call_has_it() {
+    let report = Suite::new(Device::CPU).only("aten::amin").check(Check::Large).run().unwrap();
+    let found: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+    let of_bytes = |text: &&String| text.contains("uint8") && text.contains("anything else");
+    assert_eq!(found.iter().filter(of_bytes).count(), 1, "{found:#?}");
 }
 
 fn failures(check: Check) -> Vec<String> {

@@ -47,6 +47,10 @@ const GRAIN: usize = 1 << 18;
 #[inline]
 pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
     let work = agree(a.sizes(), b.sizes(), c.sizes());
+    // Without columns there may be any number of rows.
+    if c.sizes().contains(&0) {
+        return;
+    }
     if work <= PLAIN {
         plain::product(alpha, a, b, beta, &c);
     } else {

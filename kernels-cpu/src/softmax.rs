@@ -1,6 +1,6 @@
 //! Softmax and its logarithm: a line is read once from memory and stays in the cache while it is worked on.
 
-use dispatch_runtime::{DType, Operation, Result, Tensor, op_impl, operands, wrap_dim};
+use dispatch_runtime::{DType, Operation, Result, Scalar, Tensor, op_impl, operands, wrap_dim};
 
 use crate::compute::Compute;
 use crate::math::{Real, vectorised};
@@ -9,6 +9,9 @@ use crate::reduction::extremes::{Ordered, larger};
 
 /// How many elements are worked on side by side.
 const LANES: usize = 32;
+
+/// How many elements are added to each lane before the sum goes on in double precision.
+const DEPTH: usize = 64;
 
 /// What is computed of a line.
 #[derive(Clone, Copy, PartialEq)]
@@ -20,7 +23,7 @@ enum Kind {
 }
 
 /// A type that softmax is computed in.
-pub(crate) trait Fraction: Ordered + Compute + Real + Sync {}
+pub(crate) trait Fraction: Ordered + Compute + Real + Sync + Into<f64> {}
 
 impl Fraction for f32 {}
 impl Fraction for f64 {}
@@ -54,44 +57,54 @@ fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
 
 /// The sum over a line of what `f` makes of blocks of elements; nothing is to become of `filler`.
 #[inline(always)]
-pub(crate) fn total<T: Compute, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
-    let mut lanes = [T::ZERO; LANES];
-    let cut = slices.map(|slice| slice.as_chunks::<LANES>());
-    let mut add = |blocks: [&[T; LANES]; K]| {
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            *lane = lane.plus(f(std::array::from_fn(|k| blocks[k][i])));
+pub(crate) fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
+    let length = slices[0].len();
+    let mut sum = 0.0;
+    for start in (0..length).step_by(LANES * DEPTH) {
+        let end = length.min(start + LANES * DEPTH);
+        let cut = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
+        let mut lanes = [T::ZERO; LANES];
+        let mut add = |blocks: [&[T; LANES]; K]| {
+            for (i, lane) in lanes.iter_mut().enumerate() {
+                *lane = lane.plus(f(std::array::from_fn(|k| blocks[k][i])));
+            }
+        };
+        for block in 0..cut[0].0.len() {
+            add(std::array::from_fn(|k| &cut[k].0[block]));
         }
-    };
-    for block in 0..cut[0].0.len() {
-        add(std::array::from_fn(|k| &cut[k].0[block]));
+        if !cut[0].1.is_empty() {
+            let last: [[T; LANES]; K] = std::array::from_fn(|k| filled(cut[k].1, filler[k]));
+            add(last.each_ref());
+        }
+        sum += joined(lanes).into();
     }
-    if !cut[0].1.is_empty() {
-        let last: [[T; LANES]; K] = std::array::from_fn(|k| filled(cut[k].1, filler[k]));
-        add(last.each_ref());
-    }
-    joined(lanes)
+    T::from_scalar(Scalar::Float(sum))
 }
 
 /// Writes the exponentials of what lies below `highest`, and adds them up.
 #[inline(always)]
 fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
-    let mut lanes = [T::ZERO; LANES];
-    let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
-        for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
-            *out = Real::exp(x.minus(highest));
-            *lane = lane.plus(*out);
+    let mut sum = 0.0;
+    for (line, out) in line.chunks(LANES * DEPTH).zip(out.chunks_mut(LANES * DEPTH)) {
+        let mut lanes = [T::ZERO; LANES];
+        let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
+            for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
+                *out = Real::exp(x.minus(highest));
+                *lane = lane.plus(*out);
+            }
+        };
+        let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+        for (values, out) in wide.iter().zip(wide_out) {
+            add(values, out);
         }
-    };
-    let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
-    for (values, out) in wide.iter().zip(wide_out) {
-        add(values, out);
+        if !rest.is_empty() {
+            let mut last = [T::ZERO; LANES];
+            add(&filled(rest, T::LOWEST), &mut last);
+            rest_out.copy_from_slice(&last[..rest.len()]);
+        }
+        sum += joined(lanes).into();
     }
-    if !rest.is_empty() {
-        let mut last = [T::ZERO; LANES];
-        add(&filled(rest, T::LOWEST), &mut last);
-        rest_out.copy_from_slice(&last[..rest.len()]);
-    }
-    joined(lanes)
+    T::from_scalar(Scalar::Float(sum))
 }
 
 /// The sum of all lanes.

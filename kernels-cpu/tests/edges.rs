@@ -118,6 +118,31 @@ fn without_elements_no_kernel_goes_through_the_other_sizes() -> Result<()> {
     assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [MANY, 0, 0]);
     assert!(aten::_pdist_forward(&tall, 2.0).is_err());
     assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * MANY]);
+    let square = Tensor::zeros(&[0, 0], DType::F32)?;
+    for whole in [DType::F32, DType::I64] {
+        let (tall, square) = (tall.to(whole)?, square.to(whole)?);
+        assert_eq!(aten::mm(&tall, &square)?.sizes(), [MANY, 0]);
+        assert_eq!(aten::addmm(&square.i(..0)?.sum()?, &tall, &square, 1.into(), 1.into())?.sizes(), [MANY, 0]);
+    }
+    Ok(())
+}
+
+#[test]
+fn keys_without_elements_weigh_alike() -> Result<()> {
+    const MANY: i64 = 1 << 40;
+    let of = |rows: i64| Tensor::zeros(&[1, 1, rows, 0], DType::F64);
+    let attend = |keys: &Tensor, is_causal| {
+        aten::_scaled_dot_product_flash_attention_for_cpu(&of(3)?, keys, keys, 0.0, is_causal, None, None)
+    };
+    let (out, logarithms) = attend(&of(MANY)?, false)?;
+    assert_eq!(out.sizes(), [1, 1, 3, 0]);
+    let are_of = |logarithms: &Tensor, counts: [f64; 3]| -> Result<bool> {
+        let mut pairs = logarithms.to_vec::<f64>()?.into_iter().zip(counts);
+        Ok(pairs.all(|(logarithm, count)| (logarithm - count.ln()).abs() < 1e-12))
+    };
+    assert!(are_of(&logarithms, [f64::exp2(40.0); 3])?);
+    assert!(are_of(&attend(&of(MANY)?, true)?.1, [1.0, 2.0, 3.0])?);
+    assert!(are_of(&attend(&of(2)?, true)?.1, [1.0, 2.0, 2.0])?);
     Ok(())
 }
 

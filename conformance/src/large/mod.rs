@@ -24,10 +24,13 @@ mod trial;
 mod windows;
 mod writes;
 
-use dispatch_runtime::{DType, Device, Operator};
+use dispatch_runtime::{DType, Device, Operator, Value};
 
 use self::input::{FEW_LINES, Kind, Lines, OTHER_LINES};
 use self::trial::{Trial, is_about_dtype};
+use crate::datum::Datum;
+use crate::decode;
+use crate::recording::Call;
 use crate::verdict::{Failure, Stop, Verdict};
 
 pub use coverage::uncovered;
@@ -76,12 +79,12 @@ fn is_covered(name: &str) -> bool {
 }
 
 /// Makes the large calls of an operator, in every dtype that it has: those in other layouts in one dtype. On a device that is slow, in one
-/// dtype of each kind.
-pub(crate) fn check(operator: &'static Operator, device: Device, without: &[DType]) -> Vec<Verdict> {
+/// dtype of each kind. A dtype that is refused must be one that no recorded call has.
+pub(crate) fn check(operator: &'static Operator, device: Device, without: &[DType], calls: &[Call]) -> Vec<Verdict> {
     if !is_covered(&operator.name().to_string()) {
         return Vec::new();
     }
-    let (mut verdicts, mut refused) = (Vec::new(), None);
+    let mut judge = Judge { recorded: recorded_dtypes(operator, calls), verdicts: Vec::new(), refused: None };
     for kind in Kind::ALL {
         let dtypes = kind.dtypes();
         let mut plans = vec![(FEW_LINES, if device == Device::CPU { dtypes } else { &dtypes[..1] })];
@@ -89,32 +92,72 @@ pub(crate) fn check(operator: &'static Operator, device: Device, without: &[DTyp
             plans.push((OTHER_LINES, &dtypes[..1]));
         }
         for (layouts, dtypes) in plans {
-            let mut results = Vec::new();
-            let mut trials = Vec::new();
+            let dtypes: Vec<DType> = dtypes.iter().copied().filter(|dtype| !without.contains(dtype)).collect();
+            if dtypes.is_empty() {
+                continue;
+            }
             let others = if layouts.len() == FEW_LINES.len() { &OTHERS[..] } else { &[] };
             for family in OF_LINES.iter().chain(others) {
                 match family(operator, kind, layouts) {
-                    Ok(made) => trials.extend(made),
-                    Err(stop) => results.push((dtypes[0], Err(stop))),
-                }
-            }
-            for (number, &dtype) in dtypes.iter().enumerate().filter(|(_, dtype)| !without.contains(dtype)) {
-                // Of several trials, each further dtype has every other one.
-                let is_due = |&at: &usize| number == 0 || trials.len() == 1 || at % 2 == number % 2;
-                let due = (0..trials.len()).filter(is_due);
-                results.extend(due.map(|at| (dtype, labelled(&trials[at], operator, dtype, device))));
-            }
-            for (dtype, result) in results {
-                match result {
-                    Err(stop) if is_about_dtype(&stop) => refused = Some(stop),
-                    Err(stop) => verdicts.push(Verdict::from(stop).of(dtype.to_string())),
-                    Ok(()) => verdicts.push(Verdict::Passed),
+                    Ok(trials) => dtypes.iter().for_each(|&dtype| {
+                        let made = trials.iter().map(|trial| labelled(trial, operator, dtype, device));
+                        judge.take(&[dtype], made.collect());
+                    }),
+                    Err(stop) => judge.take(&dtypes, vec![Err(stop)]),
                 }
             }
         }
     }
-    // An operator that has no dtype at all is refused for a reason that the suite got wrong.
-    if verdicts.is_empty() { refused.map(Verdict::from).into_iter().collect() } else { verdicts }
+    judge.finish()
+}
+
+/// What the results of an operator's calls say about it.
+struct Judge {
+    /// The dtypes that recorded calls have.
+    recorded: Vec<DType>,
+    verdicts: Vec<Verdict>,
+    /// A refusal of a dtype that no recorded call has.
+    refused: Option<Stop>,
+}
+
+impl Judge {
+    /// Takes the results of all calls of a family in these dtypes. Some of the calls may be refused for their dtype, but not all of them
+    /// if a recorded call has one of the dtypes.
+    fn take(&mut self, dtypes: &[DType], results: Vec<Result<(), Stop>>) {
+        let are_refused = |result: &Result<(), Stop>| result.as_ref().is_err_and(is_about_dtype);
+        let is_missing = results.iter().all(are_refused) && dtypes.iter().any(|dtype| self.recorded.contains(dtype));
+        for result in results.into_iter().take(if is_missing { 1 } else { usize::MAX }) {
+            match result {
+                Err(stop) if is_about_dtype(&stop) && !is_missing => self.refused = Some(stop),
+                Err(stop) => self.verdicts.push(Verdict::from(stop).of(dtypes[0].to_string())),
+                Ok(()) => self.verdicts.push(Verdict::Passed),
+            }
+        }
+    }
+
+    /// An operator that was refused in every dtype fails.
+    fn finish(self) -> Vec<Verdict> {
+        let Self { verdicts, refused, .. } = self;
+        if verdicts.is_empty() { refused.map(Verdict::from).into_iter().collect() } else { verdicts }
+    }
+}
+
+/// The dtypes that recorded calls of an operator have in their first tensor, if the call is not told to compute in another.
+fn recorded_dtypes(operator: &Operator, calls: &[Call]) -> Vec<DType> {
+    let (schema, name) = (operator.schema(), operator.name().to_string());
+    let converts = |data: &[Datum]| {
+        let dtype = schema.argument("dtype").and_then(|(at, _)| data.get(at));
+        dtype.is_some_and(|dtype| !matches!(dtype, Datum::Plain(Value::None)))
+    };
+    let of_call = |call: &Call| {
+        let data = decode::arguments(call, schema).ok()?;
+        let first = data.iter().flat_map(Datum::arrays).next()?.dtype;
+        (!converts(&data)).then_some(first)
+    };
+    let mut dtypes: Vec<DType> = calls.iter().filter(|call| call.operator == name).filter_map(of_call).collect();
+    dtypes.sort_unstable_by_key(|dtype| format!("{dtype:?}"));
+    dtypes.dedup();
+    dtypes
 }
 
 /// Makes a call in a dtype. A wrong result is named after the call.

@@ -32,6 +32,10 @@ fn attention_backward(
     let specs = aten::check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
     let [grad_query, grad_key, grad_value] = specs.map(|spec| spec.on(query.device()));
     let (mut grad_query, mut grad_key, mut grad_value) = (grad_query?, grad_key?, grad_value?);
+    // Of sizes that no element bounds there may be any number.
+    if [&grad_query, &grad_key, &grad_value].iter().all(|gradient| gradient.geometry().count() == 0) {
+        return Ok((grad_query, grad_key, grad_value));
+    }
     let scale = scale.unwrap_or_else(|| aten::one_over_root(query.sizes()));
     let operands = Operands::take(
         &["grad_query", "grad_key", "grad_value"],

@@ -101,6 +101,11 @@ impl<T: Number> Products<'_, T> {
         if self.is_causal { keys.min(rows.end) } else { keys }
     }
 
+    /// Whether every product is zero because queries and keys have no elements: then there may be any number of keys.
+    fn are_zero(&self) -> bool {
+        self.mask.is_none() && self.query.sizes()[3] == 0
+    }
+
     /// Gets the queries of a block ready.
     pub(super) fn turn(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut Block<T>) {
         self.query.turned([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
@@ -201,7 +206,12 @@ impl<T: Number> Task<'_, T> {
         running.highest.fill(T::LOWEST);
         running.sums.fill(zero::<T>());
         running.totals.fill(zero::<T>());
-        let reach = self.products.reach(rows);
+        let reach = if self.products.are_zero() {
+            running.weigh_alike(rows.clone().map(|row| self.products.reach(&(row..row + 1))));
+            0
+        } else {
+            self.products.reach(rows)
+        };
         for first in (0..reach).step_by(KEYS) {
             let keys = first..reach.min(first + KEYS);
             self.products.multiply([item, head], rows, &keys, &mut running.block);
@@ -235,6 +245,13 @@ fn finite<T: Number>(highest: T) -> T {
 }
 
 impl<T: Number> Running<T> {
+    /// The sums of the weights of so many keys, for each query, if every product is zero.
+    #[expect(clippy::cast_precision_loss, reason = "a sum is rounded")]
+    fn weigh_alike(&mut self, keys: impl Iterator<Item = usize>) {
+        self.highest.fill(zero::<T>());
+        self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::of(keys as f64));
+    }
+
     /// Turns products into weights. What there is beyond the height means nothing.
     fn soften(&mut self, keys: usize, height: usize) {
         let Self { block, highest, sums, shifts, scales, .. } = self;

@@ -272,6 +272,15 @@ fn products_of_halves_know_no_blocks() {
 }
 
 #[test]
+fn a_product_without_entries_ends_at_once_whatever_its_other_side() {
+    let huge = 1 << 60;
+    let none = Matrix::new(&[0.0_f32; 0], [huge, 0], [0, 1]).unwrap();
+    let square = Matrix::new(&[0.0_f32; 0], [0, 0], [0, 1]).unwrap();
+    gemm(1.0, none, square, 1.0, MatrixMut::new(&mut [], [huge, 0], [0, 1]).unwrap());
+    gemm(1.0, square, none.transposed(), 1.0, MatrixMut::new(&mut [], [0, huge], [1, 0]).unwrap());
+}
+
+#[test]
 #[should_panic(expected = "2x3 times 2x3 is no 2x3")]
 fn sizes_that_disagree_are_refused() {
     let a = [0; 6];

@@ -10,6 +10,7 @@ use super::extremes::{Ordered, larger, smaller};
 use crate::compute::Compute;
 use crate::math::{Real, vectorised};
 use crate::reduce::{Fold, computed, dropped, folded, kept_sizes, lines};
+use crate::softmax::{self, Fraction};
 
 /// A number with a magnitude.
 trait Magnitude: Element {
@@ -189,23 +190,12 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
     logarithm + if keepdim { shift } else { sum(&shift, false)? }
 }
 
-fn log_sum_exp<T: Ordered + Compute + Real>(line: &[T]) -> T {
-    let zero = T::from_scalar(Scalar::Int(0));
-    let highest = crate::softmax::highest(line);
-    let shift = if Real::abs(highest) == T::HIGHEST { zero } else { highest };
+fn log_sum_exp<T: Fraction>(line: &[T]) -> T {
+    let highest = softmax::highest(line);
+    let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
     let sum = vectorised(
         #[inline(always)]
-        || {
-            let mut lanes = [zero; 16];
-            let (wide, rest) = line.as_chunks::<16>();
-            for values in wide {
-                for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = lane.plus(Real::exp(value.minus(shift)));
-                }
-            }
-            let sum = lanes.into_iter().fold(zero, Arithmetic::plus);
-            rest.iter().fold(sum, |sum, &value| sum.plus(Real::exp(value.minus(shift))))
-        },
+        || softmax::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))),
     );
     Real::log(sum).plus(shift)
 }

@@ -1,6 +1,6 @@
 //! What people call.
 
-use dispatch_runtime::{Device, Generator, Result, Tensor, wrap_dim};
+use dispatch_runtime::{BadArgument, Device, Generator, Result, Tensor, wrap_dim};
 use dispatch_transform::{enter, living};
 
 use crate::batch::{Batch, Mapped};
@@ -120,6 +120,10 @@ impl Vmap {
         if chunk >= size {
             return self.run(&f, &structure, mapped, size);
         }
+        let calls = (size - 1) / chunk + 1;
+        aten::check_calls("chunk_size", calls).map_err(|_| {
+            BadArgument::value("chunk_size", chunk, format!("more, as {size} slices would take {calls} calls"))
+        })?;
         let mut parts = Vec::new();
         let same = if self.randomness == Randomness::Same { generators(&mapped) } else { Vec::new() };
         for start in (0..size).step_by(usize::try_from(chunk).unwrap_or(usize::MAX)) {

@@ -1,12 +1,16 @@
-//! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow. Without elements all slices are
-//! alike, so one of them is enough, of however many: on Meta, and where all that is taken and given is empty.
+//! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow.
+//!
+//! A batch may have any number of slices if they take no memory: on Meta, if they are empty, and if all are the same elements. Such
+//! slices are all alike, and then one call is enough.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use aten::is_random;
+use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Device, Generator, Operator, Result, Tensor, Value};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Mapped};
 use crate::call::give;
 use crate::error::VmapError;
 use crate::views::gives_views;
@@ -103,8 +107,11 @@ fn looped(
 ) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
-    let is_bare = |tensor: &Tensor| tensor.device() == Device::META || tensor.geometry().count() == 0;
     let are_bare = |values: &[Value]| values.iter().flat_map(Value::tensors).all(is_bare);
+    let writes = schema.arguments.iter().any(Argument::is_written);
+    let are_arguments_alike =
+        !writes && arguments.iter().flat_map(Value::tensors).all(|tensor| are_slices_alike(&batch.mapped(tensor)));
+    let is_drawn = is_random(operator);
     let mut made = 0;
     while made < batch.size {
         let values = arguments.iter().map(|value| slice(batch, value, made)).collect::<Result<Vec<_>>>()?;
@@ -113,7 +120,11 @@ fn looped(
         if results.len() != columns.len() {
             return Err(VmapError::Results { operator: operator.to_string() }.into());
         }
-        let are_all_alike = are_bare(&before_call) && are_bare(&results);
+        let are_all_alike = if are_arguments_alike {
+            !is_drawn || are_bare(&results)
+        } else {
+            are_bare(&before_call) && are_bare(&results)
+        };
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A handle that is bound to another tensor cannot be written through the slice.
             if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
@@ -140,6 +151,16 @@ fn looped(
     });
     let stacked = stacked.collect::<Result<Vec<_>>>()?;
     give(batch, operator, arguments, stacked)
+}
+
+/// Whether a tensor has no elements that a call could read.
+fn is_bare(tensor: &Tensor) -> bool {
+    tensor.device() == Device::META || tensor.geometry().count() == 0
+}
+
+/// Whether a tensor is the same for each slice of the batch.
+fn are_slices_alike(mapped: &Mapped) -> bool {
+    mapped.dim.is_none_or(|dim| is_bare(&mapped.tensor) || mapped.tensor.geometry().strides()[dim] == 0)
 }
 
 fn slice(batch: &Batch, value: &Value, i: i64) -> Result<Value> {

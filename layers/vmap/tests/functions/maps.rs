@@ -3,6 +3,7 @@
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
 use dispatch_autograd::functional::{grad, vjp};
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
 
@@ -124,6 +125,9 @@ fn inputs_that_do_not_fit_are_refused() {
     assert_eq!(cause(&error), &VmapError::EmptyBatch);
     let error = Vmap::new().chunk_size(0).call(|x| x + 1.0, &x).unwrap_err();
     assert_eq!(cause(&error), &VmapError::ChunkSize { chunk_size: 0 });
+    let many = Spec::contiguous(DType::F32, &[1 << 60]).on(Device::META).unwrap();
+    let error = Vmap::new().chunk_size(3).call(|x| x + 1.0, &many).unwrap_err();
+    assert!(error.to_string().starts_with("argument `chunk_size` is 3, but must be more"), "{error}");
 }
 
 #[test]

@@ -327,3 +327,25 @@ fn one_slice_is_enough_without_elements_however_many_there_are() {
     let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &none).unwrap();
     assert_eq!((drawn.sizes(), drawn.device()), (&[many, 0][..], Device::CPU));
 }
+
+#[test]
+fn one_slice_is_enough_if_all_are_the_same() {
+    let _slow = slow(Slow::Allow);
+    let many = 1_i64 << 40;
+    // A number is on the CPU, whatever the other arguments are.
+    let meta = Spec::contiguous(DType::I32, &[many]).on(Device::META).unwrap();
+    let found = vmap(|x| aten::isin_scalar_tensor(2.into(), x, false, false), &meta).unwrap();
+    assert_eq!((found.sizes(), found.device()), (&[many][..], Device::META));
+    // Results that no memory holds are refused, and not gathered one by one.
+    let none = Tensor::zeros(&[many, 0], DType::F32).unwrap();
+    assert!(vmap(aten::median, &none).unwrap_err().to_string().contains("bytes of memory"));
+    // One call draws one number, and each slice has its own.
+    let x = numbers(&[1, 2]).expand(&[many, 2]).unwrap();
+    assert!(vmap(aten::median, &x).unwrap_err().to_string().contains("bytes of memory"));
+    let few = x.i(..9).unwrap();
+    let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &few).unwrap();
+    let mut drawn = drawn.to_vec::<f64>().unwrap();
+    drawn.sort_by(f64::total_cmp);
+    drawn.dedup();
+    assert_eq!(drawn.len(), 18);
+}
