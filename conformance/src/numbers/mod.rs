@@ -40,7 +40,7 @@ struct Line {
 
 impl Numbers {
     pub(crate) fn recorded() -> Result<Self> {
-        let lines = read_lines(GzDecoder::new(&include_bytes!("../golden/scalars.jsonl.gz")[..]));
+        let lines = read_lines(GzDecoder::new(&include_bytes!("../../golden/scalars.jsonl.gz")[..]));
         let lines = lines.map_err(|source| Error::Io { file: "scalars.jsonl".to_owned(), source })?;
         let mut lines = lines.iter().enumerate();
         let first = lines.next().ok_or(Error::Lacks { what: "a line of numbers" })?.1;
