@@ -56,7 +56,7 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
 
 /// A number for the elements of a tensor: a fraction is true, and not the false that it is once it is cut off.
 fn number_for(this: &Tensor, value: Scalar) -> Tensor {
-    Tensor::number(if this.dtype() == DType::Bool { crate::truth(value) } else { value })
+    Tensor::number(if this.dtype() == DType::Bool { crate::number_in(DType::Bool, value) } else { value })
 }
 
 /// 0 for negative numbers, 1 for positive ones, and `values` for 0

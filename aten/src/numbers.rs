@@ -42,15 +42,20 @@ pub fn number_of(tensor: &Tensor) -> Result<Scalar, AccessError> {
     })
 }
 
-/// What a factor counts among booleans: 1, unless it is zero.
+/// The number as an element of the dtype has it: without its fraction if the dtype is integral, and 0 or 1 if it is bool.
 ///
 /// ```
-/// use dispatch_runtime::Scalar;
-/// assert_eq!(aten::truth(Scalar::Float(-0.5)), Scalar::Int(1));
+/// use dispatch_runtime::{DType, Scalar};
+/// assert_eq!(aten::number_in(DType::I64, Scalar::Float(-1.5)), Scalar::Int(-1));
+/// assert_eq!(aten::number_in(DType::Bool, Scalar::Float(-1.5)), Scalar::Int(1));
 /// ```
 #[must_use]
-pub fn truth(number: Scalar) -> Scalar {
-    Scalar::Int(i64::from(number.to_f64() != Some(0.0)))
+pub fn number_in(dtype: DType, number: Scalar) -> Scalar {
+    match dtype {
+        DType::Bool => Scalar::Int(i64::from(number.to_f64() != Some(0.0))),
+        dtype if dtype.is_integral() => Scalar::Int(crate::sequence::integer(number)),
+        _ => number,
+    }
 }
 
 /// Refuses numbers that a dtype does not hold.

@@ -132,7 +132,14 @@ fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
 fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
     let spec = aten::addr_spec(this, vec1, vec2, [beta, alpha])?;
     if spec.dtype == DType::Bool {
-        return outer::<i64>(&spec, this, vec1, vec2, aten::truth(beta), aten::truth(alpha));
+        return outer::<i64>(
+            &spec,
+            this,
+            vec1,
+            vec2,
+            aten::number_in(DType::Bool, beta),
+            aten::number_in(DType::Bool, alpha),
+        );
     }
     computed!(addr "self", spec.dtype; T in [f32 f64 i64 Complex32 Complex64] => {
         outer::<T>(&spec, this, vec1, vec2, beta, alpha)

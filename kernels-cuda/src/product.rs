@@ -96,7 +96,15 @@ fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar
         // What is true counts as one, and any sum of ones is true.
         let counted = Spec { dtype: DType::U8, geometry: spec.geometry };
         return packed(
-            &outer(operator, &counted, this, vec1, vec2, aten::truth(beta), aten::truth(alpha))?,
+            &outer(
+                operator,
+                &counted,
+                this,
+                vec1,
+                vec2,
+                aten::number_in(DType::Bool, beta),
+                aten::number_in(DType::Bool, alpha),
+            )?,
             DType::Bool,
         );
     }

@@ -137,7 +137,7 @@ fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resul
 fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
     let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
     alpha.check_fits("alpha", this.dtype())?;
-    let alpha = if this.dtype() == DType::Bool { aten::truth(alpha) } else { alpha };
+    let alpha = aten::number_in(this.dtype(), alpha);
     let scaled = if alpha == Scalar::Int(1) {
         source.clone()
     } else {

@@ -57,33 +57,48 @@ impl Numbers {
         names
     }
 
-    /// Makes the calls of an operator in the dtypes that the device has.
+    /// Makes the calls of an operator in the dtypes that the device has. On a device that is slow, each call takes every third number.
     pub(crate) fn check(&self, operator: &'static Operator, device: Device, without: &[DType]) -> Vec<Verdict> {
         let name = operator.name().to_string();
         let is_missing = |line: &Line| without.iter().any(|dtype| line.mentions(*dtype));
         let lines = self.lines.iter().filter(|line| line.operator == name && !is_missing(line));
-        lines.map(|line| self.verdict(line, operator, device)).collect()
+        let has_complex = !without.contains(&DType::C64);
+        let due = |at: usize| {
+            let numbers = self
+                .numbers
+                .iter()
+                .enumerate()
+                .filter(move |(place, _)| device == Device::CPU || (place + at) % 3 == 0);
+            numbers.filter(move |(_, number)| has_complex || number.get("complex").is_none())
+        };
+        lines.enumerate().map(|(at, line)| verdict(line, operator, device, due(at))).collect()
     }
+}
 
-    fn verdict(&self, line: &Line, operator: &'static Operator, device: Device) -> Verdict {
-        let mut wrong = Vec::new();
-        let dtype = line.dtype.parse().unwrap_or(DType::F64);
-        for (place, (number, cell)) in self.numbers.iter().zip(&line.cells).enumerate() {
-            if decode::number(number).is_some_and(|number| is_intended(&line.operator, &line.at, dtype, number)) {
-                continue;
-            }
-            match line.made(operator, device, place, number, cell) {
-                Ok(()) => {}
-                Err(Stop::Failed(failure)) => wrong.push((number, failure)),
-                Err(stop) => return stop.into(),
-            }
+fn verdict<'a>(
+    line: &Line,
+    operator: &'static Operator,
+    device: Device,
+    numbers: impl Iterator<Item = (usize, &'a Json)>,
+) -> Verdict {
+    let mut wrong = Vec::new();
+    let dtype = line.dtype.parse().unwrap_or(DType::F64);
+    for (place, number) in numbers {
+        let is_intended = |number| is_intended(&line.operator, &line.at, dtype, number, device);
+        let Some(cell) = line.cells.get(place).filter(|_| !decode::number(number).is_some_and(is_intended)) else {
+            continue;
+        };
+        match line.made(operator, device, place, number, cell) {
+            Ok(()) => {}
+            Err(Stop::Failed(failure)) => wrong.push((number, failure)),
+            Err(stop) => return stop.into(),
         }
-        let numbers: Vec<String> = wrong.iter().map(|(number, _)| number.to_string()).collect();
-        match wrong.into_iter().next() {
-            None => Verdict::Passed,
-            Some((_, failure)) => {
-                Verdict::Failed(failure).of(format!("`{}` of {}, first of {}", line.at, line.dtype, numbers.join(" ")))
-            }
+    }
+    let numbers: Vec<String> = wrong.iter().map(|(number, _)| number.to_string()).collect();
+    match wrong.into_iter().next() {
+        None => Verdict::Passed,
+        Some((_, failure)) => {
+            Verdict::Failed(failure).of(format!("`{}` of {}, first of {}", line.at, line.dtype, numbers.join(" ")))
         }
     }
 }
