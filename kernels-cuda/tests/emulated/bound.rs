@@ -55,14 +55,14 @@ fn difference(
     for (index, (tensor, truth)) in found.iter().zip(&truth).enumerate() {
         // What a kernel computes with is at least as precise as its result.
         let unit = unit(tensor.dtype());
-        let moves = |argument: usize| match nudged {
+        let is_nudged = |argument: usize| match nudged {
             Nudged::All => true,
             Nudged::Each(of) => of[index].is_none_or(|only| only == argument),
         };
         let moved = (1..=DRAWS).map(|mut seed| {
             let arguments = doubles.iter().enumerate();
             let arguments =
-                arguments.map(|(k, tensor)| if moves(k) { nudge(tensor, unit, &mut seed) } else { copied(tensor) });
+                arguments.map(|(k, tensor)| if is_nudged(k) { nudge(tensor, unit, &mut seed) } else { copied(tensor) });
             farthest(&elements(&f(&mut arguments.collect::<Vec<_>>()).unwrap()[index]), truth)
         });
         let moved = if unit > 0.0 { moved.fold(0.0, f64::max) } else { 0.0 };
@@ -79,7 +79,7 @@ fn first_outside(found: &[f64], truth: &[f64], unit: f64, moved: f64) -> Option<
         return Some(format!("{} elements, expected {}", found.len(), truth.len()));
     }
     let bound = |truth: f64| 2.0 * unit * truth.abs() + TIMES * moved;
-    let is_close = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= bound(b);
+    let is_close = |a: f64, b: f64| a.total_cmp(&b).is_eq() || a.is_nan() && b.is_nan() || (a - b).abs() <= bound(b);
     let at = found.iter().zip(truth).position(|(&a, &b)| !is_close(a, b))?;
     let (a, b) = (found[at], truth[at]);
     Some(format!("{a} at {at}, expected {b}: off by {} of the bound", (a - b).abs() / bound(b)))
