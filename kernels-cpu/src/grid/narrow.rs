@@ -43,8 +43,8 @@ fn corners<T>(place: &[Along<T>; 3]) -> impl Iterator<Item = [usize; 3]> {
 
 /// The position in an image of one of a place's elements.
 fn position<T>(sampler: &Sampler<'_>, place: &[Along<T>; 3], corner: [usize; 3]) -> Option<usize> {
-    let dims = sampler.sizes.iter().enumerate().map(|(dim, &size)| (sampler.sizes.len() - 1 - dim, size));
-    dims.fold(Some(0), |at, (along, size)| Some(at? * size + place[along].at[corner[along]]?))
+    let mut dims = sampler.sizes.iter().enumerate().map(|(dim, &size)| (sampler.sizes.len() - 1 - dim, size));
+    dims.try_fold(0, |at, (along, size)| Some(at * size + place[along].at[corner[along]]?))
 }
 
 /// The taps of all places of a grid.
@@ -181,7 +181,7 @@ fn add_slopes<T: Coordinate>(
             }
         }
         Between::Linear if sampler.sizes.len() == 2 => {
-            let value = |column, row| value([column, row, 0]).unwrap_or(T::near(0.0));
+            let value = |column, row| value([column, row, 0]).unwrap_or_else(|| T::near(0.0));
             let ([x, y, _], step) = (place, |to: T, from: T| to - from);
             let (above, below) = (step(value(1, 0), value(0, 0)), step(value(1, 1), value(0, 1)));
             sums[0] = sums[0] + (above * y.weight[0] + below * y.weight[1]) * grad;

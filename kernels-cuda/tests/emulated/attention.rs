@@ -2,6 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
+use crate::bound::{Nudged, assert_close, elements, farthest, unit};
 use crate::{Backwards, device, to};
 
 /// How a tensor of attention lies in memory.
@@ -52,10 +53,34 @@ struct Case {
     layout: Layout,
 }
 
-fn near(found: &Tensor, expected: &Tensor, tolerance: f64, what: &str) {
-    let found = aten::to_dtype(&to(found, Device::CPU), DType::F64, false, true, None).unwrap();
-    let expected = aten::to_dtype(expected, DType::F64, false, true, None).unwrap();
-    assert!(aten::allclose(&found, &expected, tolerance, tolerance, false).unwrap(), "{what}");
+/// Holds attention and its gradients, of tensors on a device, to doubles.
+pub(crate) fn assert_attention(
+    what: &str,
+    [query, key, value, slopes]: [&Tensor; 4],
+    mask: Option<&Tensor>,
+    is_causal: bool,
+    scale: Option<f64>,
+) {
+    let is_half = matches!(query.dtype(), DType::F16 | DType::BF16);
+    // Of halves, weights are rounded before they are multiplied by values. The sums are single.
+    let forward = if is_half { Nudged::Each(&[Some(2), None]) } else { Nudged::All };
+    let mut arguments = vec![query, key, value];
+    arguments.extend(mask);
+    let found = assert_close(what, &arguments, forward, |x| {
+        let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
+        let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, is_causal, x.get(3), scale)?;
+        Ok(vec![out, sums])
+    });
+    // Rounded numbers meet the key for the query's gradient, the query for the key's, and the slopes for the value's.
+    let backward = if is_half { Nudged::Each(&[Some(1), Some(0), Some(5)]) } else { Nudged::All };
+    let mut arguments = vec![query, key, value, &found[0], &found[1], slopes];
+    arguments.extend(mask);
+    assert_close(&format!("gradients, {what}"), &arguments, backward, |x| {
+        let gradients = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
+        let (of_query, of_key, of_value) =
+            gradients(&x[5], &x[0], &x[1], &x[2], &x[3], &x[4], 0.0, is_causal, x.get(6), scale)?;
+        Ok(vec![of_query, of_key, of_value])
+    });
 }
 
 #[test]
@@ -84,31 +109,10 @@ fn attention_of_halves_is_that_of_doubles() {
             [[items, heads, rows, width], [items, groups, keys, width], [items, groups, keys, width]];
         let here = [part(1, query, dtype, layout), part(2, key, dtype, layout), part(3, value, dtype, layout)];
         let mask = mask.map(|(dtype, sizes)| part(4, sizes, dtype, Layout::Nested));
-        let wide = |tensor: &Tensor| aten::to_dtype(tensor, DType::F64, false, true, None).unwrap();
-        let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
-        let [query, key, value] = here.each_ref().map(|tensor| viewed(&wide(tensor), layout));
-        let wide_mask = mask.as_ref().map(wide);
-        let expected = attend(&query, &key, &value, 0.0, is_causal, wide_mask.as_ref(), scale).unwrap();
         let [query, key, value] = here.each_ref().map(|tensor| viewed(&to(tensor, cuda), layout));
-        let mask_there = mask.as_ref().map(|mask| to(mask, cuda));
-        let mask_there = mask_there.as_ref();
-        let found = attend(&query, &key, &value, 0.0, is_causal, mask_there, scale).unwrap();
-        let tolerance = if dtype == f16 { 1e-3 } else { 8e-3 };
-        near(&found.0, &expected.0, tolerance, &what);
-        near(&found.1, &expected.1, 1e-5, &format!("sums, {what}"));
-        let slopes = part(5, [items, heads, rows, width], dtype, Layout::Nested);
-        let grads = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
-        let (of, slopes_there) = (wide(&slopes), to(&slopes, cuda));
-        let [of_query, of_key, of_value] = here.each_ref().map(|tensor| viewed(&wide(tensor), layout));
-        let mask = wide_mask.as_ref();
-        let (out, sums) = &expected;
-        let expected = grads(&of, &of_query, &of_key, &of_value, out, sums, 0.0, is_causal, mask, scale).unwrap();
-        let (out, sums) = &found;
-        let found = grads(&slopes_there, &query, &key, &value, out, sums, 0.0, is_causal, mask_there, scale).unwrap();
-        let tolerance = if dtype == f16 { 4e-3 } else { 3e-2 };
-        near(&found.0, &expected.0, tolerance, &format!("the query's gradient, {what}"));
-        near(&found.1, &expected.1, tolerance, &format!("the key's gradient, {what}"));
-        near(&found.2, &expected.2, tolerance, &format!("the value's gradient, {what}"));
+        let mask = mask.map(|mask| to(&mask, cuda));
+        let slopes = to(&part(5, [items, heads, rows, width], dtype, Layout::Nested), cuda);
+        assert_attention(&what, [&query, &key, &value, &slopes], mask.as_ref(), is_causal, scale);
     }
 }
 
@@ -117,17 +121,23 @@ fn queries_that_see_nothing_come_to_nothing_and_least_numbers_are_no_infinities(
     let Some((cuda, _alone)) = device() else { return };
     let sizes = [1, 1, 70, 16];
     let [query, key, value] = [1, 2, 3].map(|seed| part(seed, sizes, DType::F16, Layout::Nested));
+    let there = [&query, &key, &value].map(|tensor| to(tensor, cuda));
     let masked = |with: f32| {
         let mask = to(&Tensor::from_vec(vec![with; 70 * 70], &[70, 70]).unwrap(), cuda);
-        let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
-        attend(&to(&query, cuda), &to(&key, cuda), &to(&value, cuda), 0.0, false, Some(&mask), None).unwrap()
+        let [query, key, value] = &there;
+        assert_close("a mask", &[query, key, value, &mask], Nudged::Each(&[Some(2), None]), |x| {
+            let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
+            let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, false, x.get(3), None)?;
+            Ok(vec![out, sums])
+        })
     };
-    let (out, sums) = masked(f32::NEG_INFINITY);
-    near(&out, &aten::zeros_like(&value, None, None, None, None, None).unwrap(), 0.0, "nothing");
-    near(&sums, &aten::zeros(&[1, 1, 70], Some(DType::F32), None, None, None).unwrap(), 0.0, "the sums of nothing");
+    for nothing in masked(f32::NEG_INFINITY) {
+        assert!(elements(&nothing).iter().all(|&x| x == 0.0));
+    }
     // The products are lost beside such numbers, so every key counts alike.
-    let (out, sums) = masked(f32::MIN);
-    let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F32)).unwrap();
-    near(&out, &aten::expand(&mean, &sizes, false).unwrap(), 1e-3, "the mean");
-    assert!(to(&sums, Device::CPU).to_vec::<f32>().unwrap().iter().all(|sum| sum.to_bits() == f32::MIN.to_bits()));
+    let least = masked(f32::MIN);
+    let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F64)).unwrap();
+    let spread = farthest(&elements(&least[0]), &elements(&aten::expand(&mean, &sizes, false).unwrap()));
+    assert!(spread <= unit(DType::F16), "{spread}");
+    assert!(elements(&least[1]).iter().all(|sum| sum.to_bits() == f64::from(f32::MIN).to_bits()));
 }

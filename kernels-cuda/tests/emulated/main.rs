@@ -2,6 +2,7 @@
 #![cfg(feature = "emulator")]
 
 mod attention;
+mod bound;
 mod machine;
 mod many;
 mod offsets;

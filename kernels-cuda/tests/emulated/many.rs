@@ -3,6 +3,7 @@
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
+use crate::attention::assert_attention;
 use crate::{Backwards, device, to};
 
 fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
@@ -235,12 +236,8 @@ fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
 }
 
 #[test]
-fn attention_over_many_blocks_is_that_of_the_cpu() {
+fn attention_over_many_blocks_is_that_of_doubles() {
     let Some((cuda, _alone)) = device() else { return };
-    let near = |found: &Tensor, expected: &Tensor, what: &str| {
-        let wide = |tensor: &Tensor| aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, true, None).unwrap();
-        assert!(aten::allclose(&wide(found), &wide(expected), 2e-2, 2e-2, false).unwrap(), "{what}");
-    };
     for (number, (dtype, width, is_causal)) in [
         (DType::F32, 40, true),
         (DType::F64, 100, false),
@@ -256,27 +253,9 @@ fn attention_over_many_blocks_is_that_of_the_cpu() {
         let part = |sizes: &[i64]| aten::mul_scalar(&whole(sizes, dtype), 0.25.into()).unwrap();
         let (query, key, value) = (part(&[1, 4, 150, width]), part(&[1, 2, 170, width]), part(&[1, 2, 170, width]));
         let mask = (!is_causal).then(|| part(&[150, 170]));
-        let attended = |query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>| {
-            aten::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, is_causal, mask, None).unwrap()
-        };
-        let there = [&query, &key, &value].map(|tensor| to(tensor, cuda));
-        let mask_there = mask.as_ref().map(|mask| to(mask, cuda));
-        let expected = attended(&query, &key, &value, mask.as_ref());
-        let found = attended(&there[0], &there[1], &there[2], mask_there.as_ref());
-        near(&found.0, &expected.0, &what);
-        near(&found.1, &expected.1, &format!("sums, {what}"));
-        let slopes = part(expected.0.sizes());
-        let gradients = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
-        let expected =
-            gradients(&slopes, &query, &key, &value, &expected.0, &expected.1, 0.0, is_causal, mask.as_ref(), None)
-                .unwrap();
-        let slopes = to(&slopes, cuda);
-        let [query, key, value] = &there;
-        let found =
-            gradients(&slopes, query, key, value, &found.0, &found.1, 0.0, is_causal, mask_there.as_ref(), None)
-                .unwrap();
-        near(&found.0, &expected.0, &format!("the query's gradient, {what}"));
-        near(&found.1, &expected.1, &format!("the key's gradient, {what}"));
-        near(&found.2, &expected.2, &format!("the value's gradient, {what}"));
+        let slopes = part(query.sizes());
+        let there = [&query, &key, &value, &slopes].map(|tensor| to(tensor, cuda));
+        let mask = mask.map(|mask| to(&mask, cuda));
+        assert_attention(&what, there.each_ref(), mask.as_ref(), is_causal, None);
     }
 }

@@ -5,6 +5,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, MemoryFormat};
 
+use crate::attention::assert_attention;
+use crate::bound::Nudged::All;
+use crate::bound::{assert_close, elements};
 use crate::{device, to};
 
 /// Small whole numbers, none of them zero, so that sums are exact in any order.
@@ -25,33 +28,35 @@ const STARTS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6
 
 type Operands = [Tensor; 3];
 
-/// Calls with operands of these sizes come to the same as on the CPU, wherever operands begin.
+/// Calls with operands of these sizes give the same numbers as on the CPU, wherever operands begin. These are calls whose results are exact.
 #[track_caller]
 fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>) {
     let Some((cuda, _alone)) = device() else { return };
     for &dtype in dtypes {
         for starts in STARTS {
-            let results = [cuda, Device::CPU].map(|device| {
+            let [found, expected] = [cuda, Device::CPU].map(|device| {
                 let mut operands = [0, 1, 2].map(|k| begun(device, dtype, sizes[k], starts[k]));
                 let mut results = f(&mut operands).unwrap();
                 // An operand that was written counts as a result.
                 results.extend(operands);
                 results.iter().map(elements).collect::<Vec<_>>()
             });
-            let [found, expected] = results;
             for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                assert_eq!(found.len(), expected.len(), "{what} of {dtype}, result {k}");
-                let near = |a: f64, b: f64| (a - b).abs() <= 1e-2 * b.abs().max(1.0) || a.is_nan() && b.is_nan();
-                let wrong = found.iter().zip(expected).position(|(a, b)| !near(*a, *b));
-                assert_eq!(wrong, None, "{what} of {dtype} from {starts:?}, result {k}");
+                assert_eq!(found, expected, "{what} of {dtype} from {starts:?}, result {k}");
             }
         }
     }
 }
 
-fn elements(tensor: &Tensor) -> Vec<f64> {
-    let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
-    aten::contiguous(&wide, MemoryFormat::Contiguous).unwrap().to_vec::<f64>().unwrap()
+/// Runs `f`, which holds calls to doubles, with operands of these sizes on a device, wherever they begin.
+fn anywhere(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
+    let Some((cuda, _alone)) = device() else { return };
+    for &dtype in dtypes {
+        for starts in STARTS {
+            let operands = [0, 1, 2].map(|k| begun(cuda, dtype, sizes[k], starts[k]));
+            f(&format!("{what} from {starts:?}"), operands.each_ref());
+        }
+    }
 }
 
 const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::BF16];
@@ -65,9 +70,12 @@ fn elementwise_operators() {
         aten::mul_(x, y)?;
         Ok(vec![aten::add(x, y, 2.into())?, aten::gt(x, y)?])
     });
-    agree("activations", FLOATING, ROWS, |[x, y, to]| {
+    agree("choices", FLOATING, ROWS, |[x, y, to]| {
         aten::relu_(to)?;
-        Ok(vec![aten::gelu(x, "none")?, aten::silu_backward(x, y)?, aten::where_self(&aten::gt(x, y)?, x, to)?])
+        Ok(vec![aten::where_self(&aten::gt(x, y)?, x, to)?])
+    });
+    anywhere("activations", FLOATING, ROWS, |what, [x, y, _]| {
+        assert_close(what, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
     });
 }
 
@@ -89,87 +97,126 @@ fn copies_and_conversions() {
 
 #[test]
 fn reductions_by_rows_and_columns() {
-    agree("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |operands| {
-        let mut results = Vec::new();
-        for x in operands.iter() {
-            for dim in [0, 1] {
-                results.push(aten::sum_dim_intlist(x, Some(&[dim]), false, None)?);
-                results.push(aten::amax(x, &[dim], false)?);
-                results.push(aten::var_correction(x, Some(&[dim]), None, false)?);
-                results.push(aten::cumsum(x, dim, None)?);
-            }
-            results.push(aten::mean(x, None)?);
+    anywhere("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |what, operands| {
+        for x in operands {
+            assert_close(what, &[x], All, |x| {
+                let x = &x[0];
+                let mut results = vec![aten::mean(x, None)?];
+                for dim in [0, 1] {
+                    results.push(aten::sum_dim_intlist(x, Some(&[dim]), false, None)?);
+                    results.push(aten::amax(x, &[dim], false)?);
+                    results.push(aten::var_correction(x, Some(&[dim]), None, false)?);
+                    results.push(aten::cumsum(x, dim, None)?);
+                }
+                Ok(results)
+            });
         }
-        Ok(results)
     });
 }
 
 #[test]
 fn lines() {
-    agree("softmax", FLOATING, ROWS, |[x, y, _]| {
-        Ok(vec![
-            aten::_softmax(x, 1, false)?,
-            aten::_log_softmax(x, 0, false)?,
-            aten::_softmax_backward_data(x, y, 1, x.dtype())?,
-        ])
+    anywhere("softmax", FLOATING, ROWS, |what, [x, y, _]| {
+        assert_close(what, &[x, y], All, |x| {
+            Ok(vec![
+                aten::_softmax(&x[0], 1, false)?,
+                aten::_log_softmax(&x[0], 0, false)?,
+                aten::_softmax_backward_data(&x[0], &x[1], 1, x[0].dtype())?,
+            ])
+        });
     });
-    agree("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |[x, weight, slope]| {
-        let (w, b) = (Some(&*weight), Some(&*weight));
-        let (y, mean, rstd) = aten::native_layer_norm(x, &[64], w, b, 1e-5)?;
-        let (of_x, of_w, of_b) = aten::native_layer_norm_backward(slope, x, &[64], &mean, &rstd, w, b, &[true; 3])?;
-        Ok(vec![y, of_x, of_w, of_b])
+    anywhere("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |what, [x, weight, slope]| {
+        let found = assert_close(what, &[x, weight], All, |x| {
+            let (y, mean, rstd) = aten::native_layer_norm(&x[0], &[64], Some(&x[1]), Some(&x[1]), 1e-5)?;
+            Ok(vec![y, mean, rstd])
+        });
+        let arguments = [slope, x, &found[1], &found[2], weight];
+        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+            let (w, b) = (Some(&x[4]), Some(&x[4]));
+            let (of_x, of_w, of_b) =
+                aten::native_layer_norm_backward(&x[0], &x[1], &[64], &x[2], &x[3], w, b, &[true; 3])?;
+            Ok(vec![of_x, of_w, of_b])
+        });
     });
 }
 
 #[test]
 fn normalisation_by_channels() {
-    agree("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |[x, weight, slope]| {
-        let mut results = Vec::new();
+    let laid = |tensor: &Tensor, format: MemoryFormat| match format {
+        MemoryFormat::Contiguous => tensor.clone(),
+        _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8]).unwrap(), &[0, 3, 1, 2]).unwrap(),
+    };
+    anywhere("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, slope]| {
         for format in [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast] {
-            let laid = |tensor: &Tensor| match format {
-                MemoryFormat::Contiguous => Ok(tensor.clone()),
-                _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8])?, &[0, 3, 1, 2]),
-            };
-            let (x, slope, w) = (laid(x)?, laid(slope)?, Some(&*weight));
-            let (y, mean, rstd) = aten::native_batch_norm(&x, w, w, None, None, true, 0.1, 1e-5)?;
-            let (mean, rstd) = (Some(&mean), Some(&rstd));
-            let (of_x, of_w, of_b) =
-                aten::native_batch_norm_backward(&slope, &x, w, None, None, mean, rstd, true, 1e-5, &[true; 3])?;
-            results.extend([y, of_x, of_w, of_b]);
+            let (x, slope) = (laid(x, format), laid(slope, format));
+            let found = assert_close(what, &[&x, weight], All, |x| {
+                let w = Some(&x[1]);
+                let (y, mean, rstd) = aten::native_batch_norm(&x[0], w, w, None, None, true, 0.1, 1e-5)?;
+                Ok(vec![y, mean, rstd])
+            });
+            let arguments = [&slope, &x, weight, &found[1], &found[2]];
+            assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+                let (w, mean, rstd) = (Some(&x[2]), Some(&x[3]), Some(&x[4]));
+                let (of_x, of_w, of_b) =
+                    aten::native_batch_norm_backward(&x[0], &x[1], w, None, None, mean, rstd, true, 1e-5, &[true; 3])?;
+                Ok(vec![of_x, of_w, of_b])
+            });
         }
-        let (y, mean, rstd) = aten::native_group_norm(x, Some(weight), Some(weight), 3, 8, 64, 2, 1e-5)?;
-        let (of_x, ..) =
-            aten::native_group_norm_backward(slope, x, &mean, &rstd, Some(weight), 3, 8, 64, 2, &[true; 3])?;
-        results.extend([y, of_x]);
-        Ok(results)
+    });
+    anywhere("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, slope]| {
+        let found = assert_close(what, &[x, weight], All, |x| {
+            let w = Some(&x[1]);
+            let (y, mean, rstd) = aten::native_group_norm(&x[0], w, w, 3, 8, 64, 2, 1e-5)?;
+            Ok(vec![y, mean, rstd])
+        });
+        let arguments = [slope, x, &found[1], &found[2], weight];
+        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+            let (of_x, of_w, of_b) =
+                aten::native_group_norm_backward(&x[0], &x[1], &x[2], &x[3], Some(&x[4]), 3, 8, 64, 2, &[true; 3])?;
+            Ok(vec![of_x, of_w, of_b])
+        });
     });
 }
 
 #[test]
 fn products() {
-    agree("mm", &[DType::F32, DType::F64, DType::BF16, DType::U8], [&[70, 64], &[64, 72], &[64]], |[x, y, row]| {
-        let column = aten::mv(x, row)?;
-        Ok(vec![aten::mm(x, y)?, aten::mv(&aten::t(y)?, row)?, aten::dot(row, row)?, column])
+    let dtypes = [DType::F32, DType::F64, DType::BF16, DType::U8];
+    anywhere("mm", &dtypes, [&[70, 64], &[64, 72], &[64]], |what, operands| {
+        assert_close(what, &operands, All, |x| {
+            let [x, y, row] = x else { unreachable!() };
+            Ok(vec![aten::mm(x, y)?, aten::mv(&aten::t(y)?, row)?, aten::dot(row, row)?, aten::mv(x, row)?])
+        });
     });
-    agree("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |[x, weight, bias]| {
-        let (one, none) = ([1, 1], [0, 0]);
-        let y = aten::convolution(x, weight, Some(bias), &one, &one, &one, false, &none, 1)?;
-        let (of_x, of_w, of_b) =
-            aten::convolution_backward(&y, x, weight, Some(&[32]), &one, &one, &one, false, &none, 1, &[true; 3])?;
-        Ok(vec![y, of_x, of_w, of_b])
+    let (one, none) = ([1, 1], [0, 0]);
+    anywhere("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |what, operands| {
+        let found = assert_close(what, &operands, All, |x| {
+            Ok(vec![aten::convolution(&x[0], &x[1], Some(&x[2]), &one, &one, &one, false, &none, 1)?])
+        });
+        assert_close(&format!("gradients of {what}"), &[&found[0], operands[0], operands[1]], All, |x| {
+            let (of_x, of_w, of_b) = aten::convolution_backward(
+                &x[0],
+                &x[1],
+                &x[2],
+                Some(&[32]),
+                &one,
+                &one,
+                &one,
+                false,
+                &none,
+                1,
+                &[true; 3],
+            )?;
+            Ok(vec![of_x, of_w, of_b])
+        });
     });
 }
 
 #[test]
 fn attention() {
-    // Weights are rounded to halves between two products. BF16 loads as F16 does, and is compared with doubles in attention.rs.
-    let dtypes = [DType::F32, DType::F64, DType::F16];
-    agree("attention", &dtypes, [&[1, 2, 40, 64], &[1, 2, 40, 64], &[1, 2, 40, 64]], |[q, k, v]| {
-        let forward = aten::_scaled_dot_product_flash_attention_for_cpu;
-        let backward = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
-        let (y, sums) = forward(q, k, v, 0.0, true, None, Some(0.01))?;
-        let (of_q, of_k, of_v) = backward(v, q, k, v, &y, &sums, 0.0, true, None, Some(0.01))?;
-        Ok(vec![y, sums, of_q, of_k, of_v])
+    let sizes: &[i64] = &[1, 2, 40, 64];
+    let dtypes = [DType::F32, DType::F64, DType::F16, DType::BF16];
+    anywhere("attention", &dtypes, [sizes; 3], |what, [q, k, v]| {
+        assert_attention(what, [q, k, v, v], None, true, Some(0.01));
     });
 }
 

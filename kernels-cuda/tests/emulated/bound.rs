@@ -1,0 +1,156 @@
+//! How far results on a device may be from those of the same call in double precision on the CPU.
+//!
+//! A kernel rounds its result and the number before the last operation, which is about as large. It rounds numbers on the way there, too. That
+//! does to the result what rounded arguments would do, and calls in double precision with nudged arguments show how much it is. So no test has a tolerance of its own. The conformance suite holds
+//! recordings to the same bound; that crate is built from this one, so tests here cannot use it.
+
+use dispatch_runtime::MemoryFormat;
+use dispatch_runtime::prelude::*;
+
+use crate::to;
+
+/// How many times as far as with nudged arguments a result may be off. Sums of many rounded numbers go farther than a few draws show.
+const TIMES: f64 = 8.0;
+
+/// How often arguments are nudged.
+const DRAWS: u64 = 4;
+
+/// Which arguments are nudged.
+#[derive(Clone, Copy)]
+pub(crate) enum Nudged<'a> {
+    /// All of them.
+    All,
+    /// For each result, only the argument of this number, which is multiplied by rounded numbers; or all of them.
+    Each(&'a [Option<usize>]),
+}
+
+/// Calls one operator with arguments on a device, and returns its results. Each is within the bound.
+///
+/// A second operator takes the results that the first had on the device, and is measured from them.
+#[track_caller]
+pub(crate) fn assert_close(
+    what: &str,
+    arguments: &[&Tensor],
+    nudged: Nudged<'_>,
+    f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
+) -> Vec<Tensor> {
+    match difference(arguments, nudged, f) {
+        Ok(found) => found,
+        Err(difference) => panic!("{what}: {difference}"),
+    }
+}
+
+/// The results on the device, or how the first one outside of the bound differs.
+fn difference(
+    arguments: &[&Tensor],
+    nudged: Nudged<'_>,
+    f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
+) -> Result<Vec<Tensor>, String> {
+    // Copied first, as the call may write to its arguments.
+    let doubles: Vec<Tensor> = arguments.iter().map(|tensor| in_double(tensor)).collect();
+    let found = f(&mut arguments.iter().map(|&tensor| tensor.clone()).collect::<Vec<_>>()).unwrap();
+    let truth: Vec<Vec<f64>> =
+        f(&mut doubles.iter().map(copied).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
+    assert_eq!(found.len(), truth.len());
+    for (index, (tensor, truth)) in found.iter().zip(&truth).enumerate() {
+        // What a kernel computes with is at least as precise as its result.
+        let unit = unit(tensor.dtype());
+        let is_nudged = |argument: usize| match nudged {
+            Nudged::All => true,
+            Nudged::Each(of) => of[index].is_none_or(|only| only == argument),
+        };
+        let moved = (1..=DRAWS).map(|mut seed| {
+            let arguments = doubles.iter().enumerate();
+            let arguments =
+                arguments.map(|(k, tensor)| if is_nudged(k) { nudge(tensor, unit, &mut seed) } else { copied(tensor) });
+            farthest(&elements(&f(&mut arguments.collect::<Vec<_>>()).unwrap()[index]), truth)
+        });
+        let moved = if unit > 0.0 { moved.fold(0.0, f64::max) } else { 0.0 };
+        if let Some(wrong) = first_outside(&elements(tensor), truth, unit, moved) {
+            return Err(format!("result {index} of {}: {wrong}", tensor.dtype()));
+        }
+    }
+    Ok(found)
+}
+
+/// The first element that is farther from the truth than the bound.
+fn first_outside(found: &[f64], truth: &[f64], unit: f64, moved: f64) -> Option<String> {
+    if found.len() != truth.len() {
+        return Some(format!("{} elements, expected {}", found.len(), truth.len()));
+    }
+    let bound = |truth: f64| 2.0 * unit * truth.abs() + TIMES * moved;
+    let is_close = |a: f64, b: f64| a.total_cmp(&b).is_eq() || a.is_nan() && b.is_nan() || (a - b).abs() <= bound(b);
+    let at = found.iter().zip(truth).position(|(&a, &b)| !is_close(a, b))?;
+    let (a, b) = (found[at], truth[at]);
+    Some(format!("{a} at {at}, expected {b}: off by {} of the bound", (a - b).abs() / bound(b)))
+}
+
+/// The largest distance of two elements, but for infinities.
+pub(crate) fn farthest(one: &[f64], other: &[f64]) -> f64 {
+    let distances = one.iter().zip(other).map(|(a, b)| (a - b).abs());
+    distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
+}
+
+/// The largest part of itself by which a number changes if it is rounded to this dtype; nothing for whole numbers.
+pub(crate) fn unit(dtype: DType) -> f64 {
+    match dtype {
+        DType::BF16 => 2.0_f64.powi(-8),
+        DType::F16 => 2.0_f64.powi(-11),
+        DType::F32 => 2.0_f64.powi(-24),
+        // The truth is of this dtype as well, so both are rounded.
+        DType::F64 => 2.0_f64.powi(-52),
+        _ => 0.0,
+    }
+}
+
+/// The same elements on the CPU, in double precision if they are no whole numbers.
+fn in_double(tensor: &Tensor) -> Tensor {
+    let dtype = if tensor.dtype().is_floating() { DType::F64 } else { tensor.dtype() };
+    copied(&aten::to_dtype(&to(tensor, Device::CPU), dtype, false, true, None).unwrap())
+}
+
+fn copied(tensor: &Tensor) -> Tensor {
+    aten::clone(tensor, Some(MemoryFormat::Contiguous)).unwrap()
+}
+
+/// A copy, with each element that is no whole number moved up or down by so large a part of itself.
+fn nudge(tensor: &Tensor, unit: f64, seed: &mut u64) -> Tensor {
+    if tensor.dtype() != DType::F64 {
+        return copied(tensor);
+    }
+    let mut sign = || {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if *seed >> 63 == 0 { 1.0 } else { -1.0 }
+    };
+    let moved: Vec<f64> = elements(tensor).into_iter().map(|x| x * (1.0 + sign() * unit)).collect();
+    Tensor::from_vec(moved, tensor.sizes()).unwrap()
+}
+
+/// The elements of a tensor in logical order.
+pub(crate) fn elements(tensor: &Tensor) -> Vec<f64> {
+    let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
+    copied(&wide).to_vec::<f64>().unwrap()
+}
+
+#[test]
+fn an_element_that_is_off_by_a_few_units_is_outside() {
+    let Some((cuda, _alone)) = crate::device() else { return };
+    for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
+        // Between 1 and 2, so a unit of each is about as large.
+        let line: Vec<f64> = (0..256_i32).map(|i| 1.0 + f64::from(i * 37 % 256) / 256.0).collect();
+        let numbers = to(&aten::to_dtype(&Tensor::from_slice(&line), dtype, false, true, None).unwrap(), cuda);
+        let doubled_but = |units: f64| {
+            difference(&[&numbers], Nudged::All, |x| {
+                let doubled = aten::mul_scalar(&x[0], 2.into())?;
+                if doubled.device() == cuda {
+                    let wrong =
+                        aten::mul_scalar(&aten::narrow(&doubled, 0, 100, 1)?, (1.0 + units * unit(dtype)).into())?;
+                    aten::copy_(&mut aten::narrow(&doubled, 0, 100, 1)?, &wrong, false)?;
+                }
+                Ok(vec![doubled])
+            })
+        };
+        assert!(doubled_but(0.0).is_ok(), "{dtype}");
+        assert!(doubled_but(20.0).unwrap_err().contains(" at 100"), "{dtype}");
+    }
+}
