@@ -194,7 +194,8 @@ impl Pass {
         let at = |dim: usize, number: usize| self.first[dim] + number * self.step[dim];
         let [_, height, width] = self.result;
         let line = (at(0, strip.plane) * height + at(1, strip.rows.start)) * width;
-        (line + at(2, strip.columns.start), self.step[1] * width)
+        // A step that is longer than the image leads to no row.
+        (line + at(2, strip.columns.start), self.step[1].saturating_mul(width))
     }
 
     /// The results of each image among some places of a strip.
@@ -245,8 +246,9 @@ impl Pass {
                     continue;
                 }
                 let lines = layer.chunks_exact_mut(strip.pitch).skip(above).take(height_inside);
-                let mut start = (at(0, z) * height + at(1, first_row)) * width + at(2, first_column);
-                for line in lines {
+                for (row, line) in lines.enumerate() {
+                    // A step may be longer than the image, so it is taken only to rows that there are.
+                    let start = (at(0, z) * height + at(1, first_row + row)) * width + at(2, first_column);
                     let line = &mut line[before..before + count];
                     if self.apart[2] == 1 {
                         copy_row(&image[start..start + count], line);
@@ -254,7 +256,6 @@ impl Pass {
                         let elements = image[start..].iter().step_by(self.apart[2]);
                         line.iter_mut().zip(elements).for_each(|(to, &from)| *to = from);
                     }
-                    start += self.apart[1] * width;
                 }
             }
         }

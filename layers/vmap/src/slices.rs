@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use aten::is_random;
-use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Device, Generator, Operator, Result, Tensor, Value};
 
 use crate::batch::{Batch, Mapped};
@@ -108,9 +107,10 @@ fn looped(
     let schema = operator.schema();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
     let are_bare = |values: &[Value]| values.iter().flat_map(Value::tensors).all(is_bare);
-    let writes = schema.arguments.iter().any(Argument::is_written);
-    let are_arguments_alike =
-        !writes && arguments.iter().flat_map(Value::tensors).all(|tensor| are_slices_alike(&batch.mapped(tensor)));
+    let are_arguments_alike = schema.arguments.iter().zip(arguments).all(|(argument, value)| {
+        let mut tensors = value.tensors().map(|tensor| batch.mapped(tensor));
+        tensors.all(|mapped| if argument.is_written() { is_bare(&mapped.tensor) } else { are_slices_alike(&mapped) })
+    });
     let is_drawn = is_random(operator);
     let mut made = 0;
     while made < batch.size {
@@ -120,11 +120,8 @@ fn looped(
         if results.len() != columns.len() {
             return Err(VmapError::Results { operator: operator.to_string() }.into());
         }
-        let are_all_alike = if are_arguments_alike {
-            !is_drawn || are_bare(&results)
-        } else {
-            are_bare(&before_call) && are_bare(&results)
-        };
+        // What is drawn differs, if there are elements of it.
+        let are_all_alike = are_arguments_alike && (!is_drawn || are_bare(&results));
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A handle that is bound to another tensor cannot be written through the slice.
             if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
