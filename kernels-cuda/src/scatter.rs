@@ -84,7 +84,7 @@ fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, 
     let how = add_or_multiply(reduce)?;
     let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
     aten::check_scattered(this, index, value)?;
-    let source = Source::Number(value);
+    let source = Source::Number(aten::number_in(this.dtype(), value));
     indexed(index, this, at, site!("aten::scatter.value_reduce", "index"), |way| {
         way.combine(this, &source, this.dtype(), how, true, spec)
     })
