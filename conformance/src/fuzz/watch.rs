@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::worker::{Line, innermost};
 
 /// A trial that takes longer does not end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What the worker may have, in KiB, so that a process dies of an allocation in place of the machine. So little that a kernel without
 /// optimisation goes through all of it in less time than a trial may take.
