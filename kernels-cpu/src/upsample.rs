@@ -131,7 +131,8 @@ fn back<T: Compute>(grad_output: &Tensor, spec: &Spec, way: (Way, bool), scales:
     let (grad, sizes) = (packed::<T>(grad_output)?, spec.geometry.sizes());
     filled(spec, |out: &mut [T]| {
         out.fill(T::ZERO);
-        if out.is_empty() {
+        // Without elements it may have any number of rows.
+        if grad.is_empty() {
             return Ok(());
         }
         let [deep, down, across] = taps::<T>(sizes, grad_output.sizes(), way, scales)?;

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use super::worker::{Line, innermost};
 
 /// A trial that takes longer does not end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What the worker may have, in KiB, so that a process dies of an allocation in place of the machine. So little that a kernel without
 /// optimisation goes through all of it in less time than a trial may take.
-const MEMORY: u32 = 3 << 18;
+const MEMORY: u32 = 4 << 18;
 
 #[derive(Default)]
 pub(super) struct Tally {
