@@ -69,7 +69,7 @@ const DIFFERENCES: [Difference; 16] = [
     Difference {
         bases: &["var", "std", "var_mean", "std_mean"],
         arguments: &["correction"],
-        is_one: |dtype, number| dtype.is_complex() && !(real(number) < 3.0),
+        is_one: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real(number)),
     },
     Difference { bases: &["special_zeta"], arguments: &["self"], is_one: |_, number| real(number) > 1e15 },
     // Refused or taken as other operators do.

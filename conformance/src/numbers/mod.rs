@@ -68,7 +68,7 @@ impl Numbers {
                 .numbers
                 .iter()
                 .enumerate()
-                .filter(move |(place, _)| device == Device::CPU || (place + at) % 3 == 0);
+                .filter(move |(place, _)| device == Device::CPU || (place + at).is_multiple_of(3));
             numbers.filter(move |(_, number)| has_complex || number.get("complex").is_none())
         };
         lines.enumerate().map(|(at, line)| verdict(line, operator, device, due(at))).collect()
@@ -168,7 +168,7 @@ fn like(given: &Json, number: &Json) -> Json {
     if given.get("list").is_some() {
         return json!({ "list": [number] });
     }
-    let Some((tag, value)) = given.get("tensor").and(decode::tagged(number)) else { return number.clone() };
+    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::tagged(number)) else { return number.clone() };
     let dtype = match tag {
         "bool" => "bool",
         "int" => "i64",
