@@ -3581,7 +3581,7 @@ pub trait Methods {
     /// `self`, or a copy on this device in this dtype.
     fn to_device(&self, device: Device, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// `self`, or a copy in this dtype.
+    /// `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
     fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
     /// `self`, or a copy with these properties.
