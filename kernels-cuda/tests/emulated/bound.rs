@@ -1,8 +1,9 @@
 //! How far results on a device may be from those of the same call in double precision on the CPU.
 //!
-//! A kernel rounds its result and the number before the last operation, which is about as large. It rounds numbers on the way there, too. That
-//! does to the result what rounded arguments would do, and calls in double precision with nudged arguments show how much it is. So no test has a tolerance of its own. The conformance suite holds
-//! recordings to the same bound; that crate is built from this one, so tests here cannot use it.
+//! A kernel rounds its result and the number before the last operation, which is about as large. It rounds numbers on the way there,
+//! too. That does to the result what rounded arguments would do, and calls in double precision with nudged arguments show how much it is.
+//! So no test has a tolerance of its own. The conformance suite holds recordings to the same bound; that crate is built from this one, so
+//! tests here cannot use it.
 
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
