@@ -232,10 +232,17 @@ fn a_family_without_faults_passes_every_check() {
     let report = run(Fault::Nothing);
     let all: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(all.is_empty(), "{all:#?}");
-    // Gradients have a family, and faults, of their own: detects_gradients.rs; so have batch rules, in detects_batches.rs, and large
-    // calls, in detects_large.rs.
-    let others =
-        [Check::Twins, Check::Gradients, Check::InPlaceGradients, Check::Numeric, Check::BatchRules, Check::Large];
+    // Gradients have a family, and faults, of their own: detects_gradients.rs; so have batch rules, in detects_batches.rs, large calls, in
+    // detects_large.rs, and numbers, in detects_numbers.rs.
+    let others = [
+        Check::Twins,
+        Check::Gradients,
+        Check::InPlaceGradients,
+        Check::Numeric,
+        Check::BatchRules,
+        Check::Large,
+        Check::Numbers,
+    ];
     for check in Check::ALL.into_iter().filter(|check| !others.contains(check)) {
         assert!(report.tally(check).passed > 0, "{check}");
     }

@@ -13,7 +13,7 @@ fn golden_every_operator_of_cuda_agrees_with_its_recordings() {
     let device = "cuda:0".parse().unwrap();
     kernels_cuda::prepare(device).unwrap();
     let suite = Suite::new(device).without(DType::C64).without(DType::C128);
-    // What becomes of a batch is a layer's to say, and the CPU shows it. Large calls take a device that is emulated too long.
+    // What becomes of a batch is for a layer to say, and the CPU shows it. Large calls have a test of their own.
     let others = [Check::Vmap, Check::BatchRules, Check::Large];
     let of_backends = Check::ALL.into_iter().filter(|check| !others.contains(check));
     let report = of_backends.fold(suite, Suite::check).run().unwrap();

@@ -1,0 +1,40 @@
+//! The check of numbers finds kernels that convert what does not fit, and kernels that refuse what does.
+
+use conformance::{Check, Suite};
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+/// Wraps.
+#[op_impl(aten::fill__scalar, CPU, override)]
+fn fill_with_anything(this: &mut Tensor, value: Scalar) -> Result<()> {
+    aten::fill_(this, &Tensor::number(value))
+}
+
+/// Takes halves for integers.
+#[op_impl(aten::leaky_relu, CPU, override)]
+fn leaky_relu_of_few_slopes(this: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
+    if negative_slope.to_f64().is_none_or(|slope| slope.abs() > 65504.0) {
+        return Err(BadArgument::value("negative_slope", negative_slope, "small").into());
+    }
+    aten::where_self(&aten::gt_scalar(this, 0.into())?, this, &aten::mul_scalar(this, negative_slope)?)
+}
+
+fn failures(operator: &str) -> Vec<String> {
+    let report = Suite::new(Device::CPU).only(operator).check(Check::Numbers).run().unwrap();
+    report.failed().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_number_that_wraps_is_found() {
+    let found = failures("aten::fill_.Scalar");
+    let of_bytes = found.iter().find(|text| text.contains("`value` of u8")).unwrap();
+    assert!(of_bytes.contains(r#"accepted {"int":256}"#) && of_bytes.contains(r#"{"int":300}"#), "{of_bytes}");
+    assert!(!of_bytes.contains(r#"{"int":-255}"#), "{of_bytes}");
+}
+
+#[test]
+fn a_number_that_is_refused_and_fits_is_found() {
+    let found = failures("aten::leaky_relu");
+    assert!(found.iter().any(|text| text.contains(r#"`negative_slope` of f32, first of {"int":65519}"#)), "{found:#?}");
+}
