@@ -4,7 +4,7 @@
 //! the same calls through the boxed door, on any device, and holds the outcome to the recording (values within the tolerances of
 //! `torch.testing`, dtypes, sizes and strides) and to the operator's own schema (what shares memory, what is written).
 //!
-//! ```
+//! ```no_run
 //! let report = conformance::run(dispatch_runtime::Device::CPU)?;
 //! for failed in report.failed() {
 //!     println!("{failed}");
@@ -57,7 +57,7 @@ use aten as _;
 
 /// Runs every check of every recorded call on a device.
 ///
-/// ```
+/// ```no_run
 /// let report = conformance::run(dispatch_runtime::Device::CPU)?;
 /// println!("{report}");
 /// # Ok::<(), conformance::Error>(())
