@@ -3,7 +3,6 @@
 //! One name in three namespaces comes out: a function, which is the hot path; an empty enum, which carries the operator's types; and
 //! a macro, which is the named form of a call and hands the schema to `#[op_impl]`.
 
-mod adapters;
 mod attribute;
 mod expand;
 mod forms;
@@ -155,6 +154,10 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     Some(Checked { schema, spells_namespace, types, shape, forms })
 }
 
+/// The signatures that the runtime has adapters for; PyTorch's operators have up to 30 arguments.
+const MOST_ARGUMENTS: usize = 32;
+const MOST_RESULTS: usize = 16;
+
 /// Notes what the schema language has and no operator can.
 fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, errors: &mut Errors) {
     let operator = &schema.name;
@@ -167,8 +170,11 @@ fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, erro
             format!("operator `{operator}` has `...`, but a function has a fixed number of arguments; name each");
         at("...", message);
     }
-    if let Some(one_more) = schema.arguments.get(64) {
-        at(&one_more.name, format!("operator `{operator}` has more than 64 arguments"));
+    if let Some(one_more) = schema.arguments.get(MOST_ARGUMENTS) {
+        at(&one_more.name, format!("operator `{operator}` has more than {MOST_ARGUMENTS} arguments"));
+    }
+    if schema.returns.len() > MOST_RESULTS {
+        at("->", format!("operator `{operator}` has more than {MOST_RESULTS} results"));
     }
     for (i, ret) in schema.returns.iter().enumerate() {
         if ret.ty.is_written() && schema.written_return(i).is_none() {

@@ -206,7 +206,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_lifetimes)]
         const _: () = {
-            fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet) -> #runtime::Result<#output> {
+            fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
                 #result
                 #on_meta
                 #inside

@@ -31,11 +31,6 @@ impl RustType {
         })
     }
 
-    /// What one of several returns is.
-    pub(crate) fn of_return(ty: &Type) -> Self {
-        Self(owned(ty))
-    }
-
     /// A type that a user wrote, in the form in which it can be compared: no lifetimes, no paths.
     pub(crate) fn written(ty: &syn::Type) -> Self {
         Self(squeeze(&bare(ty.to_token_stream())))
@@ -43,10 +38,6 @@ impl RustType {
 
     pub(crate) fn text(&self) -> &str {
         &self.0
-    }
-
-    pub(crate) fn is_written(&self) -> bool {
-        self.0.contains("&mut ")
     }
 
     /// A value without anything behind it that could be written.
@@ -62,6 +53,21 @@ impl RustType {
     pub(crate) fn required(&self) -> Self {
         let inner = self.0.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>'));
         Self(inner.unwrap_or(&self.0).to_owned())
+    }
+
+    /// The type without its lifetime: the runtime's `Kind` of this argument.
+    pub(crate) fn kind(&self, runtime: &TokenStream) -> TokenStream {
+        let required = self.required();
+        let (kind, inner) = match (self.is_optional(), required.0.strip_prefix("&mut "), required.0.strip_prefix('&')) {
+            (false, Some(inner), _) => ("Mut", inner),
+            (true, Some(inner), _) => ("OptMut", inner),
+            (false, None, Some(inner)) => ("Ref", inner),
+            (true, None, Some(inner)) => ("OptRef", inner),
+            (false, None, None) => ("Own", required.text()),
+            (true, None, None) => ("OptOwn", required.text()),
+        };
+        let (kind, inner) = (Ident::new(kind, Span::call_site()), Self(inner.to_owned()).tokens(runtime));
+        quote!(#runtime::__private::#kind<#inner>)
     }
 
     /// The same with every name an absolute path.

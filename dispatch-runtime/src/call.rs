@@ -2,7 +2,7 @@
 //!
 //! Not public API. The hot path is [`keys`], then [`kernel`], then a jump through the pointer that it gives.
 
-use crate::convert::{Argument, Output};
+use crate::convert::Argument;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
@@ -12,12 +12,11 @@ use crate::key::{Key, Slot};
 use crate::key_set::KeySet;
 use crate::name::in_schema;
 use crate::operation::Operation;
-use crate::operator::{self, Conditions, Operator};
+use crate::operator::{self, Operator};
 use crate::shape;
-use crate::stack::Stack;
-use crate::table::{Code, Entry, Table};
-use crate::tensor::{Marks, Tensor};
-use crate::value::{KINDS, Value};
+use crate::signature::Signature;
+use crate::table::{Code, Entry, Table, TableRef};
+use crate::tensor::Tensor;
 
 /// The keys of a call whose arguments carry `carried`.
 #[inline(always)]
@@ -72,7 +71,7 @@ impl OnMeta for &[Option<Tensor>] {
 pub fn check_on_meta<O: Operation>(argument: &impl OnMeta, position: usize) -> Result<()> {
     argument.on_meta().map_err(|problem| {
         let operator = O::operator();
-        Error::from(BadArgument::new(argument_name(operator, position), problem)).in_operator(operator.name())
+        Error::from(BadArgument::new(operator.argument_name(position), problem)).in_operator(operator.name())
     })
 }
 
@@ -96,68 +95,28 @@ impl NamesDevice for Option<Device> {
     }
 }
 
-/// The keys that a device adds to a boxed call.
-#[must_use]
-pub fn device_keys(device: &Value) -> KeySet {
-    operator::device_keys(device)
-}
-
 /// The keys of a call that is to land on `key`.
 pub fn keys_for(carried: KeySet, key: Key) -> Result<KeySet> {
     operator::lowered(guard::call_keys(carried), key)
 }
 
-/// Where a call with these keys goes.
-#[inline(always)]
-#[must_use]
-pub fn kernel<O: Operation>(keys: KeySet) -> O::Kernel {
-    // SAFETY: `Operation` says that all code of the operator's own is of its type; `bind` adds no kernel of another operator.
-    unsafe { O::operator().code(keys).to() }
-}
+/// A pointer to a kernel of an operator.
+pub type Kernel<O> = <<O as Operation>::Signature as Signature>::Kernel;
 
-/// Erases one of an operator's own functions.
-#[must_use]
-pub const fn code<O: Operation>(kernel: O::Kernel) -> Code {
-    Code::of(kernel)
-}
+/// A pointer to a condition of an operator's kernels.
+pub type Predicate<O> = <<O as Operation>::Signature as Signature>::Predicate;
 
-/// The keys that an operator's values add to a call; `CARRIERS` has a bit for each argument that has keys.
-#[inline(always)]
-#[must_use]
-pub fn carried_by<const N: usize, const CARRIERS: u64>(arguments: &[Value; N]) -> KeySet {
-    let carriers = arguments.iter().enumerate().filter(|&(i, _)| i < 64 && CARRIERS & 1 << i != 0);
-    carriers.fold(KeySet::EMPTY, |keys, (_, value)| keys | value.keys())
-}
-
-/// The kernel for these keys, if it is one of the operator's type.
-#[inline(always)]
-#[must_use]
-pub fn typed_kernel<O: Operation>(keys: KeySet) -> Option<Code> {
-    O::operator().typed_kernel(keys)
-}
-
-/// Runs what is no kernel of the operator's type, or finds out that it is one after all.
-#[inline]
-pub fn run_otherwise<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
-    O::operator().run_boxed_otherwise(keys, stack, Conditions::Open)
-}
-
-/// Remembers the type of a kernel that came out of a slot.
+/// Where a call with these keys goes, and the table that says so.
 ///
 /// # Safety
 ///
-/// The slot is of this operator, and says that its kernel is typed.
+/// The kernel is called with these keys and this table, if at all.
 #[inline(always)]
 #[must_use]
-pub unsafe fn typed<O: Operation>(kernel: Code) -> O::Kernel {
-    // SAFETY: the caller says so.
-    unsafe { kernel.to() }
-}
-
-/// Puts the results of a boxed call where its `N` arguments were.
-#[inline(always)]
-pub fn replace<const N: usize, const M: usize>(stack: &mut Stack, results: impl FnOnce() -> [Value; M]) {
-    stack.replace_top::<N, M>(results);
+pub unsafe fn kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
+    let table = O::operator().published();
+    // SAFETY: `Operation` says that all code of the operator's own is of its type; `bind` adds no kernel of another operator.
+    (unsafe { table.code(keys).to() }, table)
 }
 
 /// The crate at the root of a module path: an operator's namespace, unless its schema spells one.
@@ -171,22 +130,10 @@ pub const fn crate_of(module: &'static str) -> &'static str {
     module.split_at(end).0
 }
 
-/// What the code of a slot does that is not a kernel: binds the operator, passes over a layer, chooses between kernels, or says why
-/// there is none. Gives the kernel to go on with, and its keys.
+/// The kernel for these keys, and the keys that it gets: binds the operator, passes over layers and chooses between kernels, or says why
+/// there is none.
 #[cold]
-pub fn slow<O: Operation>(
-    keys: KeySet,
-    holds: &mut dyn FnMut(O::Predicate) -> bool,
-    carried: &dyn Fn() -> Vec<KeySet>,
-) -> Result<(O::Kernel, KeySet)> {
-    // SAFETY: `KernelRecord::when` takes the predicate type of the record's operator, and `bind` adds no record of another one.
-    let mut holds = |code: Code| holds(unsafe { code.to() });
-    let (code, keys) = find(O::operator(), keys, &mut holds, carried)?;
-    // SAFETY: as in `kernel`.
-    Ok((unsafe { code.to() }, keys))
-}
-
-fn find(
+pub(crate) fn find(
     operator: &Operator,
     mut keys: KeySet,
     holds: &mut dyn FnMut(Code) -> bool,
@@ -210,134 +157,6 @@ fn find(
                 return Err(explain::refusal(operator, keys, &carried()));
             }
         }
-    }
-}
-
-/// The kernel of a call that passes over the boxed one of its slot, and its keys; none where the arguments have one of its marks.
-#[inline(always)]
-pub fn passed<O: Operation>(keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(O::Kernel, KeySet)> {
-    let (code, keys) = O::operator().passed(keys, has_any)?;
-    // SAFETY: `passed` gives code of this operator's table, all of which has its type.
-    Some((unsafe { typed::<O>(code) }, keys))
-}
-
-/// Whether a tensor among one argument carries one of these marks.
-#[inline(always)]
-pub fn has_any<'a>(argument: &impl Argument<'a>, marks: Marks) -> bool {
-    argument.has_any(marks)
-}
-
-/// Runs the boxed kernel of a slot over arguments that were just pushed: whether its conditions hold was asked before.
-#[inline]
-pub fn run_boxed<O: Operation>(keys: KeySet, stack: &mut Stack) -> Result<()> {
-    O::operator().run_boxed(keys, stack, Conditions::NoneHolds)
-}
-
-/// The arguments of a boxed call.
-#[inline]
-pub fn arguments<O: Operation, const N: usize>(stack: &mut Stack) -> Result<&mut [Value; N]> {
-    stack.top_array().map_err(|found| operator::too_few_arguments(O::operator(), found))
-}
-
-/// One argument of a boxed call, as the kernel takes it.
-#[inline]
-pub fn argument<'a, O: Operation, T: Argument<'a>>(value: &'a mut Value, position: usize) -> Result<T> {
-    let found = value.variant();
-    match T::from_value(value) {
-        Some(argument) => Ok(argument),
-        None => Err(wrong_argument(O::operator(), position, T::KIND, found)),
-    }
-}
-
-#[cold]
-fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
-    let found = KINDS[found];
-    let argument = argument_name(operator, position);
-    ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found }.into()
-}
-
-/// Takes a written argument off a stack of `count` arguments, to be returned.
-#[inline]
-pub fn take_written(stack: &mut Stack, count: usize, position: usize) -> Value {
-    stack.top_mut(count).and_then(|values| values.get_mut(position)).map(std::mem::take).unwrap_or_default()
-}
-
-/// The result of a boxed kernel.
-#[inline]
-pub fn result<O: Operation, T: Output>(stack: &mut Stack) -> Result<T> {
-    let Some(value) = stack.pop() else {
-        return Err(wrong_result(O::operator(), T::KIND, None));
-    };
-    let found = value.variant();
-    T::from_value(value).ok_or_else(|| wrong_result(O::operator(), T::KIND, Some(found)))
-}
-
-#[cold]
-fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
-    let found = found.map(|found| KINDS[found]);
-    ErrorKind::WrongResult { operator: operator.name(), expected, found }.into()
-}
-
-/// Checks that the results that were taken off a stack of their own were all there was.
-#[inline]
-pub fn finished<O: Operation>(stack: &Stack) -> Result<()> {
-    if stack.is_empty() { Ok(()) } else { Err(surplus_results(O::operator(), stack.len())) }
-}
-
-#[cold]
-fn surplus_results(operator: &Operator, left: usize) -> Error {
-    let expected = operator.schema().returns.len();
-    ErrorKind::SurplusResults { operator: operator.name(), expected, found: expected + left }.into()
-}
-
-/// Checks that a written argument that is not returned is still the same tensor: the caller would not see another one.
-pub fn kept<O: Operation>(stack: &Stack, count: usize, position: usize, before: &Value) -> Result<()> {
-    let now = stack.top(count).and_then(|values| values.get(position));
-    let kept = match (before, now) {
-        (Value::Tensor(before), Some(Value::Tensor(now))) => before.same(now),
-        (Value::Tensors(before), Some(Value::Tensors(now))) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
-        _ => true,
-    };
-    if kept { Ok(()) } else { Err(lost_handle(O::operator(), position)) }
-}
-
-#[cold]
-fn lost_handle(operator: &Operator, position: usize) -> Error {
-    ErrorKind::LostHandle { operator: operator.name(), argument: argument_name(operator, position) }.into()
-}
-
-fn argument_name(operator: &Operator, position: usize) -> String {
-    operator.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default()
-}
-
-/// An argument that a boxed kernel writes to: the handle that comes back may be another one.
-pub trait Written {
-    /// Takes the handle that came back.
-    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()>;
-}
-
-impl Written for &mut Tensor {
-    #[inline]
-    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
-        *self = result::<O, Tensor>(stack)?;
-        Ok(())
-    }
-}
-
-impl Written for Option<&mut Tensor> {
-    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
-        if let (Some(result), Some(tensor)) = (result::<O, Option<Tensor>>(stack)?, self) {
-            *tensor = result;
-        }
-        Ok(())
-    }
-}
-
-impl Written for &mut [Tensor] {
-    fn write_back<O: Operation>(self, stack: &mut Stack) -> Result<()> {
-        let results = result::<O, Vec<Tensor>>(stack)?;
-        self.iter_mut().zip(results).for_each(|(tensor, result)| *tensor = result);
-        Ok(())
     }
 }
 

@@ -26,6 +26,9 @@ pub trait Argument<'a>: Sized {
     /// What a schema calls the type.
     const KIND: &'static str;
 
+    /// Whether the argument can add keys to a call.
+    const CARRIES: bool = false;
+
     /// The keys that the argument adds to a call.
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -65,6 +68,7 @@ pub trait Output: Sized {
 
 impl<'a> Argument<'a> for &'a Tensor {
     const KIND: &'static str = "Tensor";
+    const CARRIES: bool = true;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -89,6 +93,7 @@ impl<'a> Argument<'a> for &'a Tensor {
 
 impl<'a> Argument<'a> for &'a mut Tensor {
     const KIND: &'static str = "Tensor";
+    const CARRIES: bool = true;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -113,6 +118,7 @@ impl<'a> Argument<'a> for &'a mut Tensor {
 
 impl<'a> Argument<'a> for &'a [Tensor] {
     const KIND: &'static str = "Tensor[]";
+    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -135,6 +141,7 @@ impl<'a> Argument<'a> for &'a [Tensor] {
 
 impl<'a> Argument<'a> for &'a mut [Tensor] {
     const KIND: &'static str = "Tensor[]";
+    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -157,6 +164,7 @@ impl<'a> Argument<'a> for &'a mut [Tensor] {
 
 impl<'a> Argument<'a> for &'a [Option<Tensor>] {
     const KIND: &'static str = "Tensor?[]";
+    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -179,6 +187,7 @@ impl<'a> Argument<'a> for &'a [Option<Tensor>] {
 
 impl<'a> Argument<'a> for &'a Generator {
     const KIND: &'static str = "Generator";
+    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -224,6 +233,7 @@ impl<'a> Argument<'a> for &'a str {
 
 impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
     const KIND: &'static str = T::KIND;
+    const CARRIES: bool = T::CARRIES;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {

@@ -42,7 +42,7 @@ impl KernelHandle {
         let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
         match (&self.kernel, self.operator.typed()) {
             // SAFETY: `row_of` gives no kernels that were compiled for another operator.
-            (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(Some(*code), keys, stack) },
+            (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(self.operator, Some(*code), keys, stack) },
             (Kernel::Boxed(kernel), _) => kernel.call(self.operator, keys, stack).unwrap_or_else(|| Err(gone())),
             (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
         }

@@ -84,6 +84,8 @@ mod rule;
 mod rust_operator;
 mod scalar;
 mod shape;
+#[allow(unsafe_code, reason = "adapters know which types an operator's code has")]
+mod signature;
 mod span;
 mod spec;
 #[allow(unsafe_code, reason = "eight values in place")]
@@ -297,7 +299,8 @@ pub mod __private {
     pub use crate::redispatch::Redispatch;
     pub use crate::rust_operator::{Claim, RustOperator};
     pub use crate::shape::{form, meta};
-    pub use crate::table::{Code, Head};
+    pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature};
+    pub use crate::table::{Head, TableRef};
     pub use dispatch_macros::{__call, __kernel};
     #[cfg(feature = "inventory")]
     pub use inventory;

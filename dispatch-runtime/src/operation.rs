@@ -2,6 +2,7 @@
 
 use crate::operator::Operator;
 use crate::shape::Shape;
+use crate::signature::Signature;
 
 /// The types of one operator: `#[op_def]` implements it for the empty enum that shares the operator's name.
 ///
@@ -9,17 +10,11 @@ use crate::shape::Shape;
 ///
 /// # Safety
 ///
-/// A call turns the code that it finds in the operator's table into a `Kernel`, and the conditions of kernels into `Predicate`s.
-///
-/// * `Kernel` and `Predicate` are pointers to functions.
-/// * `operator` always returns the same operator. Its [`Definition`](crate::Operator), made with `Operator::new` for this implementation
-///   alone, has no code but of type `Kernel`.
+/// A call turns the code that it finds in the operator's table into a kernel of this signature, and the conditions of kernels into its
+/// predicates. `operator` always returns the same operator, which has no types, or was made with `Operator::new` for this implementation.
 pub unsafe trait Operation: 'static {
-    /// A pointer to a function that takes the operator's arguments and the key set of the call.
-    type Kernel: Copy + Send + Sync + 'static;
-
-    /// A pointer to a function that looks at the operator's arguments and says yes or no.
-    type Predicate: Copy + Send + Sync + 'static;
+    /// The types of its arguments and results.
+    type Signature: Signature;
 
     /// What the operator's results look like, where a word says it.
     const SHAPE: Option<Shape> = None;

@@ -88,7 +88,7 @@ pub struct Typed {
     pub marked: Code,
     /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys. The code
     /// is a kernel of this operator's type.
-    pub unbox: unsafe fn(Option<Code>, KeySet, &mut Stack) -> Result<()>,
+    pub unbox: unsafe fn(&Operator, Option<Code>, KeySet, &mut Stack) -> Result<()>,
 }
 
 /// What is known of the conditions of a slot's kernels when a boxed kernel is looked for. Only typed code can ask them.
@@ -192,7 +192,7 @@ impl Operator {
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
         if let Some(typed) = self.typed() {
             // SAFETY: there is no code.
-            return unsafe { (typed.unbox)(None, KeySet::EMPTY, stack) };
+            return unsafe { (typed.unbox)(self, None, KeySet::EMPTY, stack) };
         }
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
@@ -345,14 +345,9 @@ impl Operator {
         self.definition.signature
     }
 
-    /// Where a call with these keys goes.
+    /// The table as it is now.
     #[inline(always)]
-    pub(crate) fn code(&self, keys: KeySet) -> Code {
-        self.published().code(keys)
-    }
-
-    #[inline(always)]
-    fn published(&self) -> TableRef {
+    pub(crate) fn published(&self) -> TableRef {
         // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
         unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(READ))) }
     }
@@ -408,7 +403,7 @@ impl Operator {
                 && let Some(typed) = &self.definition.typed
             {
                 // SAFETY: a slot that says `Typed` has a kernel of the operator's type.
-                return unsafe { (typed.unbox)(Some(code), keys, stack) };
+                return unsafe { (typed.unbox)(self, Some(code), keys, stack) };
             }
             if let Entry::Boxed(at) = entry
                 && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
@@ -449,7 +444,7 @@ impl Operator {
                 Entry::Typed | Entry::Choose(_) => {
                     return match self.typed() {
                         // SAFETY: all code in the slots of an operator with types is of its type.
-                        Some(typed) => unsafe { (typed.unbox)(Some(code), keys, stack) },
+                        Some(typed) => unsafe { (typed.unbox)(self, Some(code), keys, stack) },
                         None => Err(self.refusal(keys, stack)),
                     };
                 }
@@ -473,6 +468,11 @@ impl Operator {
             _ => KeySet::EMPTY,
         };
         arguments.iter().enumerate().map(keys).collect()
+    }
+
+    /// The name of an argument, as the schema has it.
+    pub(crate) fn argument_name(&self, position: usize) -> String {
+        self.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default()
     }
 
     /// Whether an argument can add keys to a call: because it has some, or because it is the device that stands for them.

@@ -5,6 +5,7 @@
 
 use crate::backend::BackendRecord;
 use crate::boxed::BoxedFn;
+use crate::call;
 use crate::fuser::FuserRecord;
 use crate::key::{Key, UserKey};
 use crate::location::Location;
@@ -89,12 +90,12 @@ impl KernelRecord {
     #[doc(hidden)]
     #[must_use]
     pub const fn typed<O: Operation>(
-        kernel: O::Kernel,
+        kernel: call::Kernel<O>,
         keys: &'static [&'static Key],
         name: &'static str,
         location: Location,
     ) -> Self {
-        Self::new(O::operator, StaticKernel::Typed(Code::of::<O::Kernel>(kernel)), keys, name, location)
+        Self::new(O::operator, StaticKernel::Typed(Code::of::<call::Kernel<O>>(kernel)), keys, name, location)
     }
 
     /// A kernel that takes its arguments from the stack.
@@ -141,8 +142,8 @@ impl KernelRecord {
     /// The record is one of this operator's.
     #[doc(hidden)]
     #[must_use]
-    pub const unsafe fn when<O: Operation>(mut self, holds: O::Predicate, text: &'static str) -> Self {
-        self.condition = Some(Condition { holds: Code::of::<O::Predicate>(holds), text });
+    pub const unsafe fn when<O: Operation>(mut self, holds: call::Predicate<O>, text: &'static str) -> Self {
+        self.condition = Some(Condition { holds: Code::of::<call::Predicate<O>>(holds), text });
         self
     }
 

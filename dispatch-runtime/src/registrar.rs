@@ -222,7 +222,7 @@ fn add_fallback(key: Key, kernel: Kernel, label: &'static str) -> Result<Registr
 
 static UNBOUND: Head = {
     fn never() {}
-    Head::unbound(Code::of(never as fn()))
+    Head::unbound(None, Code::of(never as fn()))
 };
 
 /// An operator without Rust types, which lives as long as the program.

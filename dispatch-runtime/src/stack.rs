@@ -105,8 +105,9 @@ impl Stack {
         }
     }
 
+    /// The same, to be changed in place.
     #[inline]
-    fn values_mut(&mut self) -> &mut [Value] {
+    pub(crate) fn values_mut(&mut self) -> &mut [Value] {
         match self.near.get_mut(..self.count) {
             // SAFETY: the first `count` places hold values.
             Some(near) => unsafe { near.assume_init_mut() },

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use crate::boxed::BoxedKernel;
 use crate::key::{LAYER_BITS, SLOTS, Slot, highest, index, index_from, layer_bit};
 use crate::key_set::KeySet;
+use crate::operator::Operator;
 use crate::tensor::Marks;
 
 /// A pointer to a function whose type the operator knows.
@@ -49,6 +50,7 @@ pub struct Head {
     /// The layers that have something to do for this operator, and all backends.
     mask: u64,
     bound: bool,
+    operator: Option<&'static Operator>,
     first: Code,
 }
 
@@ -56,8 +58,8 @@ impl Head {
     /// The table of an operator that was not called yet: whatever the keys, `bind` runs.
     #[doc(hidden)]
     #[must_use]
-    pub const fn unbound(bind: Code) -> Self {
-        Self { mask: 0, bound: false, first: bind }
+    pub const fn unbound(operator: Option<&'static Operator>, bind: Code) -> Self {
+        Self { mask: 0, bound: false, operator, first: bind }
     }
 }
 
@@ -66,6 +68,7 @@ impl Head {
 pub(crate) struct Table {
     mask: u64,
     bound: bool,
+    operator: Option<&'static Operator>,
     slots: [Code; SLOTS],
     pub(crate) entries: [Entry; SLOTS],
     pub(crate) boxed: Vec<BoxedKernel>,
@@ -98,9 +101,9 @@ pub(crate) struct Choice {
     pub(crate) condition: Option<crate::record::Condition>,
 }
 
-/// A table that was published, bound or not.
-#[derive(Clone, Copy)]
-pub(crate) struct TableRef(NonNull<Head>);
+/// A table that was published, bound or not. Every kernel gets that of its call.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRef(NonNull<Head>);
 
 impl TableRef {
     /// # Safety
@@ -123,6 +126,18 @@ impl TableRef {
         }
     }
 
+    /// The operator whose table it is.
+    ///
+    /// # Safety
+    ///
+    /// The operator has types.
+    #[inline(always)]
+    pub(crate) unsafe fn operator(self) -> &'static Operator {
+        // SAFETY: both kinds of table begin with a `Head`. The caller says that it is of an operator with types: those name themselves
+        // in their heads, and `bind` does in their tables.
+        unsafe { (*self.0.as_ptr()).operator.unwrap_unchecked() }
+    }
+
     /// The whole table, once the operator is bound.
     #[inline]
     pub(crate) fn bound(self) -> Option<&'static Table> {
@@ -133,10 +148,11 @@ impl TableRef {
 
 impl Table {
     /// A table in which every call is refused, to be filled in.
-    pub(crate) fn new(refuse: Code) -> Self {
+    pub(crate) fn new(operator: Option<&'static Operator>, refuse: Code) -> Self {
         Self {
             mask: !0,
             bound: true,
+            operator,
             slots: [refuse; SLOTS],
             entries: [Entry::Refuse; SLOTS],
             boxed: Vec::new(),
@@ -226,13 +242,14 @@ mod tests {
     fn both_kinds_of_table_begin_alike() {
         assert_eq!(offset_of!(Head, mask), offset_of!(Table, mask));
         assert_eq!(offset_of!(Head, bound), offset_of!(Table, bound));
+        assert_eq!(offset_of!(Head, operator), offset_of!(Table, operator));
         assert_eq!(offset_of!(Head, first), offset_of!(Table, slots));
     }
 
     proptest! {
         #[test]
         fn every_call_of_an_unbound_operator_binds_it(bits in any::<u64>()) {
-            static UNBOUND: Head = Head::unbound(Code::of(here as fn()));
+            static UNBOUND: Head = Head::unbound(None, Code::of(here as fn()));
             // SAFETY: a static head.
             let table = unsafe { TableRef::new(NonNull::from(&UNBOUND)) };
             prop_assert_eq!(table.code(KeySet::from_bits(bits)), Code::of(here as fn()));
@@ -241,7 +258,7 @@ mod tests {
 
         #[test]
         fn a_call_through_the_pointer_and_one_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
-            let mut table = Table::new(Code::of(here as fn()));
+            let mut table = Table::new(None, Code::of(here as fn()));
             let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
             let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
             table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
@@ -255,7 +272,7 @@ mod tests {
 
         #[test]
         fn passing_over_layers_is_going_below_them_one_by_one(bits: u64, layers: u64, passing: u64) {
-            let mut table = Table::new(Code::of(here as fn()));
+            let mut table = Table::new(None, Code::of(here as fn()));
             let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
             let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
             table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());

@@ -37,6 +37,9 @@ fn mixed_(this: &mut Tensor, extra: Option<&mut Tensor>) -> Result<i64>;
 #[op_def("each_(Tensor(a!)[] self) -> Tensor(a!)[]")]
 fn each_(this: &mut [Tensor]) -> Result<()>;
 
+#[op_def("crossed_(Tensor(a!) self, Tensor(b!) other, Tensor(c!)[] rest) -> (Tensor(b!), int, Tensor(a!))")]
+fn crossed_(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tensor]) -> Result<i64>;
+
 #[op_impl(nothing, CPU)]
 fn nothing_typed(_: &Tensor) {}
 
@@ -80,6 +83,14 @@ fn each_typed(this: &mut [Tensor]) -> Result<()> {
     this.iter_mut().try_for_each(|tensor| add(tensor, 1))
 }
 
+#[op_impl(crossed_, CPU)]
+fn crossed_typed(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tensor]) -> Result<i64> {
+    add(this, 1)?;
+    add(other, 2)?;
+    rest.iter_mut().try_for_each(|tensor| add(tensor, 3))?;
+    Ok(9)
+}
+
 /// Runs the CPU's typed kernel over the same stack: a boxed kernel for any operator.
 fn by_hand(op: &Operator, stack: &mut Stack) -> Result<()> {
     op.kernels(keys::CPU)[0].call(keys::CPU.into(), stack)
@@ -103,6 +114,8 @@ boxed_too! {
     pair_out pair_out_boxed;
     mixed_ mixed_boxed;
     each_ each_boxed;
+    crossed_ crossed_boxed;
+    widest widest_boxed;
 }
 
 #[op_fallback(PreDispatch)]
@@ -244,6 +257,59 @@ fn a_written_list_is_written_element_by_element() {
         each_(&mut list).unwrap();
         assert_eq!(list.iter().map(value).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(boxed(each_::operator(), [list.to_vec().into()]), ["[3, 4]"]);
+    });
+}
+
+#[test]
+fn results_may_be_written_arguments_in_another_order_with_new_ones_between() {
+    every_way(|backend| {
+        let (mut x, mut y, mut rest) = (on(backend, 10), on(backend, 20), [on(backend, 30)]);
+        assert_eq!(crossed_(&mut x, &mut y, &mut rest).unwrap(), 9);
+        assert_eq!((value(&x), value(&y), value(&rest[0])), (11, 22, 33));
+        let results = boxed(crossed_::operator(), [x.clone().into(), y.clone().into(), rest.to_vec().into()]);
+        assert_eq!(results, ["24", "9", "12"]);
+        assert_eq!((value(&x), value(&y), value(&rest[0])), (12, 24, 36));
+    });
+}
+
+/// As many arguments and results as an operator can have.
+#[op_def("widest(Tensor self, \
+     int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8, int a9, int a10, int a11, int a12, int a13, \
+     int a14, int a15, int a16, int a17, int a18, int a19, int a20, int a21, int a22, int a23, int a24, int a25, int a26, \
+     int a27, int a28, int a29, int a30) -> (int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int)")]
+#[rustfmt::skip]
+fn widest(
+    this: &Tensor,
+    a0: i64, a1: i64, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: i64, a10: i64, a11: i64,
+    a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64,
+    a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64,
+) -> Result<(i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64)>;
+
+#[op_impl(widest, CPU)]
+#[rustfmt::skip]
+fn widest_typed(
+    this: &Tensor,
+    a0: i64, a1: i64, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: i64, a10: i64, a11: i64,
+    a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64,
+    a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64,
+) -> (i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64) {
+    (a0 - a30, a1 - a29, a2 - a28, a3 - a27, a4 - a26, a5 - a25, a6 - a24, a7 - a23, a8 - a22, a9 - a21, a10 - a20,
+     a11 - a19, a12 - a18, a13 - a17, a14 - a16, value(this) + a15)
+}
+
+#[test]
+fn an_operator_with_the_most_arguments_and_results() {
+    every_way(|backend| {
+        let arguments = (0..31).map(|i| Value::from(i * i));
+        let results = boxed(widest::operator(), std::iter::once(Value::from(on(backend, 7))).chain(arguments));
+        let expected: Vec<String> =
+            (0..15_i64).map(|i| i * i - (30 - i) * (30 - i)).chain([7 + 225]).map(|n| n.to_string()).collect();
+        assert_eq!(results, expected);
+        #[rustfmt::skip]
+        let typed = widest(
+            &on(backend, 7), 30, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 1,
+        ).unwrap();
+        assert_eq!((typed.0, typed.1, typed.14, typed.15), (29, -28, -2, 7 + 15));
     });
 }
 

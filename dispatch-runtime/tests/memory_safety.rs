@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use dispatch_runtime::__private::Record;
+use dispatch_runtime::__private::{Definition, Head, Own, Record, Sig, Signature, TableRef};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
     Backend, BadArgument, Buffer, ErrorKind, Geometry, KernelRecord, KeySet, Location, MemoryFormat, Operator,
@@ -151,12 +151,8 @@ mod other {
     pub(super) enum Taken {}
 
     pub(super) static OPERATOR: Operator = {
-        fn never(_: i64, _: KeySet) -> i64 {
-            0
-        }
-        static UNBOUND: dispatch_runtime::__private::Head =
-            dispatch_runtime::__private::Head::unbound(dispatch_runtime::__private::code::<Taken>(never));
-        let definition = dispatch_runtime::__private::Definition {
+        static UNBOUND: Head = Head::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow);
+        let definition = Definition {
             name: dispatch_runtime::Name { namespace: "memory_safety", base: "taken", overload: "" },
             signature: "(int self) -> int",
             docs: "",
@@ -171,14 +167,15 @@ mod other {
             functional: None,
             typed: None,
         };
-        // SAFETY: the definition has no types, and `never` is a kernel of `Taken`.
+        // SAFETY: the definition has no types, and `unbound` is of the type of `Taken`.
         unsafe { Operator::new(&UNBOUND, definition) }
     };
 
-    // SAFETY: the kernels are functions, and the operator is always the same, with no code but of this type.
+    type Integer = Sig<(Own<i64>,), i64>;
+
+    // SAFETY: the operator is always the same, and has no types.
     unsafe impl Operation for Taken {
-        type Kernel = fn(i64, KeySet) -> i64;
-        type Predicate = fn(i64) -> bool;
+        type Signature = Integer;
 
         fn operator() -> &'static Operator {
             &OPERATOR
@@ -188,8 +185,8 @@ mod other {
 
 #[test]
 fn a_kernel_of_another_operator_of_the_same_name_is_never_called() {
-    fn number(x: i64, _: KeySet) -> i64 {
-        x + 1
+    fn number(x: i64, _: KeySet, _: TableRef) -> Result<i64> {
+        Ok(x + 1)
     }
     static RECORD: KernelRecord =
         KernelRecord::typed::<other::Taken>(number, &[&keys::CPU], "number", Location::new("other.rs", 2));

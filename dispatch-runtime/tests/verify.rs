@@ -1,7 +1,7 @@
 //! A program with every hazard that `verify` knows, one of each. Only calls of the operators concerned fail.
 #![expect(unsafe_code, reason = "operators that are written by hand")]
 
-use dispatch_runtime::__private::{Definition, Head, Record, code};
+use dispatch_runtime::__private::{Definition, Head, Record, Sig, Signature};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -241,10 +241,9 @@ fn quiet(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 /// An operator that `lab` defines, as attributes know it.
 enum Late {}
 
-// SAFETY: the kernels are functions, and the operator is always the same, without types.
+// SAFETY: the operator is always the same, without types.
 unsafe impl Operation for Late {
-    type Kernel = fn();
-    type Predicate = fn();
+    type Signature = Sig<(), ()>;
 
     fn operator() -> &'static Operator {
         static OPERATOR: LazyLock<&'static Operator> = LazyLock::new(|| {
@@ -257,7 +256,7 @@ unsafe impl Operation for Late {
 
 /// A definition from elsewhere, callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
-    static UNBOUND: Head = Head::unbound(code::<Late>(|| ()));
+    static UNBOUND: Head = Head::unbound(None, Sig::<(), ()>::ADAPTERS.slow);
     // SAFETY: the definition has no types.
     unsafe {
         Operator::new(

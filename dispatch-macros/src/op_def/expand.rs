@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
-use super::{Definition, Form, adapters, records};
+use super::{Definition, Form, records};
 use crate::function::signature_lints;
 use crate::identity;
 use crate::rust_type::RustType;
@@ -38,7 +38,8 @@ fn wrapper(definition: &Definition) -> TokenStream {
         }
     }
     let name = &signature.ident;
-    let (keys, lints) = (Ident::new("keys", Span::mixed_site()), signature_lints());
+    let [keys, kernel, table] = ["keys", "kernel", "table"].map(|name| Ident::new(name, Span::mixed_site()));
+    let lints = signature_lints();
     let more_docs = more_docs(definition);
     let carried = carried(definition, &names);
     quote! {
@@ -49,7 +50,8 @@ fn wrapper(definition: &Definition) -> TokenStream {
         #[inline]
         #visibility #signature {
             let #keys = #runtime::__private::keys(#carried);
-            #runtime::__private::kernel::<#name>(#keys)(#(#names,)* #keys)
+            let (#kernel, #table) = unsafe { #runtime::__private::kernel::<#name>(#keys) };
+            #kernel(#(#names,)* #keys, #table)
         }
     }
 }
@@ -59,21 +61,9 @@ fn types(definition: &Definition) -> TokenStream {
     let Definition { function, types, names, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
     let parameters: Vec<TokenStream> = types.iter().map(|ty| ty.tokens(runtime)).collect();
-    let shared: Vec<TokenStream> = types.iter().map(|ty| ty.shared().tokens(runtime)).collect();
     let output = RustType::of_returns(schema).tokens(runtime);
     let carried_keys = carried(definition, names);
-    let each_carried = (0..names.len()).map(|i| {
-        let name = &names[i];
-        if carries(definition, i) {
-            quote!(#runtime::__private::carried(&#name))
-        } else if definition.schema.device_argument() == Some(i) {
-            quote!(#runtime::__private::NamesDevice::device_keys(&#name))
-        } else {
-            quote!(#runtime::KeySet::EMPTY)
-        }
-    });
-    let looked_at = names.iter().zip(types).map(|(name, ty)| look_at(name, ty));
-    let adapters = adapters::expand(definition, &parameters, &output);
+    let signature = type_signature(definition, &output);
     let static_definition = static_definition(definition);
     let composite = records::composite(definition, &parameters, &output);
     let claim = records::claim(definition);
@@ -87,8 +77,7 @@ fn types(definition: &Definition) -> TokenStream {
         #[allow(clippy::all, clippy::pedantic, non_local_definitions, unused_qualifications, unused_variables, unused_mut)]
         const _: () = {
             unsafe impl #runtime::Operation for #name {
-                type Kernel = fn(#(#parameters,)* #runtime::KeySet) -> #runtime::Result<#output>;
-                type Predicate = fn(#(#shared),*) -> bool;
+                type Signature = #signature;
 
                 const SHAPE: ::core::option::Option<#runtime::Shape> = #shape;
 
@@ -115,30 +104,23 @@ fn types(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn redispatch(__keys: #runtime::KeySet, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    #runtime::__private::kernel::<#name>(__keys)(#(#names,)* __keys)
+                    let (__kernel, __table) = unsafe { #runtime::__private::kernel::<#name>(__keys) };
+                    __kernel(#(#names,)* __keys, __table)
                 }
 
                 /// Calls the kernel for one runtime key, whatever the arguments' keys.
                 #[allow(dead_code)]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
                     let __keys = #runtime::__private::keys_for(#carried_keys, __key)?;
-                    #runtime::__private::kernel::<#name>(__keys)(#(#names,)* __keys)
+                    let (__kernel, __table) = unsafe { #runtime::__private::kernel::<#name>(__keys) };
+                    __kernel(#(#names,)* __keys, __table)
                 }
             }
 
-            #[cold]
-            fn __slow(#(#names: #parameters,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
-                let (__kernel, __keys) = #runtime::__private::slow::<#name>(
-                    __keys,
-                    &mut |__holds| __holds(#(#looked_at),*),
-                    &|| ::std::vec![#(#each_carried),*],
-                )?;
-                __kernel(#(#names,)* __keys)
-            }
-
-            #adapters
-
-            static __UNBOUND: #runtime::__private::Head = #runtime::__private::Head::unbound(#runtime::__private::code::<#name>(__slow));
+            static __UNBOUND: #runtime::__private::Head =
+                #runtime::__private::Head::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow);
+            const __ADAPTERS: #runtime::__private::Typed =
+                <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::ADAPTERS;
             #static_definition
             #composite
             #claim
@@ -184,12 +166,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
             shape: <#name as #runtime::Operation>::SHAPE,
             data_dependent: #data_dependent,
             functional: #functional,
-            typed: ::core::option::Option::Some(#runtime::__private::Typed {
-                slow: #runtime::__private::code::<#name>(__slow),
-                boxed: #runtime::__private::code::<#name>(__boxed),
-                marked: #runtime::__private::code::<#name>(__marked),
-                unbox: __unbox,
-            }),
+            typed: ::core::option::Option::Some(__ADAPTERS),
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
     }
@@ -221,7 +198,7 @@ fn hidden_name(operator: &OperatorName) -> Ident {
 }
 
 /// Which arguments have keys: one bit each.
-pub(super) fn carriers(definition: &Definition) -> u64 {
+fn carriers(definition: &Definition) -> u64 {
     let arguments = 0..definition.schema.arguments.len();
     arguments.filter(|&i| carries(definition, i)).fold(0, |bits, i| bits | 1 << i)
 }
@@ -241,13 +218,25 @@ fn carried(definition: &Definition, names: &[Ident]) -> TokenStream {
     if each.is_empty() { quote!(#runtime::KeySet::EMPTY) } else { quote!(#(#each)|*) }
 }
 
-/// An argument as a predicate takes it.
-fn look_at(name: &Ident, ty: &RustType) -> TokenStream {
-    match (ty.is_written(), ty.is_optional()) {
-        (false, _) => quote!(#name),
-        (true, false) => quote!(&*#name),
-        (true, true) => quote!(#name.as_deref()),
-    }
+/// The operator's types without lifetimes.
+fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream {
+    let Definition { schema, types, runtime, .. } = definition;
+    let device = schema.device_argument();
+    let kinds = types.iter().enumerate().map(|(i, ty)| {
+        if device == Some(i) {
+            let ty = ty.tokens(runtime);
+            quote!(#runtime::__private::Place<#ty>)
+        } else {
+            ty.kind(runtime)
+        }
+    });
+    let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_return(i)).collect();
+    let origin = |origin: &Option<usize>| match origin {
+        Some(argument) => quote!(#runtime::__private::Of<#argument>),
+        None => quote!(#runtime::__private::New),
+    };
+    let origins = if origins.iter().all(Option::is_none) { Vec::new() } else { origins.iter().map(origin).collect() };
+    quote!(#runtime::__private::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)
 }
 
 /// What the docs of a function do not show by themselves: the schema, and what else has its name. Only after docs of the author's own, or

@@ -45,7 +45,7 @@ pub(super) fn composite(
     function.body.as_ref()?;
     let (name, body) = (&function.signature.ident, body_name(definition));
     Some(quote! {
-        fn __composite(#(#names: #parameters,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
+        fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             #runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*))
         }
 

@@ -52,8 +52,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
         #[allow(unused, clippy::all, clippy::pedantic)]
         const _: () = {
             unsafe impl #runtime::Operation for #name {
-                type Kernel = fn();
-                type Predicate = fn();
+                type Signature = #runtime::__private::Sig<(), ()>;
 
                 fn operator() -> &'static #runtime::Operator {
                     ::core::unreachable!("this program does not compile")

@@ -288,7 +288,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     };
     let record = record(name, operator, runtime);
     quote! {
-        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::below(__keys);
             if !(false #(|| #layer::Inputs::may_require_grad(&#inputs))*) {
                 #straight
@@ -328,7 +328,7 @@ fn passing(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> Tok
     let tensors = tensors.map(|(_, name)| name);
     let record = record(name, operator, runtime);
     quote! {
-        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet) -> #runtime::Result<#output> {
+        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::below(__keys);
             if !(false #(|| #layer::Inputs::may_require_grad(&#tensors))*) {
                 return <#operator>::redispatch(__on, #(#arguments),*);

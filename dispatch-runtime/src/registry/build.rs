@@ -4,7 +4,7 @@ use super::row::{Active, Cell, Kernel, Registered, Row};
 use crate::boxed::BoxedKernel;
 use crate::key::{ORDER, SLOTS, Slot, layer_bit};
 use crate::key_set::KeySet;
-use crate::operator::Typed;
+use crate::operator::{Operator, Typed};
 use crate::resolve::{Direct, Provenance, resolve};
 use crate::table::{Choice, Code, Entry, Table};
 use crate::tensor::Marks;
@@ -68,9 +68,10 @@ impl Plan {
 }
 
 /// The table of a row as it stands, for calls in which no tensor carries one of the `absent` marks.
-pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], typed: Option<Typed>, absent: Marks) -> Table {
-    let adapters = Adapters::of(typed);
-    let mut table = Table::new(adapters.slow);
+pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], absent: Marks) -> Table {
+    let operator = row.definition();
+    let adapters = Adapters::of(operator.and_then(Operator::typed));
+    let mut table = Table::new(operator, adapters.slow);
     let (mut busy, mut stops) = (0, 0);
     let mut filling = Vec::with_capacity(plan.origins.len());
     for &(origin, layers) in &plan.origins {

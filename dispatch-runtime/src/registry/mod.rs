@@ -102,7 +102,7 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = lock();
     let plan = registry.plan_of(operator)?;
     let row = registry.row_of(operator)?;
-    let table = build::table(row, &plan, &registry.fallbacks, operator.typed(), Marks::unseen());
+    let table = build::table(row, &plan, &registry.fallbacks, Marks::unseen());
     let table = Table::leak(table);
     registry.tables.push(table);
     operator.publish(table.head());
@@ -122,7 +122,7 @@ pub(crate) fn wake(marks: Marks) {
 /// The table that a row would have, unpublished, whatever its tensors are marked with.
 pub(crate) fn table_of(registry: &Registry, row: &Row) -> Table {
     let plan = Plan::new(row, &row.direct(), &registry.fallbacks);
-    build::table(row, &plan, &registry.fallbacks, row.definition().and_then(Operator::typed), Marks::NONE)
+    build::table(row, &plan, &registry.fallbacks, Marks::NONE)
 }
 
 /// Gives every operator its table now, which otherwise happens at its first call.

@@ -1,6 +1,7 @@
+use dispatch_runtime::__private::TableRef;
 use dispatch_runtime::{KernelRecord, KeySet, Location, Result, Tensor, keys};
 
-fn kernel(this: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
+fn kernel(this: &Tensor, _: &Tensor, _: KeySet, _: TableRef) -> Result<Tensor> {
     Ok(this.clone())
 }
 

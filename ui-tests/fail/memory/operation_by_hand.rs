@@ -1,10 +1,10 @@
+use dispatch_runtime::__private::Sig;
 use dispatch_runtime::{Operation, Operator};
 
 enum Mine {}
 
 impl Operation for Mine {
-    type Kernel = usize;
-    type Predicate = usize;
+    type Signature = Sig<(), ()>;
 
     fn operator() -> &'static Operator {
         myops::mymul::operator()

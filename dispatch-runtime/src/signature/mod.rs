@@ -1,0 +1,225 @@
+//! The adapters between typed calls and the stack, compiled once for each signature.
+//!
+//! A function over references has no type that a generic implementation matches, because each reference has its own lifetime. So an
+//! operator states its signature in types without lifetimes, [`Kind`]s, and gets the types of its functions from there.
+//!
+//! An adapter is a kernel: a slot holds it. It finds its operator through the table of the call, which every caller hands on because it
+//! has it in a register.
+
+mod kind;
+mod results;
+
+use std::marker::PhantomData;
+
+use crate::call;
+use crate::convert::Argument;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guard;
+use crate::key_set::KeySet;
+use crate::operator::{Conditions, Operator, Typed, too_few_arguments};
+use crate::stack::Stack;
+use crate::table::{Code, TableRef};
+use crate::tensor::Marks;
+use crate::value::{KINDS, Value};
+use kind::Kind;
+pub use kind::{Mut, OptMut, OptOwn, OptRef, Own, Place, Ref};
+pub use results::{New, Of};
+use results::{Origins, Results, are_arguments_in_order, place_of};
+
+/// Arguments `A`, new results `R`, and the origin `O` of each result, `()` if all are new.
+pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
+
+/// The types of an operator's functions, and its adapters.
+pub trait Signature: 'static {
+    /// A kernel. It takes the arguments, the keys of the call, and the table that the call went through.
+    type Kernel: Copy + Send + Sync + 'static;
+    /// A condition of a kernel.
+    type Predicate: Copy + Send + Sync + 'static;
+    /// The adapters.
+    const ADAPTERS: Typed;
+}
+
+macro_rules! signatures {
+    ([$($before:tt)*]) => {
+        signatures! { @ $($before)* }
+    };
+    ([$($before:tt)*] $next:tt $($rest:tt)*) => {
+        signatures! { @ $($before)* }
+        signatures! { [$($before)* $next] $($rest)* }
+    };
+    (@ $(($kind:ident $argument:ident $at:literal))*) => {
+        #[allow(unused_lifetimes, reason = "without arguments there is none")]
+        impl<$($kind: Kind,)* R: Results, O: Origins> Signature for Sig<($($kind,)*), R, O> {
+            type Kernel = for<'a> fn($($kind::At<'a>,)* KeySet, TableRef) -> Result<R>;
+            type Predicate = for<'a> fn($($kind::Shared<'a>),*) -> bool;
+            const ADAPTERS: Typed = Typed {
+                slow: Code::of::<Self::Kernel>(Self::slow),
+                boxed: Code::of::<Self::Kernel>(Self::boxed),
+                marked: Code::of::<Self::Kernel>(Self::marked),
+                unbox: Self::unbox,
+            };
+        }
+
+        #[allow(clippy::too_many_arguments, reason = "they are the operators' arguments")]
+        #[allow(unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
+        impl<$($kind: Kind,)* R: Results, O: Origins> Sig<($($kind,)*), R, O> {
+            const COUNT: usize = <[usize]>::len(&[$($at),*]);
+            /// Whether an argument is written and is no result.
+            const UNRETURNED: bool = false $(|| $kind::WRITTEN && place_of($at, O::ALL).is_none())*;
+
+            /// Binds the operator, passes over a layer, chooses between kernels, or says why there is none.
+            #[cold]
+            fn slow<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                // SAFETY: adapters are called through tables of operators with types.
+                let operator = unsafe { table.operator() };
+                let mut holds = |condition: Code| {
+                    // SAFETY: `bind` adds no record of another operator, and `KernelRecord::when` takes the operator's predicate type.
+                    let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
+                    holds($($kind::look(&$argument)),*)
+                };
+                let carried = || operator.each_carried(&[$($argument.to_value()),*]);
+                let (code, keys) = call::find(operator, keys, &mut holds, &carried)?;
+                // SAFETY: the slots of the operator's tables hold kernels of its type.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                kernel($($argument,)* keys, table)
+            }
+
+            /// Puts the arguments on a stack and runs the slot's boxed kernel.
+            fn boxed<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                // SAFETY: as in `slow`.
+                let operator = unsafe { table.operator() };
+                let mut stack = Stack::new();
+                $(stack.push($argument.to_value());)*
+                // The conditions were asked before.
+                operator.run_boxed(keys, &mut stack, Conditions::NoneHolds)?;
+                let results = results_of(operator, &mut stack, const { if O::ALL.is_empty() { R::COUNT } else { O::ALL.len() } })?;
+                $(if let Some(place) = const { place_of($at, O::ALL) } {
+                    $kind::rebind($argument, operator, results.get_mut(place).map(std::mem::take))?;
+                })*
+                R::take(operator, results, O::ALL)
+            }
+
+            /// Hands the call on if the slot's boxed kernel may be passed over; else runs that.
+            fn marked<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                // SAFETY: as in `slow`.
+                let operator = unsafe { table.operator() };
+                match operator.passed(keys, |marks: Marks| false $(|| $argument.has_any(marks))*) {
+                    Some((code, keys)) => {
+                        // SAFETY: as in `slow`.
+                        let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                        kernel($($argument,)* keys, table)
+                    }
+                    None => Self::boxed($($argument,)* keys, table),
+                }
+            }
+
+            /// See [`Typed::unbox`].
+            unsafe fn unbox(operator: &Operator, code: Option<Code>, keys: KeySet, stack: &mut Stack) -> Result<()> {
+                let arguments: &mut [Value; _] = match stack.top_array::<{ <[usize]>::len(&[$($at),*]) }>() {
+                    Ok(arguments) => arguments,
+                    Err(found) => return Err(too_few_arguments(operator, found)),
+                };
+                let [$($argument),*] = arguments;
+                let (code, keys) = match code {
+                    Some(code) => (code, keys),
+                    None => {
+                        let keys = guard::call_keys(KeySet::EMPTY $(| $kind::keys($argument))*);
+                        match operator.typed_kernel(keys) {
+                            Some(code) => (code, keys),
+                            None => return operator.run_boxed_otherwise(keys, stack, Conditions::Open),
+                        }
+                    }
+                };
+                // SAFETY: the caller says so, or `typed_kernel` does.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                let before: [Option<Value>; { <[usize]>::len(&[$($at),*]) }] =
+                    [$((const { $kind::WRITTEN && place_of($at, O::ALL).is_none() }).then(|| $argument.clone())),*];
+                let results =
+                    kernel($(argument::<$kind::At<'_>>(operator, $argument, $at)?,)* keys, operator.published())?;
+                if Self::UNRETURNED {
+                    for (position, before) in before.iter().enumerate() {
+                        check_kept(operator, stack, position, before.as_ref())?;
+                    }
+                }
+                if O::ALL.is_empty() {
+                    results.replace::<{ <[usize]>::len(&[$($at),*]) }>(stack);
+                } else {
+                    hand_back(results, stack, Self::COUNT, O::ALL);
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+signatures! {
+    [] (A0 a0 0) (A1 a1 1) (A2 a2 2) (A3 a3 3) (A4 a4 4) (A5 a5 5) (A6 a6 6) (A7 a7 7) (A8 a8 8) (A9 a9 9) (A10 a10 10) (A11 a11 11)
+    (A12 a12 12) (A13 a13 13) (A14 a14 14) (A15 a15 15) (A16 a16 16) (A17 a17 17) (A18 a18 18) (A19 a19 19) (A20 a20 20) (A21 a21 21)
+    (A22 a22 22) (A23 a23 23) (A24 a24 24) (A25 a25 25) (A26 a26 26) (A27 a27 27) (A28 a28 28) (A29 a29 29) (A30 a30 30) (A31 a31 31)
+}
+
+/// One argument of a boxed call, as a kernel takes it.
+#[inline]
+fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
+    let found = value.variant();
+    T::from_value(value).ok_or_else(|| wrong_argument(operator, position, T::KIND, found))
+}
+
+#[cold]
+fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
+    let argument = operator.argument_name(position);
+    ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KINDS[found] }.into()
+}
+
+/// The results that a boxed kernel left.
+#[inline]
+fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
+    let results = stack.values_mut();
+    if results.len() > count { Err(surplus_results(operator, results.len())) } else { Ok(results) }
+}
+
+#[cold]
+fn surplus_results(operator: &Operator, found: usize) -> Error {
+    let expected = operator.schema().returns.len();
+    ErrorKind::SurplusResults { operator: operator.name(), expected, found }.into()
+}
+
+/// Checks that a written argument that is no result is the same tensor as before: the caller would not see another one.
+fn check_kept(operator: &Operator, stack: &Stack, position: usize, before: Option<&Value>) -> Result<()> {
+    let now = stack.top(operator.argument_count()).and_then(|values| values.get(position));
+    let is_kept = match (before, now) {
+        (Some(Value::Tensor(before)), Some(Value::Tensor(now))) => before.same(now),
+        (Some(Value::Tensors(before)), Some(Value::Tensors(now))) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
+        _ => true,
+    };
+    if is_kept { Ok(()) } else { Err(lost_handle(operator, position)) }
+}
+
+#[cold]
+fn lost_handle(operator: &Operator, position: usize) -> Error {
+    ErrorKind::LostHandle { operator: operator.name(), argument: operator.argument_name(position) }.into()
+}
+
+/// Puts results of which some are written arguments where the arguments were.
+#[inline]
+fn hand_back<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Option<usize>]) {
+    let Some(arguments) = stack.top_mut(count) else { return };
+    if are_arguments_in_order(origins) {
+        // None of them stands before its place among the results.
+        for (place, origin) in origins.iter().enumerate() {
+            arguments.swap(place, origin.unwrap_or(place));
+        }
+        stack.drop_top(count - origins.len());
+        return;
+    }
+    let mut new_values = Vec::with_capacity(R::COUNT);
+    new.append(&mut new_values);
+    let mut new_values = new_values.into_iter();
+    let result = |origin: &Option<usize>| match origin {
+        Some(argument) => std::mem::take(&mut arguments[*argument]),
+        None => new_values.next().unwrap_or_default(),
+    };
+    let results: Vec<Value> = origins.iter().map(result).collect();
+    stack.drop_top(count);
+    results.into_iter().for_each(|result| stack.push(result));
+}
