@@ -185,7 +185,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     let inside = kernel.takes_keys.then(|| {
         quote! {
             let __inside =
-                #runtime::__private::Redispatch::enter(<#operator as #runtime::Operation>::operator(), #keys_given)?;
+                #runtime::__private::Redispatch::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
         }
     });
     let keys = keys(flags, &runtime);

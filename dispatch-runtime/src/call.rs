@@ -130,7 +130,7 @@ pub const fn crate_of(module: &'static str) -> &'static str {
     module.split_at(end).0
 }
 
-/// The kernel for these keys, and the keys that it gets: binds the operator, passes over layers and chooses between kernels, or says why
+/// The kernel for these keys, and the keys and the table that it gets: binds the operator, passes over layers and chooses between kernels, or says why
 /// there is none.
 #[cold]
 pub(crate) fn find(
@@ -138,7 +138,7 @@ pub(crate) fn find(
     mut keys: KeySet,
     holds: &mut dyn FnMut(Code) -> bool,
     carried: &dyn Fn() -> Vec<KeySet>,
-) -> Result<(Code, KeySet)> {
+) -> Result<(Code, KeySet, TableRef)> {
     loop {
         let table = operator.bound_table()?;
         let (slot, mut code, mut entry) = table.slot(keys);
@@ -150,7 +150,7 @@ pub(crate) fn find(
             (code, entry) = fit.filling;
         }
         match entry {
-            Entry::Typed | Entry::Boxed(_) => return Ok((code, keys)),
+            Entry::Typed | Entry::Boxed(_) => return Ok((code, keys, table.published())),
             // Below a call without keys there is nothing. A slot that always skips is not there at all; a choice may be.
             Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
             Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
@@ -200,6 +200,7 @@ pub trait KernelError<O>: Into<Error> {}
 impl<O, E: Into<Error>> KernelError<O> for E {}
 
 #[cold]
+#[inline(never)]
 fn failed<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }

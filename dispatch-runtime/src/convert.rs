@@ -26,9 +26,6 @@ pub trait Argument<'a>: Sized {
     /// What a schema calls the type.
     const KIND: &'static str;
 
-    /// Whether the argument can add keys to a call.
-    const CARRIES: bool = false;
-
     /// The keys that the argument adds to a call.
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -46,6 +43,12 @@ pub trait Argument<'a>: Sized {
 
     /// The argument that a value holds; none where the value is of another kind.
     fn from_value(value: &'a mut Value) -> Option<Self>;
+
+    /// The keys of the argument that a value holds; none if it has keys and the value is of another kind.
+    #[inline(always)]
+    fn keys_of(_value: &Value) -> Option<KeySet> {
+        Some(KeySet::EMPTY)
+    }
 }
 
 /// A Rust type that an operator can return.
@@ -68,7 +71,6 @@ pub trait Output: Sized {
 
 impl<'a> Argument<'a> for &'a Tensor {
     const KIND: &'static str = "Tensor";
-    const CARRIES: bool = true;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -89,11 +91,15 @@ impl<'a> Argument<'a> for &'a Tensor {
     fn from_value(value: &'a mut Value) -> Option<Self> {
         value.as_tensor()
     }
+
+    #[inline(always)]
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::Tensor(tensor) = value { Some(tensor.keys()) } else { None }
+    }
 }
 
 impl<'a> Argument<'a> for &'a mut Tensor {
     const KIND: &'static str = "Tensor";
-    const CARRIES: bool = true;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -114,11 +120,15 @@ impl<'a> Argument<'a> for &'a mut Tensor {
     fn from_value(value: &'a mut Value) -> Option<Self> {
         if let Value::Tensor(tensor) = value { Some(tensor) } else { None }
     }
+
+    #[inline(always)]
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::Tensor(tensor) = value { Some(tensor.keys()) } else { None }
+    }
 }
 
 impl<'a> Argument<'a> for &'a [Tensor] {
     const KIND: &'static str = "Tensor[]";
-    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -136,12 +146,15 @@ impl<'a> Argument<'a> for &'a [Tensor] {
 
     fn from_value(value: &'a mut Value) -> Option<Self> {
         if let Value::Tensors(tensors) = value { Some(tensors) } else { None }
+    }
+
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::Tensors(tensors) = value { Some(Argument::keys(&&tensors[..])) } else { None }
     }
 }
 
 impl<'a> Argument<'a> for &'a mut [Tensor] {
     const KIND: &'static str = "Tensor[]";
-    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -160,11 +173,14 @@ impl<'a> Argument<'a> for &'a mut [Tensor] {
     fn from_value(value: &'a mut Value) -> Option<Self> {
         if let Value::Tensors(tensors) = value { Some(tensors) } else { None }
     }
+
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::Tensors(tensors) = value { Some(Argument::keys(&&tensors[..])) } else { None }
+    }
 }
 
 impl<'a> Argument<'a> for &'a [Option<Tensor>] {
     const KIND: &'static str = "Tensor?[]";
-    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -183,11 +199,14 @@ impl<'a> Argument<'a> for &'a [Option<Tensor>] {
     fn from_value(value: &'a mut Value) -> Option<Self> {
         if let Value::OptionalTensors(tensors) = value { Some(tensors) } else { None }
     }
+
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::OptionalTensors(tensors) = value { Some(Argument::keys(&&tensors[..])) } else { None }
+    }
 }
 
 impl<'a> Argument<'a> for &'a Generator {
     const KIND: &'static str = "Generator";
-    const CARRIES: bool = true;
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -200,6 +219,10 @@ impl<'a> Argument<'a> for &'a Generator {
 
     fn from_value(value: &'a mut Value) -> Option<Self> {
         if let Value::Generator(generator) = value { Some(generator) } else { None }
+    }
+
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::Generator(generator) = value { Some(generator.keys()) } else { None }
     }
 }
 
@@ -233,7 +256,6 @@ impl<'a> Argument<'a> for &'a str {
 
 impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
     const KIND: &'static str = T::KIND;
-    const CARRIES: bool = T::CARRIES;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -253,6 +275,11 @@ impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
     #[inline]
     fn from_value(value: &'a mut Value) -> Option<Self> {
         if let Value::None = value { Some(None) } else { T::from_value(value).map(Some) }
+    }
+
+    #[inline(always)]
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        if let Value::None = value { Some(KeySet::EMPTY) } else { T::keys_of(value) }
     }
 }
 

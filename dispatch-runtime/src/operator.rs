@@ -22,7 +22,6 @@ use crate::shape::Shape;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
 use crate::table::{Choice, Code, Entry, Head, Table, TableRef};
-use crate::tensor::Marks;
 use crate::value::Value;
 
 /// An operator: a name, a schema, and one table of kernels.
@@ -197,7 +196,8 @@ impl Operator {
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
         };
-        self.run_boxed(guard::call_keys(self.keys_of(arguments)), stack, Conditions::Open)
+        let keys = guard::call_keys(self.keys_of(arguments));
+        self.run_boxed::<false>(self.published(), keys, stack, Conditions::Open)
     }
 
     /// Calls it with exactly these keys: neither the arguments' nor the thread's have a say. This is how a layer hands a call on.
@@ -207,7 +207,7 @@ impl Operator {
     /// As [`call_boxed`](Self::call_boxed), and [`ErrorKind::EndlessRedispatch`] if the call comes back to where it is made.
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
-        self.run::<true>(keys, stack, Conditions::Open)
+        self.run_boxed::<true>(self.published(), keys, stack, Conditions::Open)
     }
 
     /// Calls it anew, with the keys that its arguments have now, below `key`: how a layer hands on a call whose arguments it changed.
@@ -376,28 +376,18 @@ impl Operator {
         (entry == Entry::Typed).then_some(code)
     }
 
-    /// Where a typed call goes that passes over its slot's boxed kernel, and with which keys; none where a tensor concerns that.
-    #[inline(always)]
-    pub(crate) fn passed(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
-        let published = self.published();
-        let Some(table) = published.bound() else {
-            // Unbound since the call began: it begins again.
-            return Some((published.code(keys), keys));
-        };
-        if has_any(table.marks?) { None } else { Some(table.passed(keys)) }
-    }
-
-    /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line.
+    /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line. A
+    /// redispatch that does not end at a typed kernel may come back here, so it is counted.
     #[inline]
-    pub(crate) fn run_boxed(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
-        self.run::<false>(keys, stack, conditions)
-    }
-
-    /// The same. A redispatch that does not end at a typed kernel may come back here, so it is counted.
-    #[inline]
-    fn run<const REDISPATCH: bool>(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+    pub(crate) fn run_boxed<const REDISPATCH: bool>(
+        &self,
+        table: TableRef,
+        keys: KeySet,
+        stack: &mut Stack,
+        conditions: Conditions,
+    ) -> Result<()> {
         let mut boxed = None;
-        if let Some(table) = self.published().bound() {
+        if let Some(table) = table.bound() {
             let (code, entry) = table.at(keys);
             if entry == Entry::Typed
                 && let Some(typed) = &self.definition.typed
@@ -411,7 +401,7 @@ impl Operator {
                 boxed = Some(kernel);
             }
         }
-        let _inside = if REDISPATCH { Some(Redispatch::enter(self, keys)?) } else { None };
+        let _inside = if REDISPATCH { Some(Redispatch::enter(|| self, keys)?) } else { None };
         match boxed {
             Some(kernel) => kernel(self, keys, stack),
             None => self.run_boxed_otherwise(keys, stack, conditions),

@@ -22,7 +22,7 @@ impl Redispatch {
     ///
     /// Returns [`ErrorKind::EndlessRedispatch`] if too many are inside of each other.
     #[inline]
-    pub fn enter(operator: &Operator, keys: KeySet) -> Result<Self> {
+    pub fn enter<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Self> {
         let is_endless = guard::with_depth(|depth| {
             depth.set(depth.get() + 1);
             depth.get() > DEEPEST
@@ -40,7 +40,8 @@ impl Drop for Redispatch {
 }
 
 #[cold]
-fn endless(operator: &Operator, keys: KeySet) -> Result<Redispatch> {
+fn endless<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Redispatch> {
+    let operator = operator();
     let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.slot(keys).0);
     let key = slot.key().map(|_| Key::of_slot(slot));
     Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: DEEPEST }.into())

@@ -41,6 +41,20 @@ impl Stack {
         Self { count: 0, near: [const { MaybeUninit::uninit() }; NEAR], far: Vec::new() }
     }
 
+    /// A stack with these values.
+    #[inline(always)]
+    pub(crate) fn of<const N: usize>(values: [Value; N]) -> Self {
+        let mut stack = Self::new();
+        if N > NEAR {
+            (stack.count, stack.far) = (FAR, values.into());
+        } else {
+            // SAFETY: there is place for `N` values, and all of them are counted.
+            unsafe { stack.near.as_mut_ptr().cast::<[Value; N]>().write(values) };
+            stack.count = N;
+        }
+        stack
+    }
+
     /// Puts a value on top.
     #[inline]
     pub fn push(&mut self, value: impl Into<Value>) {

@@ -208,6 +208,12 @@ impl Table {
         (self.slots[index_from(stop, left)], KeySet::from_bits(left))
     }
 
+    /// The same for a typed call, unless a tensor concerns one of the layers.
+    #[inline(always)]
+    pub(crate) fn passed_unless(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
+        if has_any(self.marks?) { None } else { Some(self.passed(keys)) }
+    }
+
     /// The marks with one of which a tensor keeps a typed call from passing over this slot; none where that is passed over by none.
     pub(crate) fn marks_for(&self, slot: Slot) -> Option<Marks> {
         self.marks.filter(|_| slot.layer().is_some_and(|layer| self.passing & layer_bit(layer) != 0))
@@ -226,6 +232,11 @@ impl Table {
     /// The table as it is published.
     pub(crate) const fn head(&'static self) -> NonNull<Head> {
         NonNull::from_ref(self).cast()
+    }
+
+    /// The table as calls go through it.
+    pub(crate) const fn published(&'static self) -> TableRef {
+        TableRef(self.head())
     }
 }
 

@@ -83,6 +83,7 @@ pub fn force(include: KeySet, exclude: KeySet) -> Guard {
 /// assert!(guard::excluded().has(AutogradOther) && !guard::excluded().has(ADInplaceOrView));
 /// ```
 #[track_caller]
+#[inline]
 pub fn below_autograd() -> Guard {
     exclude(KeySet::layers_of(Autograd))
 }

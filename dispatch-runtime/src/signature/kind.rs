@@ -23,10 +23,10 @@ pub trait Kind: 'static {
     /// Reads the argument.
     fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a>;
 
-    /// The keys that the argument adds to a boxed call.
+    /// The keys that the argument adds to a boxed call; none if the value is of another kind.
     #[inline(always)]
-    fn keys(value: &Value) -> KeySet {
-        if <Self::At<'static> as Argument<'static>>::CARRIES { value.keys() } else { KeySet::EMPTY }
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        <Self::At<'_> as Argument<'_>>::keys_of(value)
     }
 
     /// Takes the handle of a written argument that a boxed kernel gave back: it may be another one.
@@ -163,8 +163,8 @@ where
     }
 
     #[inline(always)]
-    fn keys(value: &Value) -> KeySet {
-        operator::device_keys(value)
+    fn keys_of(value: &Value) -> Option<KeySet> {
+        Some(operator::device_keys(value))
     }
 }
 

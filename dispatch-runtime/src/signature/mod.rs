@@ -24,7 +24,7 @@ use crate::value::{KINDS, Value};
 use kind::Kind;
 pub use kind::{Mut, OptMut, OptOwn, OptRef, Own, Place, Ref};
 pub use results::{New, Of};
-use results::{Origins, Results, are_arguments_in_order, place_of};
+use results::{Origins, Results, are_arguments_in_order, place_of, results_of};
 
 /// Arguments `A`, new results `R`, and the origin `O` of each result, `()` if all are new.
 pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
@@ -39,16 +39,17 @@ pub trait Signature: 'static {
     const ADAPTERS: Typed;
 }
 
+/// An implementation for each number of arguments.
 macro_rules! signatures {
-    ([$($before:tt)*]) => {
-        signatures! { @ $($before)* }
+    ([$($before:tt)*] $count:literal) => {
+        signatures! { @ $count $($before)* }
     };
-    ([$($before:tt)*] $next:tt $($rest:tt)*) => {
-        signatures! { @ $($before)* }
-        signatures! { [$($before)* $next] $($rest)* }
+    ([$($before:tt)*] ($kind:ident $argument:ident $count:literal) $($rest:tt)*) => {
+        signatures! { @ $count $($before)* }
+        signatures! { [$($before)* ($kind $argument $count)] $($rest)* }
     };
-    (@ $(($kind:ident $argument:ident $at:literal))*) => {
-        #[allow(unused_lifetimes, reason = "without arguments there is none")]
+    (@ $count:literal $(($kind:ident $argument:ident $at:literal))*) => {
+        #[allow(unused_lifetimes, reason = "there may be no argument")]
         impl<$($kind: Kind,)* R: Results, O: Origins> Signature for Sig<($($kind,)*), R, O> {
             type Kernel = for<'a> fn($($kind::At<'a>,)* KeySet, TableRef) -> Result<R>;
             type Predicate = for<'a> fn($($kind::Shared<'a>),*) -> bool;
@@ -63,9 +64,9 @@ macro_rules! signatures {
         #[allow(clippy::too_many_arguments, reason = "they are the operators' arguments")]
         #[allow(unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
         impl<$($kind: Kind,)* R: Results, O: Origins> Sig<($($kind,)*), R, O> {
-            const COUNT: usize = <[usize]>::len(&[$($at),*]);
-            /// Whether an argument is written and is no result.
-            const UNRETURNED: bool = false $(|| $kind::WRITTEN && place_of($at, O::ALL).is_none())*;
+            /// Which arguments are written and are no results.
+            const KEPT: [bool; $count] = [$($kind::WRITTEN && place_of($at, O::ALL).is_none()),*];
+            const KEEPS: bool = false $(|| Self::KEPT[$at])*;
 
             /// Binds the operator, passes over a layer, chooses between kernels, or says why there is none.
             #[cold]
@@ -73,26 +74,27 @@ macro_rules! signatures {
                 // SAFETY: adapters are called through tables of operators with types.
                 let operator = unsafe { table.operator() };
                 let mut holds = |condition: Code| {
-                    // SAFETY: `bind` adds no record of another operator, and `KernelRecord::when` takes the operator's predicate type.
+                    // SAFETY: `KernelRecord::when` takes the operator's predicate type, and `bind` adds no record of another operator.
                     let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
                     holds($($kind::look(&$argument)),*)
                 };
                 let carried = || operator.each_carried(&[$($argument.to_value()),*]);
-                let (code, keys) = call::find(operator, keys, &mut holds, &carried)?;
+                let (code, keys, table) = call::find(operator, keys, &mut holds, &carried)?;
                 // SAFETY: the slots of the operator's tables hold kernels of its type.
                 let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
                 kernel($($argument,)* keys, table)
             }
 
-            /// Puts the arguments on a stack and runs the slot's boxed kernel.
+            /// Puts the arguments on a stack and runs the slot's boxed kernel, whose conditions were asked before.
             fn boxed<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: as in `slow`.
                 let operator = unsafe { table.operator() };
-                let mut stack = Stack::new();
-                $(stack.push($argument.to_value());)*
-                // The conditions were asked before.
-                operator.run_boxed(keys, &mut stack, Conditions::NoneHolds)?;
-                let results = results_of(operator, &mut stack, const { if O::ALL.is_empty() { R::COUNT } else { O::ALL.len() } })?;
+                let mut stack = Stack::of([$($argument.to_value()),*]);
+                operator.run_boxed::<false>(table, keys, &mut stack, Conditions::NoneHolds)?;
+                if O::ALL.is_empty() {
+                    return R::pop(operator, &mut stack);
+                }
+                let results = results_of(operator, &mut stack, O::ALL.len())?;
                 $(if let Some(place) = const { place_of($at, O::ALL) } {
                     $kind::rebind($argument, operator, results.get_mut(place).map(std::mem::take))?;
                 })*
@@ -101,9 +103,8 @@ macro_rules! signatures {
 
             /// Hands the call on if the slot's boxed kernel may be passed over; else runs that.
             fn marked<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
-                // SAFETY: as in `slow`.
-                let operator = unsafe { table.operator() };
-                match operator.passed(keys, |marks: Marks| false $(|| $argument.has_any(marks))*) {
+                let has_any = |marks: Marks| false $(|| $argument.has_any(marks))*;
+                match table.bound().and_then(|table| table.passed_unless(keys, has_any)) {
                     Some((code, keys)) => {
                         // SAFETY: as in `slow`.
                         let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
@@ -115,38 +116,52 @@ macro_rules! signatures {
 
             /// See [`Typed::unbox`].
             unsafe fn unbox(operator: &Operator, code: Option<Code>, keys: KeySet, stack: &mut Stack) -> Result<()> {
-                let arguments: &mut [Value; _] = match stack.top_array::<{ <[usize]>::len(&[$($at),*]) }>() {
+                let arguments: &mut [Value; $count] = match stack.top_array() {
                     Ok(arguments) => arguments,
                     Err(found) => return Err(too_few_arguments(operator, found)),
                 };
-                let [$($argument),*] = arguments;
                 let (code, keys) = match code {
                     Some(code) => (code, keys),
                     None => {
-                        let keys = guard::call_keys(KeySet::EMPTY $(| $kind::keys($argument))*);
+                        let [$($argument),*] = &*arguments;
+                        $(let Some($argument) = $kind::keys_of($argument) else {
+                            return call_otherwise(operator, stack);
+                        };)*
+                        let keys = guard::call_keys(KeySet::EMPTY $(| $argument)*);
                         match operator.typed_kernel(keys) {
                             Some(code) => (code, keys),
                             None => return operator.run_boxed_otherwise(keys, stack, Conditions::Open),
                         }
                     }
                 };
-                // SAFETY: the caller says so, or `typed_kernel` does.
-                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
-                let before: [Option<Value>; { <[usize]>::len(&[$($at),*]) }] =
-                    [$((const { $kind::WRITTEN && place_of($at, O::ALL).is_none() }).then(|| $argument.clone())),*];
-                let results =
-                    kernel($(argument::<$kind::At<'_>>(operator, $argument, $at)?,)* keys, operator.published())?;
-                if Self::UNRETURNED {
-                    for (position, before) in before.iter().enumerate() {
-                        check_kept(operator, stack, position, before.as_ref())?;
-                    }
-                }
-                if O::ALL.is_empty() {
-                    results.replace::<{ <[usize]>::len(&[$($at),*]) }>(stack);
+                let results = if Self::KEEPS {
+                    let before: [Option<Value>; $count] =
+                        std::array::from_fn(|position| Self::KEPT[position].then(|| arguments[position].clone()));
+                    // SAFETY: as below.
+                    let results = unsafe { Self::call(operator, arguments, code, keys) }?;
+                    check_kept(operator, arguments, &before)?;
+                    results
                 } else {
-                    hand_back(results, stack, Self::COUNT, O::ALL);
+                    // SAFETY: the caller says that the code is a kernel of the operator, or `typed_kernel` does.
+                    unsafe { Self::call(operator, arguments, code, keys) }?
+                };
+                if O::ALL.is_empty() {
+                    results.replace::<$count>(stack);
+                } else {
+                    hand_back(results, stack, $count, O::ALL);
                 }
                 Ok(())
+            }
+
+            /// # Safety
+            ///
+            /// The code is a kernel of the operator.
+            #[inline(always)]
+            unsafe fn call(operator: &Operator, arguments: &mut [Value; $count], code: Code, keys: KeySet) -> Result<R> {
+                // SAFETY: the caller says so.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                let [$($argument),*] = arguments;
+                kernel($(argument::<$kind::At<'_>>(operator, $argument, $at)?,)* keys, operator.published())
             }
         }
     };
@@ -155,7 +170,15 @@ macro_rules! signatures {
 signatures! {
     [] (A0 a0 0) (A1 a1 1) (A2 a2 2) (A3 a3 3) (A4 a4 4) (A5 a5 5) (A6 a6 6) (A7 a7 7) (A8 a8 8) (A9 a9 9) (A10 a10 10) (A11 a11 11)
     (A12 a12 12) (A13 a13 13) (A14 a14 14) (A15 a15 15) (A16 a16 16) (A17 a17 17) (A18 a18 18) (A19 a19 19) (A20 a20 20) (A21 a21 21)
-    (A22 a22 22) (A23 a23 23) (A24 a24 24) (A25 a25 25) (A26 a26 26) (A27 a27 27) (A28 a28 28) (A29 a29 29) (A30 a30 30) (A31 a31 31)
+    (A22 a22 22) (A23 a23 23) (A24 a24 24) (A25 a25 25) (A26 a26 26) (A27 a27 27) (A28 a28 28) (A29 a29 29) (A30 a30 30) (A31 a31 31) 32
+}
+
+/// A boxed call with a value of the wrong kind. A typed kernel says so; a boxed one may take it.
+#[cold]
+fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default();
+    let keys = guard::call_keys(operator.keys_of(arguments));
+    operator.run_boxed_otherwise(keys, stack, Conditions::Open)
 }
 
 /// One argument of a boxed call, as a kernel takes it.
@@ -171,28 +194,19 @@ fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, 
     ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KINDS[found] }.into()
 }
 
-/// The results that a boxed kernel left.
-#[inline]
-fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
-    let results = stack.values_mut();
-    if results.len() > count { Err(surplus_results(operator, results.len())) } else { Ok(results) }
-}
-
-#[cold]
-fn surplus_results(operator: &Operator, found: usize) -> Error {
-    let expected = operator.schema().returns.len();
-    ErrorKind::SurplusResults { operator: operator.name(), expected, found }.into()
-}
-
-/// Checks that a written argument that is no result is the same tensor as before: the caller would not see another one.
-fn check_kept(operator: &Operator, stack: &Stack, position: usize, before: Option<&Value>) -> Result<()> {
-    let now = stack.top(operator.argument_count()).and_then(|values| values.get(position));
-    let is_kept = match (before, now) {
-        (Some(Value::Tensor(before)), Some(Value::Tensor(now))) => before.same(now),
-        (Some(Value::Tensors(before)), Some(Value::Tensors(now))) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
-        _ => true,
-    };
-    if is_kept { Ok(()) } else { Err(lost_handle(operator, position)) }
+/// Checks that written arguments that are no results are the same tensors as before: the caller would not see others.
+fn check_kept(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
+    for (position, (now, before)) in arguments.iter().zip(before).enumerate() {
+        let is_kept = match (before, now) {
+            (Some(Value::Tensor(before)), Value::Tensor(now)) => before.same(now),
+            (Some(Value::Tensors(before)), Value::Tensors(now)) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
+            _ => true,
+        };
+        if !is_kept {
+            return Err(lost_handle(operator, position));
+        }
+    }
+    Ok(())
 }
 
 #[cold]

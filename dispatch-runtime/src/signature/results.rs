@@ -17,6 +17,12 @@ pub trait Results: Sized + 'static {
     /// Adds them to the end.
     fn append(self, values: &mut Vec<Value>);
 
+    /// Takes them off the stack of a boxed kernel: they are all there is.
+    #[inline]
+    fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
+        Self::take(operator, results_of(operator, stack, Self::COUNT)?, &[])
+    }
+
     /// Takes them out of the results of a boxed kernel, whose origins are given.
     fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
 }
@@ -34,6 +40,12 @@ impl<T: Output + 'static> Results for T {
     }
 
     #[inline(always)]
+    fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
+        let value = result(operator, stack.pop())?;
+        if stack.is_empty() { Ok(value) } else { Err(surplus_results(operator, stack.len() + 1)) }
+    }
+
+    #[inline]
     fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
         taken(operator, results, place_of_new(0, origins))
     }
@@ -97,6 +109,19 @@ pub(super) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Re
     };
     let found = value.variant();
     T::from_value(value).ok_or_else(|| wrong_result(operator, T::KIND, Some(found)))
+}
+
+/// All results that a boxed kernel left.
+#[inline]
+pub(super) fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
+    let results = stack.values_mut();
+    if results.len() > count { Err(surplus_results(operator, results.len())) } else { Ok(results) }
+}
+
+#[cold]
+fn surplus_results(operator: &Operator, found: usize) -> Error {
+    let expected = operator.schema().returns.len();
+    ErrorKind::SurplusResults { operator: operator.name(), expected, found }.into()
 }
 
 #[cold]
