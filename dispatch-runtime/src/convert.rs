@@ -46,6 +46,7 @@ pub trait Argument<'a>: Sized {
 
     /// The keys of the argument that a value holds; none if it has keys and the value is of another kind.
     #[inline(always)]
+    #[must_use]
     fn keys_of(_value: &Value) -> Option<KeySet> {
         Some(KeySet::EMPTY)
     }

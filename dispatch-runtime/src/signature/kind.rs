@@ -65,7 +65,7 @@ where
     type Shared<'a> = T;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a T) -> T {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         *argument
     }
 }
@@ -78,7 +78,7 @@ where
     type Shared<'a> = Option<T>;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Option<T>) -> Option<T> {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         *argument
     }
 }
@@ -91,7 +91,7 @@ where
     type Shared<'a> = &'a T;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a &T) -> &'a T {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         argument
     }
 }
@@ -104,7 +104,7 @@ where
     type Shared<'a> = Option<&'a T>;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Option<&T>) -> Option<&'a T> {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         *argument
     }
 }
@@ -118,7 +118,7 @@ where
     const WRITTEN: bool = true;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a &mut T) -> &'a T {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         argument
     }
 
@@ -138,7 +138,7 @@ where
     const WRITTEN: bool = true;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Option<&mut T>) -> Option<&'a T> {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         argument.as_deref()
     }
 
@@ -158,7 +158,7 @@ where
     type Shared<'a> = T;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a T) -> T {
+    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
         *argument
     }
 

@@ -62,7 +62,8 @@ macro_rules! signatures {
         }
 
         #[allow(clippy::too_many_arguments, reason = "they are the operators' arguments")]
-        #[allow(unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
+        #[allow(clippy::extra_unused_lifetimes, unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
+        #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
         impl<$($kind: Kind,)* R: Results, O: Origins> Sig<($($kind,)*), R, O> {
             /// Which arguments are written and are no results.
             const KEPT: [bool; $count] = [$($kind::WRITTEN && place_of($at, O::ALL).is_none()),*];
@@ -235,5 +236,7 @@ fn hand_back<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Opt
     };
     let results: Vec<Value> = origins.iter().map(result).collect();
     stack.drop_top(count);
-    results.into_iter().for_each(|result| stack.push(result));
+    for result in results {
+        stack.push(result);
+    }
 }
