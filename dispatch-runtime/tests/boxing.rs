@@ -277,6 +277,7 @@ fn results_may_be_written_arguments_in_another_order_with_new_ones_between() {
      int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8, int a9, int a10, int a11, int a12, int a13, \
      int a14, int a15, int a16, int a17, int a18, int a19, int a20, int a21, int a22, int a23, int a24, int a25, int a26, \
      int a27, int a28, int a29, int a30) -> (int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int)")]
+#[allow(clippy::type_complexity, reason = "it has all results that there can be")]
 #[rustfmt::skip]
 fn widest(
     this: &Tensor,
@@ -286,6 +287,7 @@ fn widest(
 ) -> Result<(i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64)>;
 
 #[op_impl(widest, CPU)]
+#[allow(clippy::type_complexity, reason = "it has all results that there can be")]
 #[rustfmt::skip]
 fn widest_typed(
     this: &Tensor,
