@@ -186,7 +186,7 @@ mod other {
 #[test]
 fn a_kernel_of_another_operator_of_the_same_name_is_never_called() {
     fn number(x: i64, _: KeySet, _: TableRef) -> Result<i64> {
-        Ok(x + 1)
+        x.checked_add(1).ok_or_else(|| Error::kernel("it is the largest number"))
     }
     static RECORD: KernelRecord =
         KernelRecord::typed::<other::Taken>(number, &[&keys::CPU], "number", Location::new("other.rs", 2));
