@@ -20,6 +20,8 @@ pub(crate) struct Flags {
     pub(crate) priority: Option<TokenStream>,
     pub(crate) dtypes: Option<DTypes>,
     pub(crate) by: Option<Ident>,
+    /// What a planned kernel can write: `in_place`, `strided`, `converts`.
+    pub(crate) writes: Vec<Ident>,
 }
 
 /// `when(condition)`.
@@ -35,7 +37,10 @@ pub(crate) struct DTypes {
 }
 
 /// The options and how they are written.
-const OPTIONS: [(&str, &str); 6] = [
+const OPTIONS: [(&str, &str); 9] = [
+    ("in_place", "in_place"),
+    ("strided", "strided"),
+    ("converts", "converts"),
     ("override", "override"),
     ("boxed", "boxed"),
     ("when", "when(condition)"),
@@ -60,6 +65,7 @@ impl Parse for Flags {
             priority: None,
             dtypes: None,
             by: None,
+            writes: Vec::new(),
         };
         while !input.is_empty() {
             if !input.peek(Token![,]) {
@@ -101,6 +107,12 @@ impl Flags {
         let alone = ahead.is_empty() || ahead.peek(Token![,]);
         let again = match word.to_string().as_str() {
             "override" if alone => self.overrides.replace(input.call(Ident::parse_any)?).is_some(),
+            "in_place" | "strided" | "converts" if alone => {
+                let word: Ident = input.parse()?;
+                let twice = self.writes.contains(&word);
+                self.writes.push(word);
+                twice
+            }
             "boxed" if alone => self.boxed.replace(input.parse()?).is_some(),
             "when" if call => {
                 let inside = argument(input)?;

@@ -33,22 +33,61 @@ pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -
 /// What the operator's macro hands back for an attribute over a function: its `[options] [signature]`.
 pub(crate) struct Checked<Flags> {
     pub(crate) schema: Schema,
+    pub(crate) contract: Contract,
     pub(crate) flags: Flags,
     pub(crate) signature: Signature,
 }
 
 impl<Flags: Parse> Parse for Checked<Flags> {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let schema = schema(input)?;
+        let schema = text(input)?;
+        let contract = input.parse()?;
         let (flags, signature);
         bracketed!(flags in input);
         bracketed!(signature in input);
-        Ok(Self { schema, flags: flags.parse()?, signature: signature.parse()? })
+        Ok(Self { schema, contract, flags: flags.parse()?, signature: signature.parse()? })
     }
 }
 
-/// The schema in front. The definition printed it, so it parses.
+/// What a definition says about an operator besides its schema: `{ plan data_dependent in_place "schema" out "schema" }`.
+#[derive(Default)]
+pub(crate) struct Contract {
+    pub(crate) planned: bool,
+    pub(crate) data_dependent: bool,
+    pub(crate) in_place: Option<Schema>,
+    pub(crate) out: Option<Schema>,
+}
+
+impl Parse for Contract {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut contract = Self::default();
+        if !input.peek(syn::token::Brace) {
+            return Ok(contract);
+        }
+        let inside;
+        syn::braced!(inside in input);
+        while !inside.is_empty() {
+            let word: Ident = inside.parse()?;
+            match word.to_string().as_str() {
+                "plan" => contract.planned = true,
+                "data_dependent" => contract.data_dependent = true,
+                "in_place" => contract.in_place = Some(text(&inside)?),
+                _ => contract.out = Some(text(&inside)?),
+            }
+        }
+        Ok(contract)
+    }
+}
+
+/// The schema in front.
 pub(crate) fn schema(input: ParseStream<'_>) -> syn::Result<Schema> {
+    let schema = text(input)?;
+    input.parse::<Contract>()?;
+    Ok(schema)
+}
+
+/// A schema as text. The definition printed it, so it parses.
+fn text(input: ParseStream<'_>) -> syn::Result<Schema> {
     let text: LitStr = input.parse()?;
     Schema::parse(&text.value()).map_err(|mistakes| {
         syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))

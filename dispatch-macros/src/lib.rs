@@ -23,6 +23,7 @@ mod op_def;
 mod op_fallback;
 mod op_grad;
 mod op_impl;
+mod op_plan;
 mod op_vmap;
 mod rust_type;
 mod schema_source;
@@ -128,6 +129,19 @@ pub fn __grad(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __not_differentiable(input: TokenStream) -> TokenStream {
     op_grad::expand_statement(input.into()).into()
+}
+
+/// Says what an operator accepts and gives: `#[op_plan(path::to::operator)]` over a function of those of its arguments that it names.
+#[proc_macro_attribute]
+pub fn op_plan(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    op_plan::expand(&attribute.into(), &item.into()).into()
+}
+
+/// Not public API: what an operator's own macro hands a plan to, together with the operator's schema.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __plan(input: TokenStream) -> TokenStream {
+    op_plan::expand_checked(input.into()).into()
 }
 
 /// Not public API: what an operator's own macro hands a kernel to, together with the operator's schema.

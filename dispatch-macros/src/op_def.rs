@@ -6,6 +6,7 @@
 mod attribute;
 mod expand;
 mod forms;
+mod plan;
 mod records;
 mod shape;
 mod stub;
@@ -38,6 +39,8 @@ struct Definition {
     claim: Option<Ident>,
     shape: Option<shape::Shape>,
     data_dependent: bool,
+    /// Its plan stands under `#[op_plan]`.
+    plan: bool,
     /// The call of another operator that it is; its forms call that one's forms.
     calls: Option<ExprCall>,
     /// The operator that this is a form of.
@@ -99,6 +102,7 @@ impl Checked {
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime();
         let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
+        let plan = attribute.plan.is_some();
         let calls = attribute.calls;
         let function = match &calls {
             Some(call) => function.that_is(call),
@@ -113,6 +117,7 @@ impl Checked {
             claim,
             shape,
             data_dependent,
+            plan,
             calls,
             form: None,
             forms,
@@ -148,6 +153,9 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     }
     if let (Some(call), Some(_)) = (&attribute.calls, &function.body) {
         errors.at(call, "an operator is this call or has a body; leave one out");
+    }
+    if let (Some(word), Some(_)) = (&attribute.plan, &attribute.shape) {
+        errors.at(word, "an operator has a shape word or a plan; leave one out");
     }
     let shape = shape::check(attribute, &schema, errors);
     let forms = forms::check(attribute, &schema, errors);

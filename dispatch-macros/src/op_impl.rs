@@ -6,19 +6,20 @@
 pub(crate) mod boxed;
 mod coerce;
 mod dtypes;
+mod planned;
+mod when;
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::spanned::Spanned;
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
-use crate::flags::{Flags, key_references};
+use crate::flags::{Flags, key_references, key_word};
 use crate::function::{Function, signature_lints};
 use crate::hand_over;
 use crate::rust_type::RustType;
 use crate::signature::{self, Parameter};
-use crate::written::{as_written, here};
+use crate::written::as_written;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let function = match Function::parse_under("op_impl", item) {
@@ -96,6 +97,21 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
+    if planned::is_planned(&checked.signature) {
+        return planned::expand(&checked);
+    }
+    if let Some(word) = checked.flags.writes.first() {
+        let operator = &checked.schema.name;
+        errors.at(word, format!("`{word}` says which outputs a planned kernel can write; kernel `{}` of operator `{operator}` takes no `plan`", checked.signature.ident));
+        return quote!(#errors);
+    }
+    if let Some(key) = checked.flags.keys.iter().find(|key| key_word(key).is_some_and(|word| word == "Meta"))
+        && checked.contract.planned
+    {
+        let (operator, kernel) = (&checked.schema.name, &checked.signature.ident);
+        errors.at(key, format!("operator `{operator}` has a plan, which Meta uses; leave kernel `{kernel}` out"));
+        return quote!(#errors);
+    }
     let kernel = check(&checked, &mut errors);
     if errors.is_empty() { typed(&checked, &kernel) } else { quote!(#errors) }
 }
@@ -174,7 +190,11 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         Some(words) => {
             let serve =
                 dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
-            dtypes::switch(words, flags, kernel, &serve, &runtime, &|element| {
+            let chosen = dtypes::chooser(flags, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
+                let name = kernel.parameters[at].name.as_ref();
+                (&arguments[at], name.map_or_else(|| format!("argument {}", at + 1), ToString::to_string))
+            });
+            dtypes::switch(words, operator, chosen, &serve, &runtime, &|element| {
                 let returned = returned(quote!(#name::<#element>));
                 quote!(#(#taken)* #returned)
             })
@@ -191,7 +211,8 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     let keys = keys(flags, &runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
-    let (holds, text) = when(checked, kernel, &runtime);
+    let names = kernel.parameters.iter().map(|parameter| parameter.name.clone());
+    let holds = when::condition(flags, &checked.schema, names, &kernel.types, &runtime);
     let mut record = quote! {
         #runtime::KernelRecord::typed::<#operator>(
             __kernel,
@@ -200,7 +221,8 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
             #runtime::Location::new(::core::file!(), ::core::line!()),
         ) #overriding #priority
     };
-    if let Some(text) = text {
+    if let Some(when) = &flags.when {
+        let text = as_written(&when.condition);
         record = quote!(unsafe { #record.when::<#operator>(__holds, #text) });
     }
     quote! {
@@ -236,32 +258,4 @@ fn on_meta(flags: &Flags, kernel: &Kernel, arguments: &[Ident], runtime: &TokenS
         quote!(#runtime::__private::check_on_meta::<#operator>(&#argument, #position)?;)
     });
     quote!(#(#checks)*)
-}
-
-/// The predicate of `when(..)`, over the kernel's own argument names, or the operator's where the kernel has none.
-fn when(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> (Option<TokenStream>, Option<String>) {
-    let Some(when) = &checked.flags.when else {
-        return (None, None);
-    };
-    let condition = &when.condition;
-    // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
-    let hygiene = condition.span();
-    let text = as_written(condition);
-    let named = kernel.parameters.iter().zip(&checked.schema.arguments);
-    let patterns = named.map(|(parameter, argument)| {
-        parameter.name.clone().unwrap_or_else(|| {
-            let mut name = signature::rust_name(&argument.name);
-            name.set_span(hygiene);
-            name
-        })
-    });
-    let shared = kernel.types.iter().map(|ty| ty.shared().tokens(runtime));
-    let signature = quote_spanned!(here(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
-    let mut body = Group::new(Delimiter::Brace, condition.clone());
-    body.set_span(condition.span());
-    let holds = quote! {
-        #[allow(unused_variables, non_snake_case)]
-        #signature #body
-    };
-    (Some(holds), Some(text))
 }

@@ -66,7 +66,7 @@ fn layer() -> TokenStream {
 
 /// The second step.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let Checked::<Flags> { schema, flags, signature } = match syn::parse2(input) {
+    let Checked::<Flags> { schema, flags, signature, .. } = match syn::parse2(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };

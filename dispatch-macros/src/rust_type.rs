@@ -40,6 +40,10 @@ impl RustType {
         &self.0
     }
 
+    pub(crate) fn is_written(&self) -> bool {
+        self.0.contains("&mut ")
+    }
+
     /// A value without anything behind it that could be written.
     pub(crate) fn is_plain(&self) -> bool {
         !self.0.contains('&')

@@ -189,3 +189,54 @@ fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
         }
     }
 }
+
+/// Which arguments a plan or a planned kernel names: any of them, in the schema's order.
+pub(crate) fn named_arguments(
+    what: &str,
+    function: &Ident,
+    found: &[Parameter],
+    schema: &Schema,
+    errors: &mut Errors,
+) -> Vec<usize> {
+    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    let operator = &schema.name;
+    let mut found_at: Vec<usize> = Vec::new();
+    for parameter in found {
+        let Some(name) = &parameter.name else {
+            errors.at(
+                &parameter.pattern,
+                format!("a {what} takes the arguments that it names; write a name, or leave this out"),
+            );
+            continue;
+        };
+        let plain = name.to_string();
+        let plain = if names.contains(&plain) { plain.as_str() } else { plain.trim_start_matches('_') };
+        let Some(at) = names.iter().position(|other| other == plain || other.trim_start_matches("r#") == plain) else {
+            let hint = match dispatch_schema::suggest(plain, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    format!("it has {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+                }
+            };
+            errors.at(
+                name,
+                format!("operator `{operator}` has no argument `{plain}`, which {what} `{function}` names; {hint}"),
+            );
+            continue;
+        };
+        if let Some(&before) = found_at.iter().find(|&&before| before >= at) {
+            let order = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let message = if before == at {
+                format!("{what} `{function}` names argument `{plain}` twice; leave one out")
+            } else {
+                format!(
+                    "{what} `{function}` names argument `{plain}` after `{}`; operator `{operator}` has them in this order: {order}",
+                    names[before]
+                )
+            };
+            errors.at(name, message);
+        }
+        found_at.push(at);
+    }
+    found_at
+}

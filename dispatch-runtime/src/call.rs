@@ -199,9 +199,11 @@ pub trait KernelError<O>: Into<Error> {}
 #[diagnostic::do_not_recommend]
 impl<O, E: Into<Error>> KernelError<O> for E {}
 
+/// An error in the name of this operator.
 #[cold]
 #[inline(never)]
-fn failed<O: Operation>(error: Error) -> Error {
+#[must_use]
+pub fn failed<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
@@ -353,13 +355,13 @@ pub struct Anchor;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named_form {
-    (($dollar:tt) $name:ident ($schema:literal) ($identity:literal) $($export:tt)*) => {
+    (($dollar:tt) $name:ident ($schema:literal) ($contract:tt) ($identity:literal) $($export:tt)*) => {
         #[doc(hidden)]
         #[allow(unused_macros, non_local_definitions)]
         $($export)*
         macro_rules! $name {
             (@kernel $dollar callback:path, $dollar($dollar rest:tt)*) => {
-                $dollar callback! { $schema $dollar($dollar rest)* }
+                $dollar callback! { $schema $contract $dollar($dollar rest)* }
             };
             ($dollar($dollar argument:tt)*) => {
                 $crate::__private::__call! {

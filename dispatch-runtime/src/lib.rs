@@ -71,6 +71,7 @@ mod operation;
 #[allow(unsafe_code, reason = "a published pointer is never null and never freed")]
 mod operator;
 mod philox;
+mod plan;
 mod promote;
 #[allow(unsafe_code, reason = "a condition of a kernel says which types it takes")]
 mod record;
@@ -125,6 +126,7 @@ pub use number::{Arithmetic, Floating, Number};
 pub use operation::Operation;
 pub use operator::Operator;
 pub use philox::philox;
+pub use plan::{HasInPlace, HasOut, Plan, PlanList, Planned};
 pub use promote::result_dtype;
 pub use record::{FallbackRecord, KernelRecord, Record};
 pub use registrar::{Registrar, fallback, fallback_fallthrough};
@@ -207,6 +209,37 @@ pub use dispatch_macros::op_meta;
 
 /// ```
 /// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::{BadArgument, Spec};
+///
+/// #[op_def("repeated(Tensor self, int times) -> Tensor", plan, out = "out")]
+/// fn repeated(this: &Tensor, times: i64) -> Result<Tensor>;
+///
+/// // Every check, and what the result looks like. Meta needs no kernel.
+/// #[op_plan(repeated)]
+/// fn repeated_plan(this: &Tensor, times: i64) -> Result<Plan<usize>, BadArgument> {
+///     match (this.sizes(), usize::try_from(times)) {
+///         ([size], Ok(count)) => Ok(Plan::new(count, [Spec::contiguous(this.dtype(), &[size * times])])),
+///         ([_], Err(_)) => Err(BadArgument::value("times", times, "not negative")),
+///         (sizes, _) => Err(BadArgument::rank("self", sizes.len(), "1")),
+///     }
+/// }
+///
+/// // A kernel gets the value of the plan, the memory of the result, and the arguments that it names.
+/// #[op_impl(repeated, CPU, dtypes(all))]
+/// fn repeated_cpu<T: Element>(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+///     out.write::<T>()?.copy_from_slice(&this.to_vec::<T>()?.repeat(*plan));
+///     Ok(())
+/// }
+///
+/// let mut out = Tensor::from_slice(&[0.0_f32; 4]);
+/// repeated_out(&Tensor::from_slice(&[1.0_f32, 2.0]), 2, &mut out).unwrap();
+/// assert_eq!(out.to_vec::<f32>().unwrap(), [1.0, 2.0, 1.0, 2.0]);
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_plan;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
 ///
 /// #[op_fallback(FuncTorchGradWrapper)]
 /// fn see_calls(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -280,9 +313,9 @@ pub use dispatch_macros::link;
 /// ```
 pub mod prelude {
     pub use crate::{
-        Arithmetic, DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator,
-        Result, Scalar, Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def, op_fallback, op_impl,
-        op_meta,
+        Arithmetic, DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator, Plan,
+        PlanList, Result, Scalar, Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def,
+        op_fallback, op_impl, op_meta, op_plan,
     };
 }
 
@@ -294,14 +327,18 @@ pub mod __private {
     pub use crate::collect::RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::collect::Submitted;
-    pub use crate::operator::{Definition, Typed};
+    pub use crate::operator::{Definition, Typed, too_few_arguments};
+    pub use crate::plan::{
+        Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart, meta_planned,
+        place,
+    };
     pub use crate::record::Record;
     pub use crate::redispatch::Redispatch;
     pub use crate::rust_operator::{Claim, RustOperator};
     pub use crate::shape::{form, meta};
-    pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature};
+    pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature, argument};
     pub use crate::table::{Head, TableRef};
-    pub use dispatch_macros::{__call, __kernel};
+    pub use dispatch_macros::{__call, __kernel, __plan};
     #[cfg(feature = "inventory")]
     pub use inventory;
     #[cfg(feature = "linkme")]

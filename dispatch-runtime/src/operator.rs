@@ -19,6 +19,7 @@ use crate::redispatch::Redispatch;
 use crate::registry;
 use crate::rule::Rules;
 use crate::shape::Shape;
+use crate::spec::Spec;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
 use crate::table::{Choice, Code, Entry, Head, Table, TableRef};
@@ -68,12 +69,17 @@ pub struct Definition {
     pub device: Option<usize>,
     /// What its results look like.
     pub shape: Option<Shape>,
+    /// Describes the results of a boxed call.
+    pub plan: Option<Outline>,
     /// What its results look like depends on the elements of its arguments.
     pub data_dependent: bool,
     /// The operator that this is another form of.
     pub functional: Option<fn() -> &'static Operator>,
     pub typed: Option<Typed>,
 }
+
+/// What the results of a boxed call with these arguments look like.
+pub(crate) type Outline = fn(&mut [Value]) -> Result<Vec<Spec>>;
 
 /// The generated functions that know an operator's types.
 #[doc(hidden)]
@@ -303,6 +309,11 @@ impl Operator {
         self.definition.shape
     }
 
+    /// Describes the results of a boxed call, if the operator has a plan.
+    pub(crate) const fn outline(&self) -> Option<Outline> {
+        self.definition.plan
+    }
+
     /// Whether the shapes of its results depend on the elements of its arguments.
     #[must_use]
     pub const fn is_data_dependent(&self) -> bool {
@@ -484,8 +495,9 @@ pub(crate) fn device_keys(device: &Value) -> KeySet {
     }
 }
 
+/// The error of a boxed call with fewer arguments than its operator takes.
 #[cold]
-pub(crate) fn too_few_arguments(operator: &Operator, found: usize) -> Error {
+pub fn too_few_arguments(operator: &Operator, found: usize) -> Error {
     ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }
 

@@ -24,6 +24,8 @@ pub enum Record {
     Operator(&'static Operator),
     /// A kernel of an operator, for one or more keys.
     Kernel(&'static KernelRecord),
+    /// A kernel of an operator, and what follows from it for the operator's forms.
+    Kernels(&'static [KernelRecord]),
     /// What a key does for operators that have no kernel for it.
     Fallback(&'static FallbackRecord),
     /// A backend or a layer.
@@ -46,6 +48,7 @@ impl Record {
         match self {
             Self::Operator(record) => std::ptr::from_ref(record).addr(),
             Self::Kernel(record) => std::ptr::from_ref(record).addr(),
+            Self::Kernels(records) => records.as_ptr().addr(),
             Self::Fallback(record) => std::ptr::from_ref(record).addr(),
             Self::Key(record) => std::ptr::from_ref(record).addr(),
             Self::Claim(record) => std::ptr::from_ref(record).addr(),
@@ -66,6 +69,8 @@ pub struct KernelRecord {
     pub(crate) name: &'static str,
     pub(crate) location: Location,
     pub(crate) overrides: bool,
+    /// Made from the kernel of the functional operator; any other kernel takes its place.
+    pub(crate) derived: bool,
     pub(crate) condition: Option<Condition>,
     pub(crate) priority: i32,
 }
@@ -124,7 +129,7 @@ impl KernelRecord {
         name: &'static str,
         location: Location,
     ) -> Self {
-        Self { operator, keys, kernel, name, location, overrides: false, condition: None, priority: 0 }
+        Self { operator, keys, kernel, name, location, overrides: false, derived: false, condition: None, priority: 0 }
     }
 
     /// The kernel replaces the one that another crate registered for the same key.
@@ -132,6 +137,14 @@ impl KernelRecord {
     #[must_use]
     pub const fn overriding(mut self) -> Self {
         self.overrides = true;
+        self
+    }
+
+    /// The kernel is that of a form, made from the functional operator's.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn derived(mut self) -> Self {
+        self.derived = true;
         self
     }
 

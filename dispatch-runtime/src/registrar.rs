@@ -135,7 +135,7 @@ impl Registrar {
         let target = key.registrable()?;
         let mut registry = registry::lock();
         if let Some(row) = registry.row(name).filter(|_| !overrides)
-            && let Some(cell) = row.cell(target)
+            && let Some(cell) = row.cell(target).filter(|cell| cell.has_own())
         {
             let mut kernels: Vec<_> = cell.newest_first().iter().map(|kernel| (kernel.name, kernel.location)).collect();
             kernels.push((label, location));
@@ -240,6 +240,7 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         viewing: !schema.views().is_empty(),
         device: schema.device_argument(),
         shape: None,
+        plan: None,
         data_dependent: false,
         functional: None,
         typed: None,

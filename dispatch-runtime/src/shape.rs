@@ -294,8 +294,8 @@ impl Spec {
 #[doc(hidden)]
 pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let functional = operator.functional().filter(|functional| functional.shape().is_none());
-    if functional.is_some_and(|functional| !functional.is_data_dependent()) {
-        // What has no word has a kernel for Meta of its own.
+    if functional.is_some_and(|functional| functional.outline().is_some() || !functional.is_data_dependent()) {
+        // What has no word has a plan, or a kernel for Meta of its own.
         return form(operator, keys, stack);
     }
     outline(operator, stack).map_err(|error| error.in_operator(operator.name()))

@@ -163,6 +163,7 @@ mod other {
             viewing: false,
             device: None,
             shape: None,
+            plan: None,
             data_dependent: false,
             functional: None,
             typed: None,

@@ -272,6 +272,7 @@ fn late_definition(name: Name<'static>) -> Operator {
                 viewing: false,
                 device: None,
                 shape: None,
+                plan: None,
                 data_dependent: false,
                 functional: None,
                 typed: None,

@@ -16,6 +16,7 @@ pub(super) struct Attribute {
     pub(super) shape: Option<ShapeWord>,
     pub(super) dtype: Option<Ident>,
     pub(super) data_dependent: Option<Ident>,
+    pub(super) plan: Option<Ident>,
     pub(super) inplace: Option<Ident>,
     pub(super) out: Option<OutForm>,
     /// The call of another operator that this one is.
@@ -82,7 +83,7 @@ impl Parse for ShapeWord {
 }
 
 const SHAPES: &str = "they are `pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTIONS: [&str; 7] = ["operator", "shape", "dtype", "out", "inplace", "data_dependent", "calls"];
+const OPTIONS: [&str; 8] = ["plan", "operator", "shape", "dtype", "out", "inplace", "data_dependent", "calls"];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
@@ -127,9 +128,10 @@ impl Attribute {
                 Ok(Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => self.calls.replace(call).is_some(),
                 _ => return errors.at(name, "call the operator that this one is: `calls = other(this)`"),
             },
+            "plan" if value.is_empty() => self.plan.replace(name.clone()).is_some(),
             "inplace" if value.is_empty() => self.inplace.replace(name.clone()).is_some(),
             "data_dependent" if value.is_empty() => self.data_dependent.replace(name.clone()).is_some(),
-            flag @ ("inplace" | "data_dependent") => {
+            flag @ ("inplace" | "data_dependent" | "plan") => {
                 return errors.at(name, format!("`{flag}` stands alone; leave the value out"));
             }
             unknown => {

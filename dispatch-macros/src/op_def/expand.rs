@@ -18,8 +18,9 @@ pub(super) fn definition(definition: &Definition) -> TokenStream {
     let body = records::body(definition);
     let forms: Vec<Definition> = definition.forms.iter().map(|schema| definition.form(schema.clone())).collect();
     let form_calls = definition.form_calls(&forms);
+    let form_types = definition.form_types(&forms);
     let forms = forms.iter().map(self::definition);
-    quote!(#function #body #types #named #(#forms)* #form_calls)
+    quote!(#function #body #types #named #(#forms)* #form_calls #form_types)
 }
 
 /// The function: unite keys, find the kernel, jump.
@@ -148,6 +149,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
     };
     let (aliasing, viewing) = (schema.is_aliasing(), !schema.views().is_empty());
     let data_dependent = definition.data_dependent;
+    let plan = definition.outline_tokens();
     let functional = match &definition.form {
         Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
@@ -164,6 +166,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
             viewing: #viewing,
             device: #device,
             shape: <#name as #runtime::Operation>::SHAPE,
+            plan: #plan,
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
@@ -180,9 +183,10 @@ fn named_form(definition: &Definition) -> TokenStream {
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
     let identity = identity::of_definition(&schema.name.to_string());
+    let contract = definition.contract();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {
-        #runtime::__named_form! { (#dollar) #hidden (#text) (#identity) #export }
+        #runtime::__named_form! { (#dollar) #hidden (#text) ({ #contract }) (#identity) #export }
 
         #[doc(hidden)]
         #[allow(unused_imports)]

@@ -91,7 +91,7 @@ fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
 }
 
 /// Whether a form writes into a tensor that the caller brings.
-fn is_out(form: &Schema, functional: &Schema) -> bool {
+pub(super) fn is_out(form: &Schema, functional: &Schema) -> bool {
     form.name.base == functional.name.base
 }
 
@@ -152,6 +152,7 @@ impl Definition {
             shape: None,
             calls: None,
             form: self.calls.is_none().then(|| Form { functional: functional.clone() }),
+            plan: false,
             forms: Vec::new(),
             spells_namespace: self.spells_namespace,
             data_dependent: self.data_dependent && self.calls.is_none(),
@@ -183,8 +184,13 @@ impl Definition {
 
     /// Kernels that come with the definition: Meta's, from the shape word, and a form's.
     pub(super) fn derived_kernels(&self) -> TokenStream {
-        let meta = (self.shape.is_some() || self.form.is_some() || self.data_dependent)
-            .then(|| self.boxed_kernel("meta", "Meta"));
+        let meta = if self.plan {
+            // A composite runs on Meta as on any backend.
+            self.function.body.is_none().then(|| self.boxed_kernel("meta_planned", "Meta"))
+        } else {
+            (self.shape.is_some() || self.form.is_some() || self.data_dependent)
+                .then(|| self.boxed_kernel("meta", "Meta"))
+        };
         let form = self.form.as_ref().map(|_| self.boxed_kernel("form", "CompositeExplicitAutograd"));
         quote!(#meta #form)
     }

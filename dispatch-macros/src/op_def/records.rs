@@ -44,9 +44,24 @@ pub(super) fn composite(
     let Definition { function, names, runtime, .. } = definition;
     function.body.as_ref()?;
     let (name, body) = (&function.signature.ident, body_name(definition));
+    let result = quote!(#runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*)));
+    // A plan says in the operator's own words what a part of the composite would say in its own.
+    let result = if definition.plan && !definition.types.iter().any(RustType::is_written) {
+        quote! {
+            match #result {
+                ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
+                ::core::result::Result::Err(__error) => ::core::result::Result::Err(match #name::plan(#(#names),*) {
+                    ::core::result::Result::Err(__plain) => #runtime::__private::failed::<#name>(__plain),
+                    ::core::result::Result::Ok(_) => __error,
+                }),
+            }
+        }
+    } else {
+        result
+    };
     Some(quote! {
         fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
-            #runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*))
+            #result
         }
 
         static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::CompositeImplicitAutograd];

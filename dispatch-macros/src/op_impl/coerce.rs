@@ -22,7 +22,7 @@ pub(super) fn argument(
     argument: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let Checked { schema, flags, signature } = checked;
+    let Checked { schema, flags, signature, .. } = checked;
     let operator = &flags.operator;
     let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
     let (user, ty) = (without_lifetimes(&parameter.ty), want.tokens(runtime));
@@ -66,7 +66,7 @@ pub(super) struct Result {
 
 impl Result {
     pub(super) fn new(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> Self {
-        let Checked { schema, flags, signature } = checked;
+        let Checked { schema, flags, signature, .. } = checked;
         let ty = match &signature.output {
             ReturnType::Type(_, ty) => without_lifetimes(ty),
             ReturnType::Default => syn::parse_quote_spanned!(here(signature.ident.span())=> ()),

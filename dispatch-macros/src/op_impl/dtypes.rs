@@ -2,9 +2,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{GenericParam, Signature};
+use syn::{GenericParam, Path, Signature};
 
-use super::Kernel;
 use crate::errors::Errors;
 use crate::flags::{DTypes, Flags};
 use crate::rust_type::RustType;
@@ -112,26 +111,32 @@ pub(super) struct Serve<'a> {
     pub(super) output: &'a TokenStream,
 }
 
-/// The switch on the dtype of the first tensor, or of the argument that `by` names.
+/// The argument whose dtype decides: the one that `by` names, or the first tensor.
+pub(super) fn chooser<'a>(
+    flags: &Flags,
+    mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
+) -> Option<usize> {
+    match &flags.by {
+        Some(by) => arguments.position(|(parameter, _)| parameter.name.as_ref() == Some(by)),
+        None => arguments.position(|(_, ty)| ty.text().contains("Tensor") && has_dtype(ty)),
+    }
+}
+
+/// The switch on the dtype of the `chosen` argument, which messages call by its label.
 pub(super) fn switch(
     dtypes: &DTypes,
-    flags: &Flags,
-    kernel: &Kernel,
+    operator: &Path,
+    chosen: Option<(&Ident, String)>,
     serve: &Serve<'_>,
     runtime: &TokenStream,
     call: &dyn Fn(&TokenStream) -> TokenStream,
 ) -> TokenStream {
     let Serve { signature, arguments, types, keys, output } = serve;
-    let chosen = match &flags.by {
-        Some(by) => kernel.parameters.iter().position(|parameter| parameter.name.as_ref() == Some(by)),
-        None => kernel.types.iter().position(|ty| ty.text().contains("Tensor") && has_dtype(ty)),
-    };
-    let operator = &flags.operator;
     let (implemented, _, bounded) = signature.generics.split_for_impl();
     let generic = signature.generics.type_params().next();
     let param = generic.map(|generic| &generic.ident);
     let bounds = generic.map(as_written).unwrap_or_default();
-    let Some(chosen) = chosen else {
+    let Some((argument, label)) = chosen else {
         let message = "no argument is a tensor to tell the dtype by; name one with `by = ..`";
         return syn::Error::new_spanned(&dtypes.word, message).to_compile_error();
     };
@@ -158,9 +163,6 @@ pub(super) fn switch(
             checks.extend(quote_spanned!(here(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);));
         }
     }
-    let argument = &arguments[chosen];
-    let label =
-        kernel.parameters[chosen].name.as_ref().map_or_else(|| format!("argument {}", chosen + 1), ToString::to_string);
     let param = quote!(#param);
     let call = call(&param);
     quote! {

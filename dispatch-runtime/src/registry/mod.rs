@@ -174,6 +174,7 @@ impl Registry {
                     defined.push(operator);
                 }
                 Record::Kernel(kernel) => self.add_kernel(kernel),
+                Record::Kernels(kernels) => kernels.iter().for_each(|kernel| self.add_kernel(kernel)),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
                 Record::Rule(rule) => (rule.operator)().rules().add(rule),
                 Record::Remark(remark) => self.remarks.push(remark),

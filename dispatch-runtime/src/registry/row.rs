@@ -35,6 +35,7 @@ pub(crate) struct Registered {
     pub(crate) location: Location,
     pub(crate) source: Source,
     overrides: bool,
+    derived: bool,
     pub(crate) condition: Option<Condition>,
     priority: i32,
     /// Of a fallback: whether it serves only operators whose schema has alias annotations.
@@ -168,18 +169,19 @@ impl Cell {
     /// The newest kernel that was put on top while the program runs; or else the only one; or else, if all are the program's own, the
     /// one that overrides the others, or one of several with conditions. Whatever came first, anything else is a conflict.
     pub(crate) fn active(&self) -> Active<'_> {
-        if let [one] = &self.kernels[..]
+        let own = self.own();
+        if let [one] = own[..]
             && one.condition.is_none()
         {
             return Active::One(one);
         }
-        let (program, running): (Vec<_>, Vec<_>) =
-            self.kernels.iter().partition(|kernel| kernel.source == Source::Program);
+        let (program, running): (Vec<&Registered>, Vec<&Registered>) =
+            own.iter().partition(|kernel| kernel.source == Source::Program);
         if let Some(newest) = running.iter().rev().find(|kernel| kernel.overrides) {
             return Active::One(newest);
         }
         if !running.is_empty() {
-            return Active::Conflict(self.kernels.iter().collect());
+            return Active::Conflict(own);
         }
         let overriding: Vec<&Registered> = program.iter().copied().filter(|kernel| kernel.overrides).collect();
         let mut candidates = if overriding.is_empty() { program } else { overriding };
@@ -193,6 +195,17 @@ impl Cell {
                 if tie || unreachable { Active::Conflict(candidates) } else { Active::Choice(candidates) }
             }
         }
+    }
+
+    /// The kernels without those that follow from a kernel of the functional operator, if there are others.
+    fn own(&self) -> Vec<&Registered> {
+        let has_own = self.has_own();
+        self.kernels.iter().filter(|kernel| !(has_own && kernel.derived)).collect()
+    }
+
+    /// Whether there are kernels that do not follow from a kernel of the functional operator.
+    pub(crate) fn has_own(&self) -> bool {
+        self.kernels.iter().any(|kernel| !kernel.derived)
     }
 
     /// Everything in the order in which one displaces the next.
@@ -225,6 +238,7 @@ impl Registered {
             location: record.location,
             source: Source::Program,
             overrides: record.overrides,
+            derived: record.derived,
             condition: record.condition,
             priority: record.priority,
             aliasing: false,
@@ -247,6 +261,7 @@ impl Registered {
             location,
             source,
             overrides: false,
+            derived: false,
             condition: None,
             priority: 0,
             aliasing: false,

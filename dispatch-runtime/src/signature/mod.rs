@@ -184,7 +184,7 @@ fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
 
 /// One argument of a boxed call, as a kernel takes it.
 #[inline]
-fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
+pub fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
     let found = value.variant();
     T::from_value(value).ok_or_else(|| wrong_argument(operator, position, T::KIND, found))
 }

@@ -434,6 +434,17 @@ impl Tensor {
         !self.storage().same(other.storage()) || (same_start() && same_walk()) || overlap::are_disjoint(self, other)
     }
 
+    /// Whether the two show exactly the same elements.
+    #[must_use]
+    #[inline]
+    pub fn is_same_elements_as(&self, other: &Self) -> bool {
+        self.storage().same(other.storage())
+            && self.0.geometry.offset() == other.0.geometry.offset()
+            && self.dtype() == other.dtype()
+            && self.sizes() == other.sizes()
+            && self.strides() == other.strides()
+    }
+
     /// Whether two of its elements share memory: what is written to may not.
     ///
     /// ```

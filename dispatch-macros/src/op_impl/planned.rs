@@ -1,0 +1,256 @@
+//! A kernel whose first parameter is `plan`: it gets the plan of the call and the memory of the results, and serves every form of its
+//! operator.
+
+mod forms;
+
+use dispatch_schema::TypeKind;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{ReturnType, Signature};
+
+use super::{Checked, dtypes, is_key_set};
+use crate::errors::Errors;
+use crate::rust_type::{RustType, returned, without_lifetimes};
+use crate::signature::{self, Parameter, named_arguments, rust_name};
+use crate::written::{as_written, here};
+
+/// Whether a kernel takes a plan.
+pub(super) fn is_planned(signature: &Signature) -> bool {
+    signature::parameters(signature).first().is_some_and(|first| is_called(first, "plan"))
+}
+
+fn is_called(parameter: &Parameter, word: &str) -> bool {
+    parameter.name.as_ref().is_some_and(|name| name.to_string().trim_start_matches('_') == word)
+}
+
+pub(super) fn expand(checked: &Checked) -> TokenStream {
+    let mut errors = Errors::default();
+    match check(checked, &mut errors) {
+        Some(kernel) if errors.is_empty() => kernel.expand(),
+        _ => quote!(#errors),
+    }
+}
+
+/// What a kernel writes its results to.
+enum Outputs {
+    /// There are no results, or the kernel makes them.
+    None,
+    Tensors(usize),
+    List,
+}
+
+impl Outputs {
+    fn of(checked: &Checked) -> Self {
+        let results: Vec<_> = returned(&checked.schema).collect();
+        match &results[..] {
+            [] => Self::None,
+            _ if checked.contract.data_dependent => Self::None,
+            [(_, ty), ..] if matches!(ty.kind, TypeKind::List(..)) => Self::List,
+            tensors => Self::Tensors(tensors.len()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::None => "()".to_owned(),
+            Self::Tensors(1) => "&mut Tensor".to_owned(),
+            Self::Tensors(n) => format!("[&mut Tensor; {n}]"),
+            Self::List => "&mut [Tensor]".to_owned(),
+        }
+    }
+
+    fn tokens(&self) -> TokenStream {
+        match self {
+            Self::None => quote!(()),
+            Self::Tensors(1) => quote!(&mut __r::Tensor),
+            Self::Tensors(n) => quote!([&mut __r::Tensor; #n]),
+            Self::List => quote!(&mut [__r::Tensor]),
+        }
+    }
+}
+
+/// A planned kernel whose signature has the right shape; whether the types agree, the compiler says.
+///
+/// Generated code names the runtime `__r` and its private door `__p`.
+struct Kernel<'a> {
+    checked: &'a Checked,
+    outputs: Outputs,
+    plan: Parameter,
+    out: Option<Parameter>,
+    /// The arguments that the kernel names, by position.
+    named: Vec<(Parameter, usize)>,
+    takes_keys: bool,
+    /// The types of all arguments of the operator, and their names in generated functions.
+    types: Vec<RustType>,
+    arguments: Vec<Ident>,
+    keys: Ident,
+}
+
+fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
+    let Checked { schema, signature, contract, flags } = checked;
+    let (operator, name) = (&schema.name, &signature.ident);
+    let mut parameters = signature::parameters(signature);
+    let plan = parameters.remove(0);
+    if !contract.planned {
+        let message = format!(
+            "kernel `{name}` takes a plan, but operator `{operator}` has none; take its arguments alone, or add `plan` to its \
+             `#[op_def(..)]` and write an `#[op_plan]`"
+        );
+        errors.at(&plan.whole, message);
+        return None;
+    }
+    let outputs = Outputs::of(checked);
+    let out = match (&outputs, parameters.first()) {
+        (Outputs::None, _) => None,
+        // A pattern takes several outputs apart: `[values, indices]: [&mut Tensor; 2]`.
+        (_, Some(out)) if is_called(out, "out") || out.name.is_none() => Some(parameters.remove(0)),
+        (outputs, first) => {
+            let at = first.map_or_else(|| name.to_token_stream(), |first| first.whole.clone());
+            let message = format!(
+                "after its plan, a kernel of operator `{operator}` takes the memory of the results: write `out: {}`",
+                outputs.text()
+            );
+            errors.at(at, message);
+            return None;
+        }
+    };
+    let takes_keys = parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
+    if takes_keys {
+        parameters.pop();
+    }
+    let found = named_arguments("kernel", name, &parameters, schema, errors);
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    if let (Some(by), true) = (&flags.by, errors.is_empty()) {
+        let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
+        dtypes::check_chooser(by, signature, &parameters, &named, errors);
+    }
+    let arguments = (0..types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
+    let named = parameters.into_iter().zip(found).collect();
+    let keys = Ident::new("keys", Span::mixed_site());
+    Some(Kernel { checked, outputs, plan, out, named, takes_keys, types, arguments, keys })
+}
+
+impl Kernel<'_> {
+    /// The kernel with every type checked: once, whatever the number of forms.
+    fn serve(&self) -> TokenStream {
+        let Self { checked, keys, .. } = self;
+        let Checked { flags, signature, .. } = checked;
+        let operator = &flags.operator;
+        let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
+        let (user, span) = (without_lifetimes(&self.plan.ty), here(self.plan.ty.span()));
+        let mut taken =
+            quote_spanned!(span=> let __plan = <#user as __p::TakesPlan<#operator, #plan_type>>::taken(__plan););
+        let out_type = self.outputs.tokens();
+        if let Some(out) = &self.out {
+            let want = self.outputs.text();
+            taken.extend(self.taken(out, &want, &out_type, &quote!(__out), "the output", &quote!(TakesOut<#operator,)));
+        }
+        for (parameter, at) in &self.named {
+            let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
+            let what = format!("argument `{}`", rust_name(&checked.schema.arguments[*at].name));
+            let bound = quote!(Takes<#operator, #number,);
+            taken.extend(self.taken(parameter, self.types[*at].text(), &ty, &quote!(#argument), &what, &bound));
+        }
+        let mut arguments = vec![Ident::new("__plan", Span::call_site()), Ident::new("__out", Span::call_site())];
+        let mut types = vec![plan_type, out_type];
+        for &(_, at) in &self.named {
+            arguments.push(self.arguments[at].clone());
+            types.push(self.types[at].tokens(&quote!(__r)));
+        }
+        let result = self.result();
+        let body = match &flags.dtypes {
+            None => {
+                let call = self.call_of(&signature.ident.to_token_stream(), &result);
+                quote!(#taken #call)
+            }
+            Some(words) => {
+                let named = self.named.iter().map(|(parameter, at)| (parameter, &self.types[*at]));
+                let chosen = dtypes::chooser(flags, named).map(|at| {
+                    let (parameter, argument) = &self.named[at];
+                    (&self.arguments[*argument], parameter.name.as_ref().map(ToString::to_string).unwrap_or_default())
+                });
+                let serve = dtypes::Serve { signature, arguments: &arguments, types: &types, keys, output: &result };
+                let name = &signature.ident;
+                dtypes::switch(words, operator, chosen, &serve, &quote!(__r), &|element| {
+                    let call = self.call_of(&quote!(#name::<#element>), &result);
+                    quote!(#taken #call)
+                })
+            }
+        };
+        // A kernel that knows the keys of its call can hand the call on, by mistake to itself.
+        let inside = self
+            .takes_keys
+            .then(|| quote!(let __inside = __p::Redispatch::enter(<#operator as __r::Operation>::operator, #keys)?;));
+        quote! {
+            #[inline(always)]
+            fn __serve(#(#arguments: #types,)* #keys: __r::KeySet) -> __r::Result<#result> {
+                #inside
+                #body
+            }
+        }
+    }
+
+    /// What the kernel itself returns.
+    fn result(&self) -> TokenStream {
+        match self.outputs {
+            Outputs::None => RustType::of_returns(&self.checked.schema).tokens(&quote!(__r)),
+            _ => quote!(()),
+        }
+    }
+
+    fn call_of(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
+        let Self { checked, keys, .. } = self;
+        let operator = &checked.flags.operator;
+        let out = self.out.as_ref().map(|_| quote!(__out,));
+        let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
+        let keys = self.takes_keys.then_some(keys);
+        let returns = match &checked.signature.output {
+            ReturnType::Type(_, ty) => without_lifetimes(ty),
+            ReturnType::Default => syn::parse_quote_spanned!(here(checked.signature.ident.span())=> ()),
+        };
+        let span = here(returns.span());
+        let call = quote!(#function(__plan, #out #(#arguments,)* #keys));
+        quote_spanned!(span=> <#returns as __p::Returns<#operator, #result>>::returned(#call))
+    }
+
+    /// `let value = value`, as the kernel takes it. If the text differs, the message says the types as both sides wrote them.
+    fn taken(
+        &self,
+        parameter: &Parameter,
+        want: &str,
+        ty: &TokenStream,
+        value: &TokenStream,
+        what: &str,
+        bound: &TokenStream,
+    ) -> TokenStream {
+        let Checked { schema, signature, .. } = self.checked;
+        let (user, span) = (without_lifetimes(&parameter.ty), here(parameter.ty.span()));
+        let written = RustType::written(&parameter.ty).text().replace(" ;", ";");
+        if written == want {
+            return quote_spanned!(span=> let #value = <#user as __p::#bound #ty>>::taken(#value););
+        }
+        let (kernel, found) = (&signature.ident, as_written(&parameter.ty));
+        let message =
+            format!("{what} of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
+        let label = format!("write `{want}`");
+        let coerced = quote_spanned!(span=> <#user as Takes<#ty>>::taken(#value));
+        quote! {
+            let #value = {
+                #[diagnostic::on_unimplemented(message = #message, label = #label)]
+                trait Takes<T> {
+                    fn taken(argument: T) -> Self;
+                }
+
+                #[diagnostic::do_not_recommend]
+                impl<T, U: __p::#bound T>> Takes<T> for U {
+                    fn taken(argument: T) -> Self {
+                        <U as __p::#bound T>>::taken(argument)
+                    }
+                }
+
+                #coerced
+            };
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The kernels that a planned kernel is: the functional one, and one for each form.
+
+use dispatch_schema::Schema;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use super::{Kernel, Outputs};
+use crate::crate_path;
+use crate::flags::key_word;
+use crate::op_impl::{keys, when};
+use crate::rust_type::RustType;
+
+/// One kernel that is registered.
+struct Derived {
+    operator: TokenStream,
+    name: &'static str,
+    function: TokenStream,
+    /// How many arguments follow those of the functional operator.
+    outs: usize,
+}
+
+impl Kernel<'_> {
+    pub(super) fn expand(&self) -> TokenStream {
+        let Self { checked, .. } = self;
+        let operator = checked.flags.operator.to_token_stream();
+        let mut kernels =
+            vec![Derived { function: self.functional(), operator: operator.clone(), name: "__functional", outs: 0 }];
+        if let Some(form) = &checked.contract.in_place {
+            let operator = quote!(<#operator as __r::HasInPlace>::Form);
+            kernels.push(Derived { function: self.in_place(form, &operator), operator, name: "__in_place", outs: 0 });
+        }
+        // A factory's form takes fewer arguments, and copies.
+        if let (Some(form), Outputs::Tensors(outs)) = (&checked.contract.out, &self.outputs)
+            && form.arguments.len() == self.types.len() + outs
+        {
+            let operator = quote!(<#operator as __r::HasOut>::Form);
+            kernels.push(Derived { function: self.out(form, *outs, &operator), operator, name: "__out", outs: *outs });
+        }
+        let serve = self.serve();
+        let keys = keys(&checked.flags, &quote!(__r));
+        let condition = self.condition();
+        let (functions, records): (Vec<_>, Vec<_>) =
+            kernels.iter().map(|kernel| (&kernel.function, self.record(kernel))).unzip();
+        let (count, root) = (records.len(), crate_path::runtime());
+        quote! {
+            #[allow(clippy::all, clippy::pedantic, unused_imports, unused_qualifications, unused_lifetimes, unused_variables)]
+            const _: () = {
+                use #root as __r;
+                use #root::__private as __p;
+                #serve
+                #(#functions)*
+                #condition
+                #keys
+                const __HERE: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
+                static __KERNELS: [__r::KernelRecord; #count] = [#(#records),*];
+                __r::__submit! { __p::Record::Kernels(&__KERNELS) }
+            };
+        }
+    }
+
+    fn record(&self, kernel: &Derived) -> TokenStream {
+        let Derived { operator, name, outs, .. } = kernel;
+        let flags = &self.checked.flags;
+        let (kernel, function) = (&self.checked.signature.ident, format_ident!("{name}"));
+        let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
+        let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+        let derived = (*name != "__functional").then(|| quote!(.derived()));
+        let record = quote! {
+            __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __HERE)
+                #overriding #priority #derived
+        };
+        let Some(when) = &flags.when else {
+            return record;
+        };
+        let text = crate::written::as_written(&when.condition);
+        let more = (0..*outs).map(|_| quote!(_));
+        let arguments = &self.arguments;
+        // The condition looks at the functional operator's arguments, which every form has.
+        let holds =
+            if *outs == 0 { quote!(__holds) } else { quote!(|#(#arguments,)* #(#more),*| __holds(#(#arguments),*)) };
+        quote!(unsafe { #record.when::<#operator>(#holds, #text) })
+    }
+
+    fn condition(&self) -> Option<TokenStream> {
+        let names = self.checked.schema.arguments.iter().enumerate().map(|(at, _)| {
+            let named = self.named.iter().find(|(_, named)| *named == at);
+            named.and_then(|(parameter, _)| parameter.name.clone())
+        });
+        when::condition(&self.checked.flags, &self.checked.schema, names, &self.types, &quote!(__r))
+    }
+
+    fn functional(&self) -> TokenStream {
+        let Self { checked, arguments, keys, .. } = self;
+        let operator = checked.flags.operator.to_token_stream();
+        let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
+        let output = RustType::of_returns(&checked.schema).tokens(&quote!(__r));
+        let looked_at = self.looked_at();
+        let body = match self.outputs {
+            Outputs::None => {
+                let (plan, call) = (self.plan_of(&operator), self.serve_with(&quote!(())));
+                quote!(#plan #call)
+            }
+            Outputs::List => {
+                let (plan, call, device) =
+                    (self.plan_of(&operator), self.serve_with(&quote!(&mut __out[..])), self.device());
+                quote! {
+                    #plan
+                    let mut __out = __p::all_on(__plan.outputs, #device)?;
+                    let __value = __plan.value;
+                    #call?;
+                    ::core::result::Result::Ok(__out)
+                }
+            }
+            Outputs::Tensors(n) => {
+                let (outs, device) = (idents("__out", n), self.device());
+                let call = self.serve_with(&if n == 1 { quote!(&mut __out0) } else { quote!([#(&mut #outs),*]) });
+                quote! {
+                    let (__value, [#(mut #outs),*]) =
+                        <#operator>::__fresh(#device, #(#looked_at),*).map_err(__p::failed::<#operator>)?;
+                    #call?;
+                    ::core::result::Result::Ok((#(#outs),*))
+                }
+            }
+        };
+        quote! {
+            fn __functional(
+                #(#arguments: #types,)*
+                #keys: __r::KeySet,
+                _: __p::TableRef,
+            ) -> __r::Result<#output> {
+                #body
+            }
+        }
+    }
+
+    fn in_place(&self, form: &Schema, operator: &TokenStream) -> TokenStream {
+        let Self { arguments, keys, .. } = self;
+        let types = form.arguments.iter().filter_map(RustType::of_argument).map(|ty| ty.tokens(&quote!(__r)));
+        let first = &arguments[0];
+        let mut looked_at = self.looked_at();
+        looked_at[0] = quote!(&*#first);
+        let functional = &self.checked.flags.operator;
+        let (reads, writes) = (self.reads(1), self.writes());
+        let reads_first = self.named.iter().any(|&(_, at)| at == 0);
+        // The kernel reads through a handle of its own: whatever it does to the written one leaves this one as it is.
+        let second = reads_first.then(|| quote!(let __read = ::core::clone::Clone::clone(&*#first);));
+        let lent = reads_first.then(|| quote!(let #first = &__read;));
+        let call = self.serve_with(&quote!(__target.tensor()));
+        quote! {
+            fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
+                let __r::Plan { value: __value, outputs: [__spec] } =
+                    <#functional>::plan(#(#looked_at),*).map_err(__p::failed::<#operator>)?;
+                #second
+                let mut __target = __p::Target::new(&__spec, "self", #first, #reads, #writes)
+                    .map_err(__p::failed::<#operator>)?;
+                #lent
+                #call?;
+                __target.finish()
+            }
+        }
+    }
+
+    fn out(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
+        let Self { arguments, keys, .. } = self;
+        let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
+        let functional = &self.checked.flags.operator;
+        let (looked_at, reads, writes) = (self.looked_at(), self.reads(0), self.writes());
+        let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| idents(name, count));
+        let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
+        let call =
+            self.serve_with(&if count == 1 { quote!(__target0.tensor()) } else { quote!([#(#targets.tensor()),*]) });
+        let apart = (count > 1).then(|| {
+            quote! {
+                __p::check_outputs_apart(&[#((#names, &*#outs)),*]).map_err(__p::failed::<#operator>)?;
+            }
+        });
+        quote! {
+            fn __out(
+                #(#arguments: #types,)*
+                #(#outs: &mut __r::Tensor,)*
+                #keys: __r::KeySet,
+                _: __p::TableRef,
+            ) -> __r::Result<()> {
+                let __r::Plan { value: __value, outputs: [#(#specs),*] } =
+                    <#functional>::plan(#(#looked_at),*).map_err(__p::failed::<#operator>)?;
+                #apart
+                let __reads: &[(&'static str, &dyn __p::Tensors)] = #reads;
+                #(let mut #targets = __p::Target::new(&#specs, #names, #outs, __reads, #writes)
+                    .map_err(__p::failed::<#operator>)?;)*
+                #call?;
+                #(#targets.finish()?;)*
+                ::core::result::Result::Ok(())
+            }
+        }
+    }
+
+    /// The plan of a call without outputs of its own, or with a list.
+    fn plan_of(&self, operator: &TokenStream) -> TokenStream {
+        let looked_at = self.looked_at();
+        let value = match self.outputs {
+            Outputs::List => TokenStream::new(),
+            _ => quote!(let __value = __plan.value;),
+        };
+        quote! {
+            let __plan = <#operator>::plan(#(#looked_at),*).map_err(__p::failed::<#operator>)?;
+            #value
+        }
+    }
+
+    /// Calls the kernel with the arguments that it names.
+    fn serve_with(&self, out: &TokenStream) -> TokenStream {
+        let (arguments, keys) = (self.named.iter().map(|&(_, at)| &self.arguments[at]), &self.keys);
+        quote!(__serve(&__value, #out, #(#arguments,)* #keys))
+    }
+
+    /// Every argument as a plan takes it.
+    fn looked_at(&self) -> Vec<TokenStream> {
+        let look = |(argument, ty): (&Ident, &RustType)| match (ty.is_written(), ty.is_optional()) {
+            (false, _) => quote!(#argument),
+            (true, false) => quote!(&*#argument),
+            (true, true) => quote!(#argument.as_deref()),
+        };
+        self.arguments.iter().zip(&self.types).map(look).collect()
+    }
+
+    /// Where fresh results go.
+    fn device(&self) -> TokenStream {
+        let Self { checked, .. } = self;
+        if let [key] = &checked.flags.keys[..]
+            && key_word(key).is_some_and(|word| word == "CPU")
+        {
+            return quote!(__r::Device::CPU);
+        }
+        let mut found = quote!(::core::option::Option::None);
+        if let Some(device) = checked.schema.device_argument() {
+            let device = &self.arguments[device];
+            found = quote!(::core::option::Option::<__r::Device>::from(#device));
+        }
+        for argument in self.tensors(0) {
+            let argument = &self.arguments[argument];
+            found = quote!(__p::place(#found, &#argument));
+        }
+        quote!(#found.unwrap_or(__r::Device::CPU))
+    }
+
+    /// The arguments that hold tensors and are only read, from the `first` on.
+    fn tensors(&self, first: usize) -> impl Iterator<Item = usize> {
+        (first..self.types.len()).filter(|&i| self.types[i].text().contains("Tensor") && !self.types[i].is_written())
+    }
+
+    /// What outputs may not overlap.
+    fn reads(&self, first: usize) -> TokenStream {
+        let each = self.tensors(first).map(|i| {
+            let (name, argument) = (&self.checked.schema.arguments[i].name, &self.arguments[i]);
+            quote!((#name, &#argument))
+        });
+        quote!(&[#(#each),*])
+    }
+
+    fn writes(&self) -> TokenStream {
+        let has = |word: &str| self.checked.flags.writes.iter().any(|flag| flag == word);
+        let (in_place, strided, converts) = (has("in_place"), has("strided"), has("converts"));
+        quote!(__p::Writes { in_place: #in_place, strided: #strided, converts: #converts })
+    }
+}
+
+fn idents(name: &str, count: usize) -> Vec<Ident> {
+    (0..count).map(|i| format_ident!("{name}{i}")).collect()
+}

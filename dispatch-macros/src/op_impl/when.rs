@@ -1,0 +1,40 @@
+//! `when(condition)`: the condition as a function.
+
+use dispatch_schema::Schema;
+use proc_macro2::{Delimiter, Group, Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::flags::Flags;
+use crate::rust_type::RustType;
+use crate::signature;
+use crate::written::here;
+
+/// The function `__holds`, over the kernel's own argument names, or the operator's where the kernel has none.
+pub(super) fn condition(
+    flags: &Flags,
+    schema: &Schema,
+    names: impl Iterator<Item = Option<Ident>>,
+    types: &[RustType],
+    runtime: &TokenStream,
+) -> Option<TokenStream> {
+    let when = flags.when.as_ref()?;
+    let condition = &when.condition;
+    // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
+    let hygiene = condition.span();
+    let patterns = names.zip(&schema.arguments).map(|(name, argument)| {
+        name.unwrap_or_else(|| {
+            let mut name = signature::rust_name(&argument.name);
+            name.set_span(hygiene);
+            name
+        })
+    });
+    let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
+    let signature = quote_spanned!(here(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
+    let mut body = Group::new(Delimiter::Brace, condition.clone());
+    body.set_span(condition.span());
+    Some(quote! {
+        #[allow(unused_variables, non_snake_case)]
+        #signature #body
+    })
+}

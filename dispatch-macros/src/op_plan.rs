@@ -1,0 +1,255 @@
+//! `#[op_plan]`: an operator's contract.
+//!
+//! Two steps, as for a kernel: the operator's own macro calls the second one with the schema.
+
+use dispatch_schema::{Schema, TypeKind};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Path, ReturnType};
+
+use crate::crate_path;
+use crate::errors::{Errors, at_end};
+use crate::function::{Function, signature_lints};
+use crate::hand_over::{self, hand_over};
+use crate::rust_type::{RustType, returned};
+use crate::signature::{self, Parameter, named_arguments, rust_name};
+use crate::written::{as_written, here};
+
+struct Flags {
+    operator: Path,
+}
+
+impl Parse for Flags {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Self { operator: input.call(Path::parse_mod_style)? })
+    }
+}
+
+pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
+    let function = match Function::parse_under("op_plan", item) {
+        Ok(function) => function,
+        Err(item) => return item,
+    };
+    let mut errors = Errors::default();
+    let flags = syn::parse2::<Flags>(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute)));
+    if let Ok(flags) = &flags
+        && flags.operator.segments.len() > 1
+        && !flags
+            .operator
+            .segments
+            .first()
+            .is_some_and(|first| ["crate", "self", "super"].iter().any(|word| first.ident == word))
+    {
+        errors.at(
+            &flags.operator,
+            "a plan stands in the crate that defines its operator; write `crate::` before a path of this crate",
+        );
+    }
+    function.check_plain("a plan", false, &mut errors);
+    if function.body.is_none() {
+        errors.at(&function.signature, format!("plan `{}` has no body; write one", function.signature.ident));
+    }
+    let (Ok(flags), true) = (flags, errors.is_empty()) else {
+        let function = function.with_body();
+        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
+    };
+    let (runtime, lints, signature) = (crate_path::runtime(), signature_lints(), &function.signature);
+    let call_back =
+        hand_over(&flags.operator, &quote!(#runtime::__private::__plan), &quote!([#attribute] [#signature]));
+    quote!(#lints #[inline] #function #call_back)
+}
+
+pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
+    let checked = match syn::parse2::<hand_over::Checked<Flags>>(input) {
+        Ok(checked) => checked,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut errors = Errors::default();
+    let tokens = plan(&checked, &mut errors);
+    if errors.is_empty() {
+        return tokens;
+    }
+    // A plan with mistakes still is one, or the definition would report that it has none.
+    let (runtime, operator) = (crate_path::runtime(), &checked.flags.operator);
+    let stub = checked.contract.planned.then(|| {
+        quote! {
+            const _: () = {
+                impl #runtime::Planned for #operator {
+                    type Value<'a> = ();
+                    fn outline(_: &mut [#runtime::Value]) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
+                        ::core::unreachable!("this program does not compile")
+                    }
+                }
+            };
+        }
+    });
+    quote!(#errors #stub)
+}
+
+fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream {
+    let hand_over::Checked { schema, contract, flags, signature } = checked;
+    let (runtime, operator, function) = (crate_path::runtime(), &flags.operator, &signature.ident);
+    if !contract.planned {
+        let message = format!(
+            "the definition of operator `{}` does not say that it has a plan; add `plan` to its `#[op_def(..)]`",
+            schema.name
+        );
+        errors.at(operator, message);
+        return TokenStream::new();
+    }
+    if let Some((_, ty)) = returned(schema).find(|(_, ty)| !is_planned(ty, schema)) {
+        let message = format!(
+            "operator `{}` gives `{ty}`, which a plan does not describe; it describes tensors, or one `Tensor[]`",
+            schema.name
+        );
+        errors.at(operator, message);
+        return TokenStream::new();
+    }
+    let parameters = signature::parameters(signature);
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
+    let taken_at = named_arguments("plan", function, &parameters, schema, errors);
+    check_types(checked, &parameters, &taken_at, &types, errors);
+    let list = returned(schema).any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
+    let count = if contract.data_dependent { 0 } else { returned(schema).count() };
+    let (plan, bound) = if list {
+        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::PlansList<#operator>))
+    } else {
+        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::Plans<#operator, #count>))
+    };
+    let ReturnType::Type(_, ty) = &signature.output else {
+        let operator = &schema.name;
+        errors.at(
+            function,
+            format!("the plan of operator `{operator}` gives a `Plan`; write `-> Result<Plan<.., {count}>>`"),
+        );
+        return TokenStream::new();
+    };
+    let named_lifetime = lifetimes(ty.to_token_stream());
+    let span = here(ty.span());
+    let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
+    let planned = quote_spanned!(span=> <#named_lifetime as #bound>::planned);
+    let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(&runtime))).collect();
+    let owned = types.iter().map(|ty| ty.shared().tokens(&runtime));
+    let arguments = taken_at.iter().map(|&at| &names[at]);
+    let specs: Vec<Ident> = (0..count).map(|i| format_ident!("__spec{i}")).collect();
+    let positions = 0..names.len();
+    let fresh = (!list).then(|| {
+        quote! {
+            #[doc(hidden)]
+            #[inline(always)]
+            pub fn __fresh<'a>(
+                __device: #runtime::Device,
+                #(#names: #shared),*
+            ) -> #runtime::Result<(__Value<'a>, [#runtime::Tensor; #count])> {
+                let #runtime::Plan { value: __value, outputs: [#(#specs),*] } = Self::plan(#(#names),*)?;
+                ::core::result::Result::Ok((__value, [#(#specs.on(__device)?),*]))
+            }
+        }
+    });
+    quote! {
+        #[allow(unused_variables, unused_lifetimes, clippy::all, clippy::pedantic)]
+        const _: () = {
+            type __Value<'a> = #value;
+
+            impl #operator {
+                /// What a call with these arguments gives, and what its kernels get to know about them.
+                #[inline]
+                pub fn plan<'a>(#(#names: #shared),*) -> #runtime::Result<#plan> {
+                    #planned(#function(#(#arguments),*))
+                }
+
+                #fresh
+            }
+
+            impl #runtime::Planned for #operator {
+                type Value<'a> = __Value<'a>;
+
+                fn outline(
+                    __arguments: &mut [#runtime::Value],
+                ) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
+                    let __operator = <#operator as #runtime::Operation>::operator();
+                    let [#(#names),*] = __arguments else {
+                        return ::core::result::Result::Err(
+                            #runtime::__private::too_few_arguments(__operator, __arguments.len()),
+                        );
+                    };
+                    #(let #names = #runtime::__private::argument::<#owned>(__operator, #names, #positions)?;)*
+                    ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
+                }
+            }
+        };
+    }
+}
+
+fn is_planned(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
+    match &ty.kind {
+        TypeKind::Tensor => true,
+        TypeKind::List(element, _) => element.kind == TypeKind::Tensor && returned(schema).count() == 1,
+        _ => false,
+    }
+}
+
+/// A plan writes nothing, so it takes written arguments as shared ones.
+fn check_types(
+    checked: &hand_over::Checked<Flags>,
+    parameters: &[Parameter],
+    taken_at: &[usize],
+    types: &[RustType],
+    errors: &mut Errors,
+) {
+    for (parameter, &at) in parameters.iter().zip(taken_at) {
+        let want = types[at].shared();
+        if RustType::written(&parameter.ty) == want {
+            continue;
+        }
+        let (name, operator) = (rust_name(&checked.schema.arguments[at].name), &checked.schema.name);
+        let found = as_written(&parameter.ty);
+        let why = if types[at].is_written() { ", which writes nothing" } else { "" };
+        let message =
+            format!("argument `{name}` of operator `{operator}` is `{}` in a plan{why}, not `{found}`", want.text());
+        errors.at(&parameter.ty, message);
+    }
+}
+
+/// A type whose lifetimes are all `'a`.
+fn lifetimes(tokens: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = tokens.into_iter();
+    while let Some(tree) = tokens.next() {
+        match tree {
+            TokenTree::Punct(punct) if punct.as_char() == '\'' => {
+                let Some(TokenTree::Ident(name)) = tokens.next() else { continue };
+                let name = if name == "static" { name } else { Ident::new("a", name.span()) };
+                out.extend([TokenTree::Punct(punct), TokenTree::Ident(name)]);
+            }
+            TokenTree::Group(group) => {
+                let mut inner = proc_macro2::Group::new(group.delimiter(), lifetimes(group.stream()));
+                inner.set_span(group.span());
+                out.extend([TokenTree::Group(inner)]);
+            }
+            tree => out.extend([tree]),
+        }
+    }
+    out
+}
+
+/// The type of an argument, borrowed for `'a`.
+fn with_lifetime(ty: &TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    for tree in ty.clone() {
+        match tree {
+            TokenTree::Punct(punct) if punct.as_char() == '&' => out.extend(quote!(&'a)),
+            TokenTree::Group(group) => {
+                out.extend([TokenTree::Group(proc_macro2::Group::new(
+                    group.delimiter(),
+                    with_lifetime(&group.stream()),
+                ))]);
+            }
+            tree => out.extend([tree]),
+        }
+    }
+    out
+}

@@ -1,0 +1,86 @@
+//! What the compiler checks in a plan, and in a kernel that takes one.
+
+use super::{Plan, PlanList};
+use crate::error::{Error, Result};
+use crate::operation::Operation;
+
+/// What the plan of an operator with `N` results returns.
+#[diagnostic::on_unimplemented(
+    message = "the plan of operator `{O}` describes {N} results: write `Result<Plan<.., {N}>>`, not `{Self}`",
+    label = "not a plan of {N} results"
+)]
+pub trait Plans<O, const N: usize> {
+    /// The value for the kernels.
+    type Value;
+
+    /// The plan.
+    fn planned(self) -> Result<Plan<Self::Value, N>>;
+}
+
+impl<O: Operation, V, E: Into<Error>, const N: usize> Plans<O, N> for Result<Plan<V, N>, E> {
+    type Value = V;
+
+    #[inline(always)]
+    fn planned(self) -> Result<Plan<V, N>> {
+        match self {
+            Ok(plan) => Ok(plan),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What the plan of an operator with a list of results returns.
+#[diagnostic::on_unimplemented(
+    message = "the plan of operator `{O}` describes a list of results: write `Result<PlanList<..>>`, not `{Self}`",
+    label = "not a plan of a list"
+)]
+pub trait PlansList<O> {
+    /// The value for the kernels.
+    type Value;
+
+    /// The plan.
+    fn planned(self) -> Result<PlanList<Self::Value>>;
+}
+
+impl<O: Operation, V, E: Into<Error>> PlansList<O> for Result<PlanList<V>, E> {
+    type Value = V;
+
+    #[inline(always)]
+    fn planned(self) -> Result<PlanList<V>> {
+        self.map_err(Into::into)
+    }
+}
+
+/// What a kernel may take as its plan, which is a `T`.
+#[diagnostic::on_unimplemented(
+    message = "the plan of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
+    label = "write `plan: {T}`"
+)]
+pub trait TakesPlan<O, T> {
+    /// The plan.
+    fn taken(plan: T) -> Self;
+}
+
+impl<O, T> TakesPlan<O, T> for T {
+    #[inline(always)]
+    fn taken(plan: T) -> Self {
+        plan
+    }
+}
+
+/// What a kernel may take as its outputs, which are a `T`.
+#[diagnostic::on_unimplemented(
+    message = "the output of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
+    label = "write `out: {T}`"
+)]
+pub trait TakesOut<O, T> {
+    /// The outputs.
+    fn taken(out: T) -> Self;
+}
+
+impl<O, T> TakesOut<O, T> for T {
+    #[inline(always)]
+    fn taken(out: T) -> Self {
+        out
+    }
+}

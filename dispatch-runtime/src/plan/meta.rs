@@ -1,0 +1,59 @@
+//! The Meta kernel of every operator with a plan.
+
+use dispatch_schema::TypeKind;
+
+use super::all_on;
+use crate::device::Device;
+use crate::error::{BadArgument, Error, ErrorKind, Result};
+use crate::key_set::KeySet;
+use crate::operator::{Operator, too_few_arguments};
+use crate::shape::on_meta;
+use crate::stack::Stack;
+use crate::value::Value;
+
+/// Checks the arguments by the operator's plan, and makes results without memory.
+pub fn meta_planned(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    let count = operator.argument_count();
+    let Some(arguments) = stack.top_mut(count) else {
+        return Err(too_few_arguments(operator, stack.len()));
+    };
+    let results = results(operator, arguments).map_err(|error| error.in_operator(operator.name()))?;
+    stack.drop_top(count);
+    for result in results {
+        stack.push(result);
+    }
+    Ok(())
+}
+
+fn results(operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+    check_on_meta(operator, arguments)?;
+    let outline = operator.outline().ok_or_else(|| no_outline(operator))?;
+    let specs = outline(arguments)?;
+    if operator.is_data_dependent() {
+        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
+    }
+    let schema = operator.schema();
+    let mut specs = specs.into_iter();
+    let mut results = Vec::with_capacity(schema.returns.len());
+    for (place, result) in schema.returns.iter().enumerate() {
+        results.push(match (schema.written_return(place), &result.ty.kind) {
+            (Some(argument), _) => arguments[argument].clone(),
+            (None, TypeKind::List(..)) => all_on(specs.by_ref().collect(), Device::META)?.into(),
+            (None, _) => specs.next().ok_or_else(|| no_outline(operator))?.on(Device::META)?.into(),
+        });
+    }
+    Ok(results)
+}
+
+fn no_outline(operator: &Operator) -> Error {
+    ErrorKind::NoShape { operator: operator.name() }.into()
+}
+
+fn check_on_meta(operator: &Operator, arguments: &[Value]) -> Result<(), BadArgument> {
+    for (position, argument) in arguments.iter().enumerate() {
+        for tensor in argument.tensors() {
+            on_meta(tensor).map_err(|problem| BadArgument::new(operator.argument_name(position), problem))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,379 @@
+//! Operators with plans: one kernel serves the functional operator and its forms, and Meta needs none.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Device, Element, Geometry, Plan, PlanList, Spec};
+
+#[op_def("mirror(Tensor self) -> Tensor", plan, inplace, out = "out")]
+fn mirror(this: &Tensor) -> Result<Tensor>;
+
+#[op_plan(mirror)]
+fn mirror_plan(this: &Tensor) -> Result<Plan<usize>, BadArgument> {
+    Ok(Plan::new(vector(this)?, [Spec::contiguous(this.dtype(), this.sizes())]))
+}
+
+#[op_impl(mirror, CPU, dtypes(f32, i64))]
+fn mirror_cpu<T: Element>(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let values = this.to_vec::<T>()?;
+    for (place, value) in out.write::<T>()?.iter_mut().zip(values.into_iter().rev().take(*plan)) {
+        *place = value;
+    }
+    Ok(())
+}
+
+/// Outputs that a kernel does not write directly are written by this.
+#[op_def("assign_(Tensor(a!) self, Tensor src) -> Tensor(a!)", operator = Assign)]
+fn assign_(this: &mut Tensor, src: &Tensor) -> Result<()>;
+
+#[op_impl(assign_, CPU)]
+fn assign_cpu(this: &mut Tensor, src: &Tensor) -> Result<()> {
+    let mut values = src.to_vec::<i64>()?.into_iter();
+    if this.dtype() == DType::F32 {
+        let mut floats = values.map(|value| f32::from(i16::try_from(value).unwrap()));
+        this.elements_mut::<f32>()?.for_each(|place| *place = floats.next().unwrap_or(0.0));
+    } else {
+        this.elements_mut::<i64>()?.for_each(|place| *place = values.next().unwrap_or(0));
+    }
+    Ok(())
+}
+
+/// How many elements a vector has.
+fn vector(this: &Tensor) -> Result<usize, BadArgument> {
+    match this.sizes() {
+        [size] => Ok(usize::try_from(*size).unwrap_or(0)),
+        sizes => Err(BadArgument::rank("self", sizes.len(), "1")),
+    }
+}
+
+#[op_def("extremes(Tensor self, int skip=0) -> (Tensor min, Tensor max)", plan, out = "out")]
+fn extremes(this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)>;
+
+#[op_plan(extremes)]
+fn extremes_plan(this: &Tensor, skip: i64) -> Result<Plan<usize, 2>, BadArgument> {
+    let (size, spec) = (vector(this)?, Spec::contiguous(this.dtype(), &[]));
+    match usize::try_from(skip) {
+        Ok(skip) if skip < size => Ok(Plan::new(skip, [spec.clone(), spec])),
+        _ => Err(BadArgument::value("skip", skip, format!("from 0 to {}", size.saturating_sub(1)))),
+    }
+}
+
+#[op_impl(extremes, CPU)]
+fn extremes_cpu(plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    let values = this.to_vec::<i64>()?;
+    min.write::<i64>()?[0] = values[*plan..].iter().copied().min().unwrap_or(0);
+    max.write::<i64>()?[0] = values[*plan..].iter().copied().max().unwrap_or(0);
+    Ok(())
+}
+
+/// A kernel that is fit for some calls, of the functional operator and of its form alike.
+#[op_impl(extremes, CPU, when(this.sizes()[0] == 1), priority = 1)]
+fn extremes_of_one(_plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    let value = this.to_vec::<i64>()?[0];
+    min.write::<i64>()?[0] = value + 1000;
+    max.write::<i64>()?[0] = value + 1000;
+    Ok(())
+}
+
+#[op_def("pieces(Tensor self, int size) -> Tensor[]", plan)]
+fn pieces(this: &Tensor, size: i64) -> Result<Vec<Tensor>>;
+
+/// A plan may borrow.
+struct Sizes<'a> {
+    of: &'a [i64],
+}
+
+#[op_plan(pieces)]
+fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<Sizes<'_>>, BadArgument> {
+    let count = vector(this)?;
+    let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
+        return Err(BadArgument::value("size", size, "at least 1"));
+    };
+    let outputs = (0..count).step_by(size).map(|start| (count - start).min(size));
+    let outputs = outputs.map(|size| Spec::contiguous(this.dtype(), &[i64::try_from(size).unwrap_or(0)])).collect();
+    Ok(PlanList { value: Sizes { of: this.sizes() }, outputs })
+}
+
+#[op_impl(pieces, CPU)]
+fn pieces_cpu(plan: &Sizes<'_>, out: &mut [Tensor], this: &Tensor) -> Result<()> {
+    let values = this.to_vec::<i64>()?;
+    assert_eq!(plan.of, [i64::try_from(values.len()).unwrap()]);
+    let mut values = values.into_iter();
+    for piece in out {
+        piece.write::<i64>()?.iter_mut().zip(&mut values).for_each(|(place, value)| *place = value);
+    }
+    Ok(())
+}
+
+#[op_def("raise_(Tensor(a!) self, int by) -> Tensor(a!)", plan)]
+fn raise_(this: &mut Tensor, by: i64) -> Result<()>;
+
+#[op_plan(raise_)]
+fn raise_plan(this: &Tensor, by: i64) -> Result<Plan<i64, 0>, BadArgument> {
+    vector(this)?;
+    if by < 0 { Err(BadArgument::value("by", by, "not negative")) } else { Ok(Plan::checked(2 * by)) }
+}
+
+#[op_impl(raise_, CPU)]
+fn raise_cpu(plan: &i64, this: &mut Tensor) -> Result<()> {
+    this.write::<i64>()?.iter_mut().for_each(|value| *value += plan);
+    Ok(())
+}
+
+#[op_def("positive(Tensor self) -> Tensor", plan, data_dependent)]
+fn positive(this: &Tensor) -> Result<Tensor>;
+
+#[op_plan(positive)]
+fn positive_plan(this: &Tensor) -> Result<Plan<usize, 0>, BadArgument> {
+    vector(this).map(Plan::checked)
+}
+
+#[op_impl(positive, CPU)]
+fn positive_cpu(_plan: &usize, this: &Tensor) -> Result<Tensor> {
+    Ok(Tensor::from_slice(&this.to_vec::<i64>()?.into_iter().filter(|value| *value > 0).collect::<Vec<_>>()))
+}
+
+#[op_def("tracked(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
+fn tracked(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
+
+#[op_plan(tracked)]
+fn tracked_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
+    match seen {
+        Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), "[1]")),
+        _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector(this).map(|_| 1)?])])),
+    }
+}
+
+#[op_impl(tracked, CPU)]
+fn tracked_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
+    let sum = this.to_vec::<i64>()?.iter().sum::<i64>();
+    if let Some(seen) = seen {
+        seen.write::<i64>()?[0] += 1;
+    }
+    out.write::<i64>()?[0] = sum;
+    Ok(())
+}
+
+#[op_def("joined(Tensor self, Tensor other) -> Tensor", plan)]
+fn joined(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    // What fails inside speaks of `self` of another operator.
+    mirror(&mirror(this)?)?;
+    mirror(other)
+}
+
+#[op_plan(joined)]
+fn joined_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
+    vector(this)?;
+    match other.sizes() {
+        [_] => Ok(Plan::new((), [Spec::contiguous(other.dtype(), other.sizes())])),
+        sizes => Err(BadArgument::rank("other", sizes.len(), "1")),
+    }
+}
+
+fn numbers(values: &[i64]) -> Tensor {
+    Tensor::from_slice(values)
+}
+
+fn values(tensor: &Tensor) -> Vec<i64> {
+    tensor.to_vec::<i64>().unwrap()
+}
+
+fn meta(sizes: &[i64]) -> Tensor {
+    Spec::contiguous(DType::I64, sizes).on(Device::META).unwrap()
+}
+
+fn matrix() -> Tensor {
+    numbers(&[1, 2, 3, 4]).restride(Geometry::contiguous(&[2, 2])).unwrap()
+}
+
+#[test]
+fn one_kernel_serves_the_functional_operator_and_both_forms() {
+    let x = numbers(&[1, 2, 3]);
+    assert_eq!(values(&mirror(&x).unwrap()), [3, 2, 1]);
+
+    let mut out = numbers(&[0, 0, 0]);
+    let alias = out.clone();
+    mirror_out(&x, &mut out).unwrap();
+    assert_eq!((values(&out), out.same(&alias)), (vec![3, 2, 1], true));
+
+    let mut y = x.clone();
+    mirror_(&mut y).unwrap();
+    assert_eq!(values(&x), [3, 2, 1], "the elements that `x` shows too");
+
+    let results = mirror::operator().call([x.into()]).unwrap();
+    assert_eq!(values(results[0].as_tensor().unwrap()), [1, 2, 3]);
+}
+
+#[test]
+fn a_kernel_over_dtypes_refuses_the_others() {
+    assert_eq!(mirror(&Tensor::from_slice(&[1.0_f32, 2.0])).unwrap().to_vec::<f32>().unwrap(), [2.0, 1.0]);
+    let error = mirror(&Tensor::from_slice(&[1.0_f64])).unwrap_err().to_string();
+    assert!(error.contains("float64") && error.contains("float32, int64"), "{error}");
+}
+
+#[test]
+fn an_output_is_written_in_place_only_if_nobody_can_tell() {
+    let x = numbers(&[1, 2, 3, 4]);
+    // Exactly an input: through a result of its own.
+    let mut same = x.clone();
+    mirror_out(&x, &mut same).unwrap();
+    assert_eq!(values(&x), [4, 3, 2, 1]);
+
+    // Other strides and another dtype: through a copy, because the kernel declares neither.
+    let wide = Tensor::from_slice(&[9_i64; 8]);
+    let mut every_second = wide.restride(Geometry::strided(&[4], &[2], 0).unwrap()).unwrap();
+    mirror_out(&x, &mut every_second).unwrap();
+    assert_eq!(values(&wide), [1, 9, 2, 9, 3, 9, 4, 9]);
+    let mut floats = Tensor::from_slice(&[0.0_f32; 4]);
+    mirror_out(&x, &mut floats).unwrap();
+    assert_eq!(floats.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+
+    // A tensor without elements is bound to a fresh one.
+    let mut empty = numbers(&[]);
+    mirror_out(&x, &mut empty).unwrap();
+    assert_eq!(values(&empty), [1, 2, 3, 4]);
+}
+
+#[test]
+fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
+    let x = numbers(&[1, 2, 3, 4]);
+    let refusal = |out: &mut Tensor| mirror_out(&x, out).unwrap_err().to_string();
+    let mut short = numbers(&[7]);
+    let error = refusal(&mut short);
+    assert!(error.contains("mirror.out") && error.contains("`out` has sizes [1]"), "{error}");
+    assert_eq!(values(&short), [7]);
+    let floats = Tensor::from_slice(&[0.5_f32; 4]);
+    let error = mirror_out(&floats, &mut numbers(&[0; 4])).unwrap_err().to_string();
+    assert!(error.contains("hold the result"), "{error}");
+    let mut part = x.restride(Geometry::strided(&[4], &[0], 0).unwrap()).unwrap();
+    assert!(refusal(&mut part).contains("`out`"));
+    let shifted = numbers(&[1, 2, 3, 4, 5]);
+    let first = shifted.restride(Geometry::contiguous(&[4])).unwrap();
+    let mut last = shifted.restride(Geometry::contiguous(&[4]).at(1)).unwrap();
+    let error = mirror_out(&first, &mut last).unwrap_err().to_string();
+    assert!(error.contains("`out`") && error.contains("`self`"), "{error}");
+    let mut one = numbers(&[0]);
+    let mut other = one.clone();
+    let error = extremes_out(&x, 0, &mut one, &mut other).unwrap_err().to_string();
+    assert!(error.contains("`max`") && error.contains("`min`"), "{error}");
+    assert_eq!((values(&x), values(&one)), (vec![1, 2, 3, 4], vec![0]));
+}
+
+#[test]
+fn several_results_and_conditions_hold_for_every_form() {
+    let x = numbers(&[5, 2, 8]);
+    let (min, max) = extremes(&x, 1).unwrap();
+    assert_eq!((values(&min), values(&max)), (vec![2], vec![8]));
+    let empty = || Spec::contiguous(DType::I64, &[]).on(Device::CPU).unwrap();
+    let (mut min, mut max) = (empty(), empty());
+    extremes_out(&x, 2, &mut min, &mut max).unwrap();
+    assert_eq!((values(&min), values(&max)), (vec![8], vec![8]));
+
+    let one = numbers(&[5]);
+    assert_eq!(values(&extremes(&one, 0).unwrap().0), [1005]);
+    extremes_out(&one, 0, &mut min, &mut max).unwrap();
+    assert_eq!((values(&min), values(&max)), (vec![1005], vec![1005]));
+}
+
+#[test]
+fn a_list_has_as_many_results_as_the_arguments_say() {
+    let all = |list: Vec<Tensor>| list.iter().map(values).collect::<Vec<_>>();
+    assert_eq!(all(pieces(&numbers(&[1, 2, 3, 4, 5]), 2).unwrap()), [vec![1, 2], vec![3, 4], vec![5]]);
+    let sizes: Vec<Vec<i64>> = pieces(&meta(&[5]), 2).unwrap().iter().map(|piece| piece.sizes().to_vec()).collect();
+    assert_eq!(sizes, [vec![2], vec![2], vec![1]]);
+}
+
+#[test]
+fn what_is_written_beside_results_is_checked_by_the_plan_and_written_by_the_kernel() {
+    let mut x = numbers(&[1, 2]);
+    raise_(&mut x, 5).unwrap();
+    assert_eq!(values(&x), [11, 12]);
+    let mut seen = numbers(&[0]);
+    assert_eq!(values(&tracked(&x, Some(&mut seen)).unwrap()), [23]);
+    assert_eq!(values(&seen), [1]);
+    let error = tracked(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
+    assert!(error.contains("`seen`"), "{error}");
+
+    let mut far = meta(&[2]);
+    raise_(&mut far, 1).unwrap();
+    assert!(raise_(&mut far, -1).is_err());
+    assert_eq!(tracked(&far, Some(&mut meta(&[1]))).unwrap().sizes(), [1]);
+}
+
+#[test]
+fn a_data_dependent_operator_is_checked_on_meta_before_it_is_refused() {
+    assert_eq!(values(&positive(&numbers(&[-1, 2, 3])).unwrap()), [2, 3]);
+    let checked = positive(&meta(&[2, 2])).unwrap_err().to_string();
+    assert!(checked.contains("`self`"), "{checked}");
+    let refused = positive(&meta(&[2])).unwrap_err();
+    assert!(matches!(refused.kind(), dispatch_runtime::ErrorKind::DataDependent { .. }), "{refused}");
+}
+
+#[test]
+fn a_mistake_gives_one_message_wherever_it_is_made() {
+    let (here, far) = (matrix(), meta(&[2, 2]));
+    let expected = extremes(&here, 0).unwrap_err().to_string();
+    assert!(expected.contains("`self`") && expected.contains("extremes"), "{expected}");
+    assert_eq!(extremes(&far, 0).unwrap_err().to_string(), expected);
+    for tensor in [&here, &far] {
+        let error = extremes::operator().call([tensor.into(), 0.into()]).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    let (mut min, mut max) = (numbers(&[0]), numbers(&[0]));
+    let of_form = extremes_out(&here, 0, &mut min, &mut max).unwrap_err().to_string();
+    assert_eq!(of_form.replace("extremes.out", "extremes"), expected);
+    // A composite's plan is asked after its body fails.
+    let error = joined(&numbers(&[1]), &here).unwrap_err().to_string();
+    assert!(error.contains("`other`") && error.contains("joined"), "{error}");
+    assert_eq!(joined(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
+}
+
+#[test]
+fn a_plan_can_be_called_by_itself() {
+    let plan = mirror::plan(&numbers(&[1, 2, 3])).unwrap();
+    assert_eq!((plan.value, plan.outputs[0].geometry.sizes()), (3, &[3_i64][..]));
+}
+
+mod elsewhere {
+    use super::*;
+
+    #[dispatch_key(backend)]
+    pub(super) static NPU: Key;
+
+    /// A kernel with the operator's own signature.
+    #[op_impl(extremes, NPU)]
+    fn extremes_npu(_this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)> {
+        Ok((numbers(&[skip]), numbers(&[-skip])))
+    }
+
+    #[op_impl(mirror, NPU)]
+    fn mirror_npu(_plan: &usize, out: &mut Tensor) -> Result<()> {
+        out.write::<i64>()?.fill(7);
+        Ok(())
+    }
+
+    /// It replaces the one that follows from the kernel above.
+    #[op_impl(mirror_, NPU)]
+    fn mirror_npu_(this: &mut Tensor) -> Result<()> {
+        this.write::<i64>()?.fill(8);
+        Ok(())
+    }
+}
+
+#[test]
+fn backends_choose_between_planned_kernels_and_ones_of_the_operators_signature() {
+    let on_npu = |tensor: Tensor| tensor.with_keys(KeySet::from(elsewhere::NPU));
+    let (min, max) = extremes(&on_npu(matrix()), 3).unwrap();
+    assert_eq!((values(&min), values(&max)), (vec![3], vec![-3]));
+    let mut x = on_npu(numbers(&[1, 2]));
+    assert_eq!(values(&mirror(&x).unwrap()), [7, 7]);
+    mirror_(&mut x).unwrap();
+    assert_eq!(values(&x), [8, 8]);
+    let mut out = on_npu(numbers(&[0, 0]));
+    mirror_out(&x, &mut out).unwrap();
+    assert_eq!(values(&out), [7, 7]);
+
+    let lab = dispatch_runtime::Registrar::new("plans");
+    let late = lab.kernel("mirror.out", elsewhere::NPU, |_, _, _| Err(Error::kernel("late"))).unwrap();
+    assert!(mirror_out(&x, &mut out).unwrap_err().to_string().contains("late"));
+    late.remove();
+    mirror_out(&x, &mut out).unwrap();
+}
