@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Path, ReturnType};
+use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
@@ -127,6 +127,19 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
         );
         return TokenStream::new();
     };
+    if let Some((written, found)) = described(ty)
+        && (list || found != count)
+    {
+        let operator = &schema.name;
+        let (has, want) = match count {
+            _ if list => ("a list of results".to_owned(), "PlanList<..>".to_owned()),
+            0 if contract.data_dependent => ("results that its kernels make".to_owned(), "Plan<.., 0>".to_owned()),
+            1 => ("1 result".to_owned(), "Plan<..>".to_owned()),
+            count => (format!("{count} results"), format!("Plan<.., {count}>")),
+        };
+        errors.at(written, format!("operator `{operator}` has {has}: write `{want}`"));
+        return TokenStream::new();
+    }
     let named_lifetime = lifetimes(ty.to_token_stream());
     let span = here(ty.span());
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
@@ -189,6 +202,25 @@ fn is_planned(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
         TypeKind::Tensor => true,
         TypeKind::List(element, _) => element.kind == TypeKind::Tensor && returned(schema).count() == 1,
         _ => false,
+    }
+}
+
+/// The type `Plan<.., n>` in the return type of a plan, and its number of results, if it is written so.
+fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
+    let syn::Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let mut arguments = arguments.args.iter();
+    match (last.ident.to_string().as_str(), arguments.next()?) {
+        ("Result", GenericArgument::Type(inner)) => described(inner),
+        ("Plan", _) => match arguments.next() {
+            None => Some((ty, 1)),
+            Some(GenericArgument::Const(Expr::Lit(ExprLit { lit: Lit::Int(count), .. }))) => {
+                Some((ty, count.base10_parse().ok()?))
+            }
+            Some(_) => None,
+        },
+        _ => None,
     }
 }
 

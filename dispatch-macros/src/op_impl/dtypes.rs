@@ -81,7 +81,8 @@ pub(super) fn check_chooser(
         None => {
             let names: Vec<String> =
                 parameters.iter().filter_map(|p| p.name.as_ref()).map(|name| format!("`{name}`")).collect();
-            errors.at(by, format!("kernel `{kernel}` has no argument `{by}`; it has {}", names.join(", ")));
+            let hint = if names.is_empty() { "name it".to_owned() } else { format!("it has {}", names.join(", ")) };
+            errors.at(by, format!("kernel `{kernel}` has no argument `{by}`; {hint}"));
         }
         Some(at) if !types.get(at).is_some_and(has_dtype) => {
             let ty = types.get(at).map_or("", RustType::text);

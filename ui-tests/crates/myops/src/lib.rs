@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic, missing_docs, unreachable_pub, unused_qualifications)]
 
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
 /// Multiplies two tensors elementwise.
@@ -37,3 +38,38 @@ pub fn halve(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
 /// An operator without tensors.
 #[op_def("now(str clock) -> float")]
 pub fn now(clock: &str) -> Result<f64>;
+
+/// Normalises the trailing dimensions.
+#[op_def(
+    "norm(Tensor input, SymInt[] sizes, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+    plan,
+    out = "out"
+)]
+pub fn norm(
+    input: &Tensor,
+    sizes: &[i64],
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    eps: f64,
+) -> Result<(Tensor, Tensor, Tensor)>;
+
+/// The input as lines of `columns` elements.
+pub struct Norm {
+    /// Elements of a line.
+    pub columns: usize,
+}
+
+#[op_plan(norm)]
+fn norm_plan(input: &Tensor, sizes: &[i64]) -> Result<Plan<Norm, 3>> {
+    let like = Spec::contiguous(input.dtype(), input.sizes());
+    Ok(Plan::new(Norm { columns: sizes.len() }, [like.clone(), like.clone(), like]))
+}
+
+/// Reverses the order of elements.
+#[op_def("flip(Tensor self) -> Tensor", plan, inplace, out = "out")]
+pub fn flip(this: &Tensor) -> Result<Tensor>;
+
+#[op_plan(flip)]
+fn flip_plan(this: &Tensor) -> Result<Plan<()>> {
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
+}
