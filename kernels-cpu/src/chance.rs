@@ -2,7 +2,7 @@
 //!
 //! [`filled`] is the engine: it reserves a part of the generator's stream, has threads work out their groups of blocks, and hands each
 //! group's words to a distribution, which makes rows of 64 elements of them. Which word becomes which element is said in `aten`.
-#![expect(unsafe_code, reason = "places that a plan checked")]
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 mod coin;
 mod continuous;

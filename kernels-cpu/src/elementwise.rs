@@ -9,8 +9,8 @@
 pub(crate) mod ahead;
 mod gather;
 mod lanes;
+pub(crate) mod loop_nest;
 mod pass;
-pub(crate) mod plan;
 mod row;
 mod transfer;
 mod transpose;
@@ -20,8 +20,8 @@ use dispatch_runtime::{
 };
 
 pub(crate) use lanes::Lanes;
+use loop_nest::LoopNest;
 pub(crate) use pass::registers::{Cheap, lane};
-use plan::Plan;
 pub(crate) use row::{Bound, Fusible, Kernel, fusible};
 pub(crate) use transfer::transfer;
 

@@ -1,5 +1,5 @@
 //! Tensors out of nothing.
-#![expect(unsafe_code, reason = "places that a plan checked")]
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, Layout, MemoryFormat, Spec, operands};

@@ -1,7 +1,7 @@
 //! Elements picked one by one along a dimension, and elements put where others would be picked.
 //!
 //! What is written is fresh, so positions are checked on the way: it is thrown away where one is outside.
-#![expect(unsafe_code, reason = "places that a plan checked")]
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
-use crate::elementwise::plan::Plan;
+use crate::elementwise::loop_nest::LoopNest;
 use crate::moves::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
 use crate::numbers::usized;
 use crate::pool::{over, threads_here};
@@ -187,14 +187,14 @@ impl<'a> Walk<'a> {
         else {
             return true;
         };
-        let plan =
-            Plan::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
+        let nest =
+            LoopNest::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
         let along = self.picked.geometry().strides()[self.at].wrapping_mul(i64::try_from(size_of::<W>()).unwrap_or(0));
         let length = self.picked.geometry().sizes()[self.at].cast_unsigned();
-        let (_, [step, other_step, start_step]) = plan.row();
+        let (_, [step, other_step, start_step]) = nest.row();
         let side_by_side = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());
         let mut inside = true;
-        plan.rows(0, plan.count(), |[position, other, from], count| {
+        nest.rows(0, nest.count(), |[position, other, from], count| {
             let row = Row {
                 positions: positions.at(position).cast(),
                 beside: others.at(other).cast::<W>(),

@@ -1,12 +1,12 @@
 //! Tensors joined, repeated and turned.
-#![expect(unsafe_code, reason = "places that a plan checked")]
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use std::ops::Range;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
 
-use crate::elementwise::plan::Plan;
+use crate::elementwise::loop_nest::LoopNest;
 use crate::moves::{Axis, GRAIN, Start, Step, along, copy, copy_called, packed};
 use crate::numbers::{room, usized};
 use crate::pool::over;
@@ -122,12 +122,12 @@ fn triangle(this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Res
     }
     // Each matrix begins at a place of its own; the rest is the same for all.
     let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(out) };
-    let plan = Plan::new(starts.sizes(), [(&starts, size)]);
+    let nest = LoopNest::new(starts.sizes(), [(&starts, size)]);
     let operands = operands!(write out)?;
     let start = Start(operands.written()[0].start());
-    let (_, [step]) = plan.row();
+    let (_, [step]) = nest.row();
     let bytes = |place: i64| isize::try_from(place).unwrap_or(0) * size.cast_signed();
-    plan.rows(0, plan.count(), |[offset], count| {
+    nest.rows(0, nest.count(), |[offset], count| {
         for matrix in 0..count {
             let offset = offset + step * matrix.cast_signed();
             over(0..rows, (GRAIN / usized(cols)).max(1), |rows| {

@@ -2,7 +2,7 @@
 //!
 //! What joins, repeats, pads, flips, selects or puts elements says only where they are: for each dimension of the walk a step on either
 //! side, which is a stride or a table of places. One engine checks that every place is inside the tensors' memory, and goes there.
-#![expect(unsafe_code, reason = "places that a plan checked")]
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -140,7 +140,7 @@ impl Problem {
 
 /// A problem's descriptions, which are kept for good, and the algorithm.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Prepared {
     product: usize,
     /// Of right, left, added and out, in the library's order.
     layouts: [usize; 4],
@@ -156,7 +156,7 @@ const WORKSPACE: usize = 32 << 20;
 struct Library {
     handles: HashMap<u8, usize>,
     /// None for what the library has no algorithm for.
-    plans: HashMap<Problem, Option<Plan>>,
+    prepared: HashMap<Problem, Option<Prepared>>,
 }
 
 static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
@@ -215,13 +215,13 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     let mut library = library.lock().unwrap_or_else(PoisonError::into_inner);
     launch.gpu.machine.make_current()?;
     let handle = library.handle(launch.gpu.index)?;
-    let known = library.plans.get(&problem).copied();
-    let Some(plan) = known.map_or_else(|| library.plan(handle, problem), Ok)? else { return Ok(false) };
-    let workspace = Spec::contiguous(DType::U8, &[plan.workspace]).on(launch.device())?;
+    let known = library.prepared.get(&problem).copied();
+    let Some(prepared) = known.map_or_else(|| library.prepare(handle, problem), Ok)? else { return Ok(false) };
+    let workspace = Spec::contiguous(DType::U8, &[prepared.workspace]).on(launch.device())?;
     if let Some((from, _)) = elsewhere {
         crate::copying::write(&mut view(&task.out)?, &view(from)?)?;
     }
-    let product = plan.product as sys::cublasLtMatmulDesc_t;
+    let product = prepared.product as sys::cublasLtMatmulDesc_t;
     if problem.added == Added::Row {
         let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
         set!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
@@ -232,7 +232,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         _ => Scalar::Int(0),
     };
     let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
-    let layout = |at: usize| plan.layouts[at] as sys::cublasLtMatrixLayout_t;
+    let layout = |at: usize| prepared.layouts[at] as sys::cublasLtMatrixLayout_t;
     let pointer = |place: Place| place.address() as *mut c_void;
     let multiplied = library!(cublasLtMatmul(
         handle as sys::cublasLtHandle_t,
@@ -247,7 +247,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         layout(2),
         pointer(out),
         layout(3),
-        &raw const plan.algorithm,
+        &raw const prepared.algorithm,
         pointer(launch.place(&workspace)?),
         workspace.storage().size(),
         launch.queue as sys::cudaStream_t,
@@ -255,7 +255,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     match multiplied {
         // What it found for a problem, it does not always take.
         Err(CudaError::Driver { said, .. }) if REFUSALS.contains(&said.as_str()) => {
-            library.plans.insert(problem, None);
+            library.prepared.insert(problem, None);
             Ok(false)
         }
         other => Ok(other.map(|()| true)?),
@@ -310,15 +310,15 @@ impl Library {
     }
 
     /// A problem that is new.
-    fn plan(&mut self, handle: usize, problem: Problem) -> Result<Option<Plan>, CudaError> {
-        let made = plan(handle, &problem)?;
-        self.plans.insert(problem, made);
+    fn prepare(&mut self, handle: usize, problem: Problem) -> Result<Option<Prepared>, CudaError> {
+        let made = prepare(handle, &problem)?;
+        self.prepared.insert(problem, made);
         Ok(made)
     }
 }
 
 /// Describes a problem, and looks for an algorithm.
-fn plan(handle: usize, problem: &Problem) -> Result<Option<Plan>, CudaError> {
+fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
     let (data, scale, compute) = problem.types();
@@ -374,8 +374,8 @@ fn plan(handle: usize, problem: &Problem) -> Result<Option<Plan>, CudaError> {
     // SAFETY: the library wrote one.
     let found = unsafe { found.assume_init() };
     let workspace = i64::try_from(found.workspaceSize).unwrap_or(0);
-    let plan = Plan { product: product.addr(), layouts, algorithm: found.algo, workspace };
-    Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(plan))
+    let prepared = Prepared { product: product.addr(), layouts, algorithm: found.algo, workspace };
+    Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(prepared))
 }
 
 /// Describes a batch of matrices of these rows and columns. As the library sees it, each lies with its rows and columns exchanged,

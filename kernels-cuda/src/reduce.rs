@@ -128,8 +128,8 @@ pub(crate) fn folded<O: Operation>(
         cut.dtypes[k] = out.dtype() as i32;
         cut.bytes[k] = u32::try_from(out.dtype().size()).unwrap_or(0);
     }
-    let plan = Plan::of(launch, launch.place(&this)?, this.dtype().size() as u64, kept, reduced);
-    plan.run(fold, [wanted, this.dtype()], cut, target, results)
+    let passes = Passes::of(launch, launch.place(&this)?, this.dtype().size() as u64, kept, reduced);
+    passes.run(fold, [wanted, this.dtype()], cut, target, results)
 }
 
 /// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
@@ -149,7 +149,7 @@ fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
 }
 
 /// The launches that go through all elements.
-struct Plan {
+struct Passes {
     launch: Launch,
     from: Place,
     way: Way,
@@ -165,7 +165,7 @@ struct Plan {
     least: u64,
 }
 
-impl Plan {
+impl Passes {
     fn of(launch: Launch, from: Place, element: u64, Steps(mut kept): Steps, Steps(mut reduced): Steps) -> Self {
         let results: u64 = kept.iter().map(|(size, _)| size).product();
         let count: u64 = reduced.iter().map(|(size, _)| size).product();

@@ -119,24 +119,24 @@ fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verd
         Err(stop) => return vec![stop.into()],
     }
     let check = Batches { slices, number };
-    let mut plans: Vec<Plan> = (0..count).map(|at| check.over_one(at)).collect();
+    let mut mappings: Vec<Mapping> = (0..count).map(|at| check.over_one(at)).collect();
     if count > 1 {
-        plans.push(check.over_all());
+        mappings.push(check.over_all());
     }
     if number.is_multiple_of(SAMPLED) {
-        plans.push(check.twice());
+        mappings.push(check.twice());
     }
-    plans.iter().map(|plan| check.verdict(plan).of(plan.name.as_str())).collect()
+    mappings.iter().map(|mapping| check.verdict(mapping).of(mapping.name.as_str())).collect()
 }
 
 /// What is mapped, for each tensor of the call.
-struct Plan {
+struct Mapping {
     name: String,
     sizes: &'static [usize],
     dims: Vec<Dims>,
 }
 
-impl Plan {
+impl Mapping {
     fn maps(&self, at: usize) -> bool {
         self.dims[at].iter().any(Option::is_some)
     }
@@ -155,19 +155,19 @@ impl Batches<'_> {
         [0, rank, rank.min(1)][(self.number + at + turn) % 3]
     }
 
-    fn over_one(&self, at: usize) -> Plan {
+    fn over_one(&self, at: usize) -> Mapping {
         let name = format!("mapped over {}", self.slices.name(at));
         let dims = (0..self.slices.count()).map(|i| vec![(i == at).then(|| self.dim(at, 0))]);
-        Plan { name, sizes: ONCE, dims: dims.collect() }
+        Mapping { name, sizes: ONCE, dims: dims.collect() }
     }
 
-    fn over_all(&self) -> Plan {
+    fn over_all(&self) -> Mapping {
         let dims = (0..self.slices.count()).map(|at| vec![Some(self.dim(at, 1))]);
-        Plan { name: "mapped over all tensors".to_owned(), sizes: ONCE, dims: dims.collect() }
+        Mapping { name: "mapped over all tensors".to_owned(), sizes: ONCE, dims: dims.collect() }
     }
 
     /// What is written is of both levels; of the rest, some is of one alone.
-    fn twice(&self) -> Plan {
+    fn twice(&self) -> Mapping {
         let dims = (0..self.slices.count()).map(|at| {
             let (outer, inner) = (Some(0), Some(self.dim(at, 2)));
             match at % 3 {
@@ -176,7 +176,7 @@ impl Batches<'_> {
                 _ => vec![outer, inner],
             }
         });
-        Plan { name: "mapped twice".to_owned(), sizes: TWICE, dims: dims.collect() }
+        Mapping { name: "mapped twice".to_owned(), sizes: TWICE, dims: dims.collect() }
     }
 
     /// What comes apart may write less than its schema says: where it does not train, no noise.
@@ -187,11 +187,11 @@ impl Batches<'_> {
     }
 
     /// Whether the call looks at elements, so that it cannot do without those of a slice where it is not called for each.
-    fn looks(&self, plan: &Plan) -> bool {
+    fn looks(&self, mapping: &Mapping) -> bool {
         let operator = self.slices.operator;
         let is_looked_at = |at: usize| {
             let argument = &*operator.schema().arguments[self.slices.argument(at)].name;
-            LOOKED_AT.contains(&(operator.name().base, argument)) && plan.maps(at)
+            LOOKED_AT.contains(&(operator.name().base, argument)) && mapping.maps(at)
         };
         depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
     }
@@ -203,9 +203,9 @@ impl Batches<'_> {
         aten::is_random(self.slices.operator) && recorded.is_ok_and(|slice| slice.left.results.iter().all(is_empty))
     }
 
-    fn verdict(&self, plan: &Plan) -> Verdict {
-        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !plan.maps(at));
-        let outcome = self.outcome(plan, if shared { None } else { self.which(plan) });
+    fn verdict(&self, mapping: &Mapping) -> Verdict {
+        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !mapping.maps(at));
+        let outcome = self.outcome(mapping, if shared { None } else { self.which(mapping) });
         if shared {
             let expected = |error: &Error| {
                 matches!(cause(error), Some(VmapError::WrittenByAll { .. }))
@@ -213,13 +213,13 @@ impl Batches<'_> {
             };
             return refused(outcome, expected, "to write for each slice to what all share");
         }
-        let reads_batch = (0..self.slices.count()).any(|at| plan.maps(at) && !self.is_written(at));
+        let reads_batch = (0..self.slices.count()).any(|at| mapping.maps(at) && !self.is_written(at));
         if self.slices.operator.is_data_dependent() && reads_batch {
             return refused(outcome, is_blind, "to look at the elements of a batch");
         }
         match outcome {
             Ok(()) => Verdict::Passed,
-            Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) && self.looks(plan) => Verdict::Passed,
+            Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) && self.looks(mapping) => Verdict::Passed,
             Err(Stop::Failed(Failure::Refused(error))) if is_random(&error) && self.draws_for_nothing() => {
                 Verdict::Passed
             }
@@ -228,36 +228,36 @@ impl Batches<'_> {
     }
 
     /// Which slices there are at each place of the batch: others than the recorded where the operator takes them.
-    fn which(&self, plan: &Plan) -> Option<Vec<Vec<usize>>> {
-        let all: Vec<Vec<usize>> = places(plan.sizes)
+    fn which(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
+        let all: Vec<Vec<usize>> = places(mapping.sizes)
             .map(|place| {
-                plan.dims.iter().enumerate().map(|(at, dims)| self.slices.other(at, count(dims, &place))).collect()
+                mapping.dims.iter().enumerate().map(|(at, dims)| self.slices.other(at, count(dims, &place))).collect()
             })
             .collect();
         self.slices.agree(&all).then_some(all)
     }
 
-    fn outcome(&self, plan: &Plan, which: Option<Vec<Vec<usize>>>) -> Result<(), Stop> {
+    fn outcome(&self, mapping: &Mapping, which: Option<Vec<Vec<usize>>>) -> Result<(), Stop> {
         let Slices { case, operator, .. } = self.slices;
-        let recorded = || places(plan.sizes).map(|_| vec![0; self.slices.count()]).collect();
+        let recorded = || places(mapping.sizes).map(|_| vec![0; self.slices.count()]).collect();
         let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
         let tensors = (0..self.slices.count()).map(|at| {
             let slices: Vec<_> = which.iter().map(|which| self.slices.array(at, which[at])).collect();
             let spread = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
-            batch(&slices, &plan.dims[at], plan.sizes, spread)
+            batch(&slices, &mapping.dims[at], mapping.sizes, spread)
         });
         let given = self.slices.values(&tensors.collect::<Vec<_>>())?;
         let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
         let levels: Vec<Vec<Option<usize>>> =
-            (0..plan.sizes.len()).map(|level| plan.dims.iter().map(|dims| dims[level]).collect()).collect();
+            (0..mapping.sizes.len()).map(|level| mapping.dims.iter().map(|dims| dims[level]).collect()).collect();
         let results = mapped(operator, &given, &levels, Randomness::Error)?;
-        let in_front: Dims = plan.sizes.iter().map(|_| Some(0)).collect();
-        for (place, which) in places(plan.sizes).zip(&which) {
+        let in_front: Dims = mapping.sizes.iter().map(|_| Some(0)).collect();
+        for (place, which) in places(mapping.sizes).zip(&which) {
             let slice_of = |dims: &mut dyn Iterator<Item = Dims>, values: &[_]| {
                 values.iter().map(|value| slice(value, dims, &place)).collect::<Result<Vec<_>, _>>()
             };
             let results = slice_of(&mut iter::repeat(in_front.clone()), &results)?;
-            let given = slice_of(&mut plan.dims.iter().cloned(), &given)?;
+            let given = slice_of(&mut mapping.dims.iter().cloned(), &given)?;
             let outcome = Outcome { given, results, is_arbitrary: is_unset(operator.name().base) };
             aliasing::check(operator, &outcome.given, &versions, &outcome.results).map_err(Stop::Failed)?;
             let Some(slice) = self.slices.call(which) else { continue };

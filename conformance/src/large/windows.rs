@@ -43,20 +43,20 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// How an image is cut: sizes with the channels, of the whole, of a tile, and how large a window is.
-struct Plan {
+struct Tiling {
     rank: usize,
     image: &'static [i64],
     tile: &'static [i64],
     window: i64,
 }
 
-const PLANS: [Plan; 3] = [
-    Plan { rank: 1, image: &[2, 36_036], tile: &[1, 99], window: 3 },
-    Plan { rank: 2, image: &[2, 198, 198], tile: &[1, 9, 9], window: 3 },
-    Plan { rank: 3, image: &[1, 44, 44, 44], tile: &[1, 4, 4, 4], window: 2 },
+const TILINGS: [Tiling; 3] = [
+    Tiling { rank: 1, image: &[2, 36_036], tile: &[1, 99], window: 3 },
+    Tiling { rank: 2, image: &[2, 198, 198], tile: &[1, 9, 9], window: 3 },
+    Tiling { rank: 3, image: &[1, 44, 44, 44], tile: &[1, 4, 4, 4], window: 2 },
 ];
 
-impl Plan {
+impl Tiling {
     /// The sizes of what windows leave of these.
     fn pooled(&self, sizes: &[i64]) -> Vec<i64> {
         sizes[..1].iter().copied().chain(sizes[1..].iter().map(|size| size / self.window)).collect()
@@ -105,16 +105,16 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Res
     if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
         return Ok(Vec::new());
     }
-    let Some(plan) = PLANS.iter().find(|plan| name.base.contains(&format!("{}d", plan.rank))) else {
+    let Some(tiling) = TILINGS.iter().find(|tiling| name.base.contains(&format!("{}d", tiling.rank))) else {
         return Ok(Vec::new());
     };
-    let image = kind.array(plan.image, |i| varied(i) / 2 + i % 7);
-    let pooled = kind.array(&plan.pooled(plan.image), |i| varied(i + 3) / 2);
+    let image = kind.array(tiling.image, |i| varied(i) / 2 + i % 7);
+    let pooled = kind.array(&tiling.pooled(tiling.image), |i| varied(i + 3) / 2);
     let needs_places = operator.schema().argument("indices").is_some();
-    let places = if needs_places { Some(places(plan)) } else { None };
+    let places = if needs_places { Some(places(tiling)) } else { None };
     let is_backward = name.base.contains("backward");
     let is_unpooling = name.base.contains("unpool");
-    let mut given = plan.told(operator, plan.image);
+    let mut given = tiling.told(operator, tiling.image);
     if is_unpooling {
         given.push(("self", pooled.clone().into()));
     } else {
@@ -126,14 +126,16 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Res
     if let Some(places) = &places {
         given.push(("indices", positions(places.clone())));
     }
-    let result_sizes = if is_backward || is_unpooling { plan.image.to_vec() } else { plan.pooled(plan.image) };
-    let result_tile = if is_backward || is_unpooling { plan.tile.to_vec() } else { plan.pooled(plan.tile) };
+    let result_sizes = if is_backward || is_unpooling { tiling.image.to_vec() } else { tiling.pooled(tiling.image) };
+    let result_tile = if is_backward || is_unpooling { tiling.tile.to_vec() } else { tiling.pooled(tiling.tile) };
     let count = usized(result_sizes.iter().product());
     let mut results = Vec::<Array>::new();
-    let small_tile = plan.pooled(plan.tile);
-    for (origin, own) in Plan::origins(plan.image, plan.tile).iter().zip(Plan::origins(&pooled.sizes, &small_tile)) {
-        let mut call = plan.told(operator, plan.tile);
-        let (part, slopes) = (taken(&image, origin, plan.tile), taken(&pooled, &own, &small_tile));
+    let small_tile = tiling.pooled(tiling.tile);
+    for (origin, own) in
+        Tiling::origins(tiling.image, tiling.tile).iter().zip(Tiling::origins(&pooled.sizes, &small_tile))
+    {
+        let mut call = tiling.told(operator, tiling.tile);
+        let (part, slopes) = (taken(&image, origin, tiling.tile), taken(&pooled, &own, &small_tile));
         if is_unpooling {
             call.push(("self", slopes.into()));
         } else {
@@ -143,14 +145,14 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Res
             }
         }
         if let Some(places) = &places {
-            call.push(("indices", positions(moved(plan, &taken(places, &own, &small_tile), origin, false))));
+            call.push(("indices", positions(moved(tiling, &taken(places, &own, &small_tile), origin, false))));
         }
         let start = if is_backward || is_unpooling { origin } else { &own };
         for (at, found) in small(operator, &call)?.into_iter().enumerate() {
             if results.len() <= at {
                 results.push(Array::new(found.dtype, &result_sizes, vec![Scalar::Int(0); count]));
             }
-            let found = if at == 1 { moved(plan, &found, origin, true) } else { found };
+            let found = if at == 1 { moved(tiling, &found, origin, true) } else { found };
             put(&mut results[at], &found, start, &result_tile);
         }
     }
@@ -158,21 +160,21 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Res
     for (at, result) in results.iter().enumerate() {
         expected.push(if at == 1 {
             // Of several that are the largest, any will do.
-            Expected::Positions { of: plan.channels(&image), dim: Some(1), values: results[0].clone() }
+            Expected::Positions { of: tiling.channels(&image), dim: Some(1), values: results[0].clone() }
         } else {
             Expected::Numbers(result.clone())
         });
     }
-    let mut trials = vec![Trial::new(format!("{:?}", plan.image), given, expected)];
+    let mut trials = vec![Trial::new(format!("{:?}", tiling.image), given, expected)];
     if name.base.contains("adaptive") && !is_backward {
-        trials.push(whole(operator, plan, &image)?);
+        trials.push(whole(operator, tiling, &image)?);
     }
     Ok(trials)
 }
 
 /// The whole image under one window.
-fn whole(operator: &'static Operator, plan: &Plan, image: &Array) -> Result<Trial, Stop> {
-    let flat = plan.channels(image);
+fn whole(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<Trial, Stop> {
+    let flat = tiling.channels(image);
     let is_average = operator.name().base.contains("avg");
     let name = if is_average { "aten::sum.dim_IntList" } else { "aten::amax" };
     let mut found = merged_by(name, &flat, 1)?;
@@ -181,26 +183,26 @@ fn whole(operator: &'static Operator, plan: &Plan, image: &Array) -> Result<Tria
         let area = flat.sizes[1] as f64;
         found.elements.iter_mut().for_each(|x| *x = Scalar::Float(complex(*x).re / area));
     }
-    let mut sizes = vec![1; plan.rank + 1];
-    sizes[0] = plan.image[0];
+    let mut sizes = vec![1; tiling.rank + 1];
+    sizes[0] = tiling.image[0];
     let values = found.sized(&sizes);
     let mut expected = vec![Expected::Numbers(values.clone())];
     if operator.schema().returns.len() == 2 {
         expected.push(Expected::Positions { of: flat, dim: Some(1), values });
     }
-    let given = vec![("self", Given::Data(image.clone())), ("output_size", fixed(vec![1_i64; plan.rank]))];
+    let given = vec![("self", Given::Data(image.clone())), ("output_size", fixed(vec![1_i64; tiling.rank]))];
     Ok(Trial::new("under one window", given, expected))
 }
 
 /// For each window, the place in its channel of one of the elements that it has.
-fn places(plan: &Plan) -> Array {
-    let sizes = plan.pooled(plan.image);
+fn places(tiling: &Tiling) -> Array {
+    let sizes = tiling.pooled(tiling.image);
     let count: i64 = sizes.iter().product();
     let place = |number: i64| {
         let (mut rest, mut at, mut stride) = (number, 0, 1);
-        for (dim, (&own, &whole)) in sizes.iter().zip(plan.image).enumerate().skip(1).rev() {
-            let within = (number + i64::try_from(dim).unwrap_or(0)) % plan.window;
-            at += (rest % own * plan.window + within) * stride;
+        for (dim, (&own, &whole)) in sizes.iter().zip(tiling.image).enumerate().skip(1).rev() {
+            let within = (number + i64::try_from(dim).unwrap_or(0)) % tiling.window;
+            at += (rest % own * tiling.window + within) * stride;
             rest /= own;
             stride *= whole;
         }
@@ -210,8 +212,8 @@ fn places(plan: &Plan) -> Array {
 }
 
 /// Places in a channel of a tile as places in a channel of the image, or back.
-fn moved(plan: &Plan, places: &Array, origin: &[usize], outwards: bool) -> Array {
-    let (from, to) = if outwards { (plan.tile, plan.image) } else { (plan.image, plan.tile) };
+fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> Array {
+    let (from, to) = if outwards { (tiling.tile, tiling.image) } else { (tiling.image, tiling.tile) };
     let shift = |place: i64| {
         let (mut rest, mut at, mut stride) = (place, 0, 1);
         for dim in (1..from.len()).rev() {

@@ -11,7 +11,7 @@ use crate::tensor::Marks;
 
 /// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, unless only one of them is aliasing;
 /// most programs have few.
-pub(super) struct Plan {
+pub(super) struct TableLayout {
     /// By slot: the place in `origins`.
     slots: [u8; SLOTS],
     /// Each with the layers in which it has slots.
@@ -30,9 +30,9 @@ enum Origin {
     Cell(usize),
 }
 
-impl Plan {
+impl TableLayout {
     pub(super) fn new(row: &Row, direct: &Direct, fallbacks: &[Cell]) -> Self {
-        let mut plan = Self { slots: [0; SLOTS], origins: Vec::new() };
+        let mut layout = Self { slots: [0; SLOTS], origins: Vec::new() };
         let is_aliasing = row.is_aliasing();
         for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
             let (provenance, target) = resolve(direct, fallbacks[slot.position()].serves(is_aliasing), slot);
@@ -43,13 +43,13 @@ impl Plan {
                 Provenance::BackendFallback => Origin::Fallback(slot),
                 _ => target.and_then(|target| row.position(target)).map_or(Origin::Refused, Origin::Cell),
             };
-            plan.set(slot, origin);
+            layout.set(slot, origin);
         }
         // A layer that is multiplied by backend is nothing in a call without any: what is below it has its turn.
         for (layer, _) in (0_u8..).zip(ORDER).filter(|(_, layer)| layer.is_per_backend()) {
-            plan.set(Slot::of_layer(layer), Origin::Nothing);
+            layout.set(Slot::of_layer(layer), Origin::Nothing);
         }
-        plan
+        layout
     }
 
     fn set(&mut self, slot: Slot, origin: Origin) {
@@ -68,13 +68,13 @@ impl Plan {
 }
 
 /// The table of a row as it stands, for calls in which no tensor carries one of the `absent` marks.
-pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], absent: Marks) -> Table {
+pub(super) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
     let adapters = Adapters::of(operator.and_then(Operator::typed));
     let mut table = Table::new(operator, adapters.slow);
     let (mut busy, mut stops) = (0, 0);
-    let mut filling = Vec::with_capacity(plan.origins.len());
-    for &(origin, layers) in &plan.origins {
+    let mut filling = Vec::with_capacity(layout.origins.len());
+    for &(origin, layers) in &layout.origins {
         let marks = marks(origin, row, fallbacks);
         let (code, entry) = match origin {
             Origin::Nothing => (adapters.slow, Entry::Skip),
@@ -91,13 +91,13 @@ pub(super) fn table(row: &Row, plan: &Plan, fallbacks: &[Cell], absent: Marks) -
     }
     // The adapter that passes over a layer does so on every backend.
     let mut all_marks = None;
-    for (&(origin, layers), (code, entry)) in plan.origins.iter().zip(&mut filling) {
+    for (&(origin, layers), (code, entry)) in layout.origins.iter().zip(&mut filling) {
         if let (Some(marks), Entry::Boxed(_), 0) = (marks(origin, row, fallbacks), entry, layers & stops) {
             *code = adapters.marked;
             all_marks = Some(all_marks.map_or(marks, |all| all | marks));
         }
     }
-    table.fill(&plan.slots, &filling);
+    table.fill(&layout.slots, &filling);
     if let (_, Entry::Skip) = table.at(KeySet::EMPTY) {
         // There is nothing below to fall through to.
         table.refuse_without_keys(adapters.slow);

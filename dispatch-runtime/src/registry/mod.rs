@@ -27,7 +27,7 @@ use crate::resolve::Direct;
 use crate::rust_operator::{self, Claim};
 use crate::table::Table;
 use crate::tensor::Marks;
-use build::Plan;
+use build::TableLayout;
 pub(crate) use row::{Active, Cell, Kernel, Registered, Row, Source, duplicate_kernels, sites};
 
 /// Every operator, kernel, fallback and key of the program.
@@ -38,7 +38,7 @@ pub(crate) struct Registry {
     /// By slot: what a key does where an operator has no kernel for it.
     pub(crate) fallbacks: Vec<Cell>,
     /// By the keys for which an operator has kernels, and whether it is aliasing; forgotten when a fallback changes.
-    plans: FxHashMap<(Direct, bool), Arc<Plan>>,
+    layouts: FxHashMap<(Direct, bool), Arc<TableLayout>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
     pub(crate) remarks: Vec<&'static RemarkRecord>,
@@ -100,9 +100,9 @@ pub(crate) fn all() -> Vec<&'static Operator> {
 #[cold]
 pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = lock();
-    let plan = registry.plan_of(operator)?;
+    let layout = registry.layout_of(operator)?;
     let row = registry.row_of(operator)?;
-    let table = build::table(row, &plan, &registry.fallbacks, Marks::unseen());
+    let table = build::table(row, &layout, &registry.fallbacks, Marks::unseen());
     let table = Table::leak(table);
     registry.tables.push(table);
     operator.publish(table.head());
@@ -121,8 +121,8 @@ pub(crate) fn wake(marks: Marks) {
 
 /// The table that a row would have, unpublished, whatever its tensors are marked with.
 pub(crate) fn table_of(registry: &Registry, row: &Row) -> Table {
-    let plan = Plan::new(row, &row.direct(), &registry.fallbacks);
-    build::table(row, &plan, &registry.fallbacks, Marks::NONE)
+    let layout = TableLayout::new(row, &row.direct(), &registry.fallbacks);
+    build::table(row, &layout, &registry.fallbacks, Marks::NONE)
 }
 
 /// Gives every operator its table now, which otherwise happens at its first call.
@@ -144,7 +144,7 @@ impl Registry {
             by_name: FxHashMap::default(),
             by_operator: FxHashMap::default(),
             fallbacks: (0..SLOTS).map(|_| Cell::default()).collect(),
-            plans: FxHashMap::default(),
+            layouts: FxHashMap::default(),
             keys: Vec::new(),
             claims: Vec::new(),
             remarks: Vec::new(),
@@ -203,15 +203,15 @@ impl Registry {
         }
     }
 
-    fn plan_of(&mut self, operator: &Operator) -> Result<Arc<Plan>> {
+    fn layout_of(&mut self, operator: &Operator) -> Result<Arc<TableLayout>> {
         let row = self.row_of(operator)?;
         let (direct, is_aliasing) = (row.direct(), row.is_aliasing());
-        if let Some(plan) = self.plans.get(&(direct, is_aliasing)) {
-            return Ok(plan.clone());
+        if let Some(layout) = self.layouts.get(&(direct, is_aliasing)) {
+            return Ok(layout.clone());
         }
-        let plan = Arc::new(Plan::new(row, &direct, &self.fallbacks));
-        self.plans.insert((direct, is_aliasing), plan.clone());
-        Ok(plan)
+        let layout = Arc::new(TableLayout::new(row, &direct, &self.fallbacks));
+        self.layouts.insert((direct, is_aliasing), layout.clone());
+        Ok(layout)
     }
 
     fn row_mut(&mut self, name: Name<'static>) -> &mut Row {
@@ -296,7 +296,7 @@ impl Registry {
     }
 
     fn unbind_all(&mut self) {
-        self.plans.clear();
+        self.layouts.clear();
         self.rows.iter().for_each(Row::unbind);
     }
 }

@@ -9,7 +9,7 @@ use dispatch_runtime::{DType, Element, Operand, Operands, Scalar};
 
 use super::gather::{gather, repeat};
 use super::row::{Each, Loop, Row};
-use super::{Cheap, Plan};
+use super::{Cheap, LoopNest};
 use crate::convert::{Convert, conversion};
 use crate::pool;
 
@@ -155,25 +155,25 @@ impl<const N: usize> Walk<'_, N> {
             let operand = if i == 0 { self.out } else { &self.inputs[(i - 1).min(N - 1)] };
             (operand.geometry(), operand.dtype().size())
         });
-        let plan = Plan::new(sizes, geometries);
-        if let Some(turned) = tiles::turned(&plan, inputs) {
-            let (groups, elements) = tiles::groups(&plan);
+        let nest = LoopNest::new(sizes, geometries);
+        if let Some(turned) = tiles::turned(&nest, inputs) {
+            let (groups, elements) = tiles::groups(&nest);
             pool::over(0..groups, GRAIN.div_ceil(elements), |part| {
-                // SAFETY: the plan is that of the operands, whose lanes these are, and threads have groups of their own.
-                unsafe { Walker::new(out, inputs, row).tiled(&plan, turned, part) };
+                // SAFETY: the nest is that of the operands, whose lanes these are, and threads have groups of their own.
+                unsafe { Walker::new(out, inputs, row).tiled(&nest, turned, part) };
             });
             return;
         }
-        let count = plan.count();
+        let count = nest.count();
         pool::over(0..count, GRAIN, |part| {
             let mut walker = Walker::new(out, inputs, row);
-            let (length, steps) = plan.row();
+            let (length, steps) = nest.row();
             // SAFETY: as above, of elements.
             unsafe {
-                if length < SHORT && plan.count() > length {
-                    walker.gathered(&plan, part);
+                if length < SHORT && nest.count() > length {
+                    walker.gathered(&nest, part);
                 } else {
-                    plan.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
+                    nest.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
                 }
             }
         });
@@ -359,7 +359,7 @@ impl Way {
     }
 }
 
-/// A walk over operands along a [`Plan`].
+/// A walk over operands along a [`LoopNest`].
 struct Walker<'a, const N: usize> {
     out: &'a Lane,
     inputs: &'a [Lane; N],
@@ -444,13 +444,13 @@ impl<'a, const N: usize> Walker<'a, N> {
     ///
     /// # Safety
     ///
-    /// As [`row`](Self::row), for this part of the elements of the operands' plan.
-    unsafe fn gathered<const M: usize>(&mut self, plan: &Plan<M>, part: std::ops::Range<usize>) {
-        let (_, steps) = plan.row();
+    /// As [`row`](Self::row), for this part of the elements of the operands' nest.
+    unsafe fn gathered<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
+        let (_, steps) = nest.row();
         for start in part.clone().step_by(BLOCK) {
             let end = part.end.min(start + BLOCK);
             let mut filled = 0;
-            plan.rows(start, end, |offsets, count| {
+            nest.rows(start, end, |offsets, count| {
                 for i in 0..N {
                     // SAFETY: as the caller says, and a block has room for `end - start` elements.
                     unsafe { self.load(i, offsets[i + 1], steps[i + 1], count, filled) };
@@ -461,7 +461,7 @@ impl<'a, const N: usize> Walker<'a, N> {
             // SAFETY: each block was filled with as many elements.
             unsafe { self.row.run(self.results.start(), &inputs, end - start, false) };
             let mut emptied = 0;
-            plan.rows(start, end, |offsets, count| {
+            nest.rows(start, end, |offsets, count| {
                 // SAFETY: as for `load`.
                 unsafe { self.store(offsets[0], steps[0], count, emptied) };
                 emptied += count;

@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 use dispatch_runtime::{DType, Device, Fuser, Operand, Operands, Result, Spec, Tensor, fuser, keys};
 
 use super::lanes::{Block, GRAIN, Way};
-use super::plan::Plan;
+use super::loop_nest::LoopNest;
 use super::row::Loop;
 use crate::pool;
 
@@ -134,7 +134,7 @@ impl dispatch_runtime::Pass for Pass {
             inputs: read.iter().map(|operands: &Operands<'_, 0, 1>| operands.read()[0].start()).collect(),
             results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
-        let plans: Vec<Plan<2>> = self.spread.iter().map(|spread| self.plan(spread)).collect();
+        let nests: Vec<LoopNest<2>> = self.spread.iter().map(|spread| self.nest(spread)).collect();
         pool::over(0..self.results_count(), GRAIN, |part| {
             let mut tiles = Tiles::new(self.bytes);
             // SAFETY: inputs are as they were said to be, results are as many and as large, no other thread has this part of them, and
@@ -143,8 +143,8 @@ impl dispatch_runtime::Pass for Pass {
                 self.uniform.iter().for_each(|uniform| uniform.fill(&memory, &mut tiles));
                 for start in part.clone().step_by(TILE) {
                     let count = TILE.min(part.end - start);
-                    for (spread, plan) in self.spread.iter().zip(&plans) {
-                        spread.fill(plan, &memory, &mut tiles, start, count);
+                    for (spread, nest) in self.spread.iter().zip(&nests) {
+                        spread.fill(nest, &memory, &mut tiles, start, count);
                     }
                     self.calls.iter().for_each(|call| call.run(&memory, &mut tiles, start, count));
                 }
@@ -170,9 +170,9 @@ impl Pass {
     }
 
     /// The way through an input along results that lie side by side.
-    fn plan(&self, spread: &Spread) -> Plan<2> {
+    fn nest(&self, spread: &Spread) -> LoopNest<2> {
         let results = Spec::contiguous(DType::Bool, &self.sizes).geometry;
-        Plan::new(&self.sizes, [(&results, spread.way.size), (&self.inputs[spread.input].geometry, spread.size)])
+        LoopNest::new(&self.sizes, [(&results, spread.way.size), (&self.inputs[spread.input].geometry, spread.size)])
     }
 }
 
@@ -226,13 +226,13 @@ impl Spread {
     /// # Safety
     ///
     /// As for [`Uniform::fill`], and the results have `count` elements from `start` on, no more than a tile.
-    unsafe fn fill(&self, plan: &Plan<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
+    unsafe fn fill(&self, nest: &LoopNest<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let (from, to) = (memory.inputs[self.input], tiles.at(self.to));
-        let (_, [_, step]) = plan.row();
+        let (_, [_, step]) = nest.row();
         let mut filled = 0;
-        plan.rows(start, start + count, |[_, offset], count| {
+        nest.rows(start, start + count, |[_, offset], count| {
             let to = to.wrapping_add(filled * self.way.size);
-            // SAFETY: the plan stays inside the input, and a tile has room for `TILE` of the loop's elements.
+            // SAFETY: the nest stays inside the input, and a tile has room for `TILE` of the loop's elements.
             unsafe { self.way.load(from.wrapping_offset(offset), step, to, count, &mut tiles.narrowed) };
             filled += count;
         });

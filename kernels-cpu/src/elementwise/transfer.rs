@@ -3,7 +3,7 @@
 
 use dispatch_runtime::{DType, Operands};
 
-use super::Plan;
+use super::LoopNest;
 use super::gather::{gather, repeat};
 use super::transpose::Tiles;
 use crate::convert::{Convert, conversion};
@@ -20,20 +20,20 @@ pub(crate) fn transfer(operands: &Operands<'_, 1, 1>) {
     }
     let move_row = Move::between(from.dtype(), to.dtype());
     let (sizes, to_size, from_size) = (to.geometry().sizes(), to.dtype().size(), from.dtype().size());
-    let plan = Plan::new(sizes, [(to.geometry(), to_size), (from.geometry(), from_size)]);
+    let nest = LoopNest::new(sizes, [(to.geometry(), to_size), (from.geometry(), from_size)]);
     if from.dtype() == to.dtype()
-        && let Some(tiles) = Tiles::of(&plan, to_size)
+        && let Some(tiles) = Tiles::of(&nest, to_size)
     {
-        // SAFETY: the plan stays inside the operands, which share no element: only equal operands may, and those are not moved.
+        // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
     let ends = Ends { to: to.start(), from: from.start() };
     let ends = &ends;
-    pool::over(0..plan.count(), GRAIN, |part| {
-        let (_, [to_step, from_step]) = plan.row();
-        plan.rows(part.start, part.end, |[to_offset, from_offset], count| {
+    pool::over(0..nest.count(), GRAIN, |part| {
+        let (_, [to_step, from_step]) = nest.row();
+        nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
             let (to, from) = (ends.to.wrapping_offset(to_offset), ends.from.wrapping_offset(from_offset));
-            // SAFETY: the plan stays inside the operands, which share no element: only equal operands may, and those are not moved.
+            // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
             unsafe { move_row.row(from, from_step, to, to_step, count) };
         });
     });

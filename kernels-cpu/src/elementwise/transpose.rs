@@ -5,7 +5,7 @@
 //! else keeps enough of them on their way.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{Plan, ahead};
+use super::{LoopNest, ahead};
 use crate::pool::over;
 
 /// Bytes that a tile reads or writes at once.
@@ -30,9 +30,9 @@ pub(crate) struct Tiles {
 
 impl Tiles {
     /// None where rows do as well.
-    pub(crate) fn of(plan: &Plan<2>, size: usize) -> Option<Self> {
+    pub(crate) fn of(nest: &LoopNest<2>, size: usize) -> Option<Self> {
         let step = size.cast_signed();
-        let [(across, [to, from]), rest @ ..] = plan.dims() else { return None };
+        let [(across, [to, from]), rest @ ..] = nest.dims() else { return None };
         let at = rest.iter().position(|(_, [_, from])| *from == step)?;
         let (down, [down_step, _]) = rest[at];
         if *to != step || *from == step || *from == 0 || *across < LEAST || down < LEAST {
@@ -44,7 +44,7 @@ impl Tiles {
 
     /// # Safety
     ///
-    /// All elements of the plan's operands are inside of blocks of memory that begin here, and of which no byte is in both.
+    /// All elements of the nest's operands are inside of blocks of memory that begin here, and of which no byte is in both.
     pub(crate) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
         let ends = Ends { to, from };
         // SAFETY: as the caller says.

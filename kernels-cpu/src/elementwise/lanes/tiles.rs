@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::{BLOCK, Lane, Walker, Way};
 use crate::elementwise::ahead;
-use crate::elementwise::plan::{Plan, bytes_of};
+use crate::elementwise::loop_nest::{LoopNest, bytes_of};
 
 /// As many as there are elements in the cache line of `f32`.
 const ROWS: usize = 16;
@@ -18,8 +18,8 @@ const COLUMNS: usize = BLOCK / ROWS;
 const LINE: usize = 64;
 
 /// Which inputs lie across the result, if any do.
-pub(super) fn turned<const N: usize, const M: usize>(plan: &Plan<M>, inputs: &[Lane; N]) -> Option<[bool; N]> {
-    let ((length, steps), (height, across)) = (plan.row(), plan.across()?);
+pub(super) fn turned<const N: usize, const M: usize>(nest: &LoopNest<M>, inputs: &[Lane; N]) -> Option<[bool; N]> {
+    let ((length, steps), (height, across)) = (nest.row(), nest.across()?);
     if length < COLUMNS || height < ROWS {
         return None;
     }
@@ -31,9 +31,9 @@ pub(super) fn turned<const N: usize, const M: usize>(plan: &Plan<M>, inputs: &[L
 }
 
 /// How many groups of rows there are, and how many elements are in one.
-pub(super) fn groups<const M: usize>(plan: &Plan<M>) -> (usize, usize) {
-    let (length, height) = (plan.row().0, plan.across().map_or(1, |(height, _)| height));
-    (plan.count() / (length * height) * height.div_ceil(ROWS), length * ROWS)
+pub(super) fn groups<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
+    let (length, height) = (nest.row().0, nest.across().map_or(1, |(height, _)| height));
+    (nest.count() / (length * height) * height.div_ceil(ROWS), length * ROWS)
 }
 
 impl<const N: usize> Walker<'_, N> {
@@ -41,13 +41,13 @@ impl<const N: usize> Walker<'_, N> {
     ///
     /// # Safety
     ///
-    /// As [`row`](Self::row), for the elements of these groups of the operands' plan.
-    pub(super) unsafe fn tiled<const M: usize>(&mut self, plan: &Plan<M>, turned: [bool; N], groups: Range<usize>) {
-        let ((length, steps), Some((height, across))) = (plan.row(), plan.across()) else { return };
+    /// As [`row`](Self::row), for the elements of these groups of the operands' nest.
+    pub(super) unsafe fn tiled<const M: usize>(&mut self, nest: &LoopNest<M>, turned: [bool; N], groups: Range<usize>) {
+        let ((length, steps), Some((height, across))) = (nest.row(), nest.across()) else { return };
         for group in groups {
             let (outer, first) = (group / height.div_ceil(ROWS), group % height.div_ceil(ROWS) * ROWS);
             let start = (outer * height + first) * length;
-            plan.rows(start, start + 1, |offsets, _| {
+            nest.rows(start, start + 1, |offsets, _| {
                 for column in (0..length).step_by(COLUMNS) {
                     let here: [isize; M] = array::from_fn(|i| offsets[i] + steps[i] * bytes_of(column));
                     let (rows, columns) = (ROWS.min(height - first), COLUMNS.min(length - column));

@@ -7,11 +7,11 @@ use dispatch_runtime::{Geometry, broadcast_strides, nesting};
 use smallvec::{SmallVec, smallvec};
 
 /// Dimensions from the innermost outwards, each with its size and every operand's stride in bytes; the result is operand 0.
-pub(crate) struct Plan<const M: usize> {
+pub(crate) struct LoopNest<const M: usize> {
     dims: SmallVec<[(usize, [isize; M]); 5]>,
 }
 
-impl<const M: usize> Plan<M> {
+impl<const M: usize> LoopNest<M> {
     /// A walk over `sizes`, to which all operands broadcast: it stays inside of them.
     ///
     /// # Panics
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn contiguous_operands_are_one_row() {
         let plain = Geometry::contiguous(&[2, 3, 4]);
-        assert_eq!(Plan::new(&[2, 3, 4], [(&plain, 4), (&plain, 8)]).row(), (24, [4, 8]));
+        assert_eq!(LoopNest::new(&[2, 3, 4], [(&plain, 4), (&plain, 8)]).row(), (24, [4, 8]));
         let transposed = geometry(&[4, 3], &[1, 4]);
-        assert_eq!(Plan::new(&[4, 3], [(&transposed, 4)]).row(), (12, [4]));
+        assert_eq!(LoopNest::new(&[4, 3], [(&transposed, 4)]).row(), (12, [4]));
     }
 
     proptest! {
@@ -140,22 +140,22 @@ mod tests {
             }
             let out = Geometry::contiguous(&sizes);
             let input = Geometry::dense(&sizes, order).unwrap();
-            let plan = Plan::new(&sizes, [(&out, 1), (&input, 1)]);
+            let nest = LoopNest::new(&sizes, [(&out, 1), (&input, 1)]);
             let mut pairs = Vec::new();
-            let (_, steps) = plan.row();
+            let (_, steps) = nest.row();
             let mut visit = |offsets: [isize; 2], count: usize| {
                 for i in 0..isize::try_from(count).unwrap() {
                     pairs.push([offsets[0] + steps[0] * i, offsets[1] + steps[1] * i]);
                 }
             };
-            let cut = cut.index(plan.count() + 1);
-            plan.rows(0, cut, &mut visit);
-            plan.rows(cut, plan.count(), &mut visit);
+            let cut = cut.index(nest.count() + 1);
+            nest.rows(0, cut, &mut visit);
+            nest.rows(cut, nest.count(), &mut visit);
             pairs.sort_unstable();
             // The same position, by the strides of either.
             let mut expected = Vec::new();
             let mut at = vec![0_i64; sizes.len()];
-            for _ in 0..plan.count() {
+            for _ in 0..nest.count() {
                 let place = |strides: &[i64]| isize::try_from(at.iter().zip(strides).map(|(a, s)| a * s).sum::<i64>()).unwrap();
                 expected.push([place(out.strides()), place(input.strides())]);
                 for dim in (0..sizes.len()).rev() {
