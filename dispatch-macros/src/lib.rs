@@ -34,7 +34,8 @@ use proc_macro::TokenStream;
 
 /// Declares an operator: `#[op_def("name(Tensor self) -> Tensor")]` over a function without body, or, for a composite of other
 /// operators, with one. The schema can also be written without quotes, or left out to be inferred from the signature.
-/// `operator = Add` makes `&a + &b` call it; `calls = other(this)` makes it that call, and its forms the same calls of the other's forms.
+/// `shape = pointwise` and other words say what the result looks like; `plan` says that an `#[op_plan]` does. `inplace` and `out = "out"`
+/// define the forms that write. `operator = Add` makes `&a + &b` call it; `calls = other(this)` makes it that call, and its forms the same calls of the other's forms.
 #[proc_macro_attribute]
 pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_def::expand(attribute.into(), &item.into()).into()
@@ -42,7 +43,9 @@ pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Gives an operator a kernel: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named; none means every key that nothing
 /// else serves. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and `by = argument` over a
-/// kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack.
+/// kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack. A kernel whose first
+/// parameter is `plan` takes the operator's plan, its outputs and the arguments that it names, and serves every form; `in_place`,
+/// `strided` and `converts` say which outputs of a caller's it writes directly.
 #[proc_macro_attribute]
 pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_impl::expand(&attribute.into(), &item.into()).into()
@@ -131,7 +134,8 @@ pub fn __not_differentiable(input: TokenStream) -> TokenStream {
     op_grad::expand_statement(input.into()).into()
 }
 
-/// Says what an operator accepts and gives: `#[op_plan(path::to::operator)]` over a function of those of its arguments that it names.
+/// Says what an operator accepts and returns: `#[op_plan(operator)]` over a function that takes the arguments it names and returns a
+/// `Plan`, or a `PlanList` for an operator that returns a list. It stands in the crate of the operator.
 #[proc_macro_attribute]
 pub fn op_plan(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_plan::expand(&attribute.into(), &item.into()).into()
