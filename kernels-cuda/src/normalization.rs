@@ -94,22 +94,25 @@ fn placed(launch: Launch, tensor: Option<&Tensor>) -> Result<Place> {
 }
 
 /// Normalises lines of an input, which are as many as the means.
-fn forward(input: &Tensor, given: [Option<&Tensor>; 2], eps: f64, specs: [Spec; 3], slots: [i64; 3]) -> Result<Three> {
-    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
-    let (mut out, mean, rstd) = (out?, mean?, rstd?);
-    let (launch, count) = (Launch::on(&out)?, mean.geometry().count());
+fn forward(
+    [out, mean, rstd]: [&mut Tensor; 3],
+    input: &Tensor,
+    given: [Option<&Tensor>; 2],
+    eps: f64,
+    slots: [i64; 3],
+) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
-    let (input, beside) = (packed(input, input.dtype())?, beside(&out)?);
+    let (input, beside) = (packed(input, input.dtype())?, beside(out)?);
     let (from, to) = (launch.place(&input)?, launch.place(&beside)?);
     let (weight, bias) = (placed(launch, weight.as_ref())?, placed(launch, bias.as_ref())?);
     let length = input.geometry().count() / count.max(1);
     let operands = [(from, input.dtype()), (to, input.dtype()), (weight, dtype), (bias, dtype)];
     let lines = Lines::of(launch, count, length, &operands);
-    let statistics = (Vector::of(launch, Some(&mean))?, Vector::of(launch, Some(&rstd))?);
+    let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
     let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
     launch.run(&NORMALIZATION, "lines", &[input.dtype(), dtype], lines.grid(), arguments)?;
-    settle(&mut out, &beside)?;
-    Ok((out, mean, rstd))
+    settle(out, &beside)
 }
 
 /// Where a result is computed: where it is, or else beside it, for it lies otherwise.
@@ -152,10 +155,10 @@ impl Taken {
     }
 
     /// The gradient of the input of lines.
-    fn input_gradient(&self, weight: Option<&Tensor>, mut out: Tensor, slots: [i64; 3]) -> Result<Tensor> {
-        let (launch, count, of) = (Launch::on(&out)?, self.mean.geometry().count(), self.input.dtype());
+    fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
+        let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
-        let beside = beside(&out)?;
+        let beside = beside(out)?;
         let ((grad, from), to, weight) =
             (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
         let length = self.input.geometry().count() / count.max(1);
@@ -163,8 +166,7 @@ impl Taken {
         let (mean, rstd) = self.statistics(launch)?;
         let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
         launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?;
-        settle(&mut out, &beside)?;
-        Ok(out)
+        settle(out, &beside)
     }
 
     /// The sums of planes, `[images, channels, area]` of them, each of which has the statistics of one of so many, which as many channels

@@ -3,12 +3,13 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{Three, check_floating, check_sizes, check_statistics, gradient_specs, on_meta};
+use super::{check_floating, check_sizes, check_statistics, gradient_specs};
 use crate::{element_count, images_like};
 
 /// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
@@ -22,6 +23,27 @@ pub fn native_group_norm(
     group: i64,
     eps: f64,
 ) -> Result<(Tensor, Tensor, Tensor)>;
+
+/// The channels as groups.
+pub struct GroupNorm {
+    /// How many channels a group has.
+    pub channels: i64,
+}
+
+#[op_plan(native_group_norm)]
+fn group_norm_plan(
+    input: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    N: i64,
+    C: i64,
+    HxW: i64,
+    group: i64,
+) -> Result<Plan<GroupNorm, 3>, BadArgument> {
+    let groups = groups_of(input, weight, bias, [N, C, HxW, group])?;
+    let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &[N, group]);
+    Ok(Plan::new(groups, [images_like(input, input.sizes()), stats.clone(), stats]))
+}
 
 /// Normalises over groups of channels and all that is in them.
 #[op_def(
@@ -49,6 +71,7 @@ pub fn group_norm(
 /// The gradients of `native_group_norm`; one that is not wanted has no elements.
 #[op_def(
     "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
@@ -65,24 +88,9 @@ pub fn native_group_norm_backward(
     output_mask: &[bool],
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
-#[op_meta(native_group_norm)]
+#[op_plan(native_group_norm_backward)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn group_norm_meta(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    N: i64,
-    C: i64,
-    HxW: i64,
-    group: i64,
-    _eps: f64,
-) -> Result<Three> {
-    on_meta(group_norm_specs(input, weight, bias, [N, C, HxW, group])?)
-}
-
-#[op_meta(native_group_norm_backward)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn group_norm_backward_meta(
+fn group_norm_backward_plan(
     grad_out: &Tensor,
     input: &Tensor,
     mean: &Tensor,
@@ -93,22 +101,19 @@ fn group_norm_backward_meta(
     HxW: i64,
     group: i64,
     output_mask: &[bool],
-) -> Result<Three> {
-    on_meta(group_norm_gradients(grad_out, input, [mean, rstd], weight, [N, C, HxW, group], output_mask)?)
+) -> Result<Plan<GroupNorm, 3>, BadArgument> {
+    let groups = groups_of(input, weight, None, [N, C, HxW, group])?;
+    check_statistics([("mean", mean), ("rstd", rstd)], N.saturating_mul(group))?;
+    Ok(Plan::new(groups, gradient_specs(grad_out, input, &[C], weight, output_mask)?))
 }
 
-/// What a normalisation over groups looks like, and its statistics. The numbers are how many there are of pictures, channels, elements
-/// of a channel, and groups.
-///
-/// # Errors
-///
-/// Where the numbers and sizes do not fit together, or a dtype has no fraction.
-pub fn group_norm_specs(
+/// The groups of a normalisation. The numbers are how many there are of images, channels, elements of a channel, and groups.
+fn groups_of(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     [n, c, inner, group]: [i64; 4],
-) -> Result<[Spec; 3], BadArgument> {
+) -> Result<GroupNorm, BadArgument> {
     check_floating(input)?;
     let fits = matches!(input.sizes(), [a, b, rest @ ..] if *a == n && *b == c && element_count(rest) == inner);
     if !fits {
@@ -123,24 +128,5 @@ pub fn group_norm_specs(
     }
     check_sizes("weight", weight, &[c])?;
     check_sizes("bias", bias, &[c])?;
-    let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &[n, group]);
-    Ok([images_like(input, input.sizes()), stats.clone(), stats])
-}
-
-/// What the gradients of a normalisation over groups look like.
-///
-/// # Errors
-///
-/// As [`group_norm_specs`] and [`gradient_specs`], and where there are not as many statistics as groups.
-pub fn group_norm_gradients(
-    grad_out: &Tensor,
-    input: &Tensor,
-    [mean, rstd]: [&Tensor; 2],
-    weight: Option<&Tensor>,
-    [n, c, inner, group]: [i64; 4],
-    output_mask: &[bool],
-) -> Result<[Spec; 3], BadArgument> {
-    group_norm_specs(input, weight, None, [n, c, inner, group])?;
-    check_statistics([("mean", mean), ("rstd", rstd)], n.saturating_mul(group))?;
-    gradient_specs(grad_out, input, &[c], weight, output_mask)
+    Ok(GroupNorm { channels: c / group })
 }

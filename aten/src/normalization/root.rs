@@ -3,7 +3,7 @@
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
-use super::layer_norm_specs;
+use super::layer::lines_of;
 use crate::{add_scalar, contiguous, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
 
 /// Divides by the root of the mean square over the last dimensions.
@@ -20,7 +20,7 @@ pub fn _fused_rms_norm(
     weight: Option<&Tensor>,
     eps: Option<f64>,
 ) -> Result<(Tensor, Tensor)> {
-    layer_norm_specs(input, normalized_shape, weight, None)?;
+    lines_of(input, normalized_shape, weight, None)?;
     let wide = widened(&contiguous(input, MemoryFormat::Contiguous)?)?;
     let least = if wide.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
     let square = mean_dim(&mul(&wide, &wide)?, Some(&inner(normalized_shape)), true, None)?;
@@ -44,7 +44,7 @@ pub fn _fused_rms_norm_backward(
     weight: Option<&Tensor>,
     output_mask: &[bool],
 ) -> Result<(Tensor, Tensor)> {
-    layer_norm_specs(input, normalized_shape, weight, None)?;
+    lines_of(input, normalized_shape, weight, None)?;
     let (grad, dims) = (widened(grad_out)?, inner(normalized_shape));
     let none = || crate::new_empty(input, &[0], None, None, None, None);
     let elements = mul(&widened(input)?, rstd)?;

@@ -1,9 +1,10 @@
 //! Lines are groups of channels, and every channel has parameters.
 
+use aten::GroupNorm;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
 use super::planes::{Part, add_up};
-use super::{Three, float, forward, parameter, reciprocal_deviation};
+use super::{float, forward, parameter, reciprocal_deviation};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
@@ -22,31 +23,30 @@ fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
 #[op_impl(aten::native_group_norm, CPU)]
 #[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
 fn group_norm(
+    plan: &GroupNorm,
+    [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-    N: i64,
     C: i64,
-    HxW: i64,
     group: i64,
     eps: f64,
-) -> Result<Three> {
-    let [out, mean, rstd] = aten::group_norm_specs(input, weight, bias, [N, C, HxW, group])?;
-    let (out, mut mean, mut rstd) = (out.on(input.device())?, mean.on(input.device())?, rstd.on(input.device())?);
+) -> Result<()> {
     let view = grouped(input, group)?;
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels) = (usized(group), usized(C / group));
+    let (groups, channels) = (usized(group), usized(plan.channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
     let [means, vars] =
-        forward::<aten::native_group_norm>(&view, &dims, &mut grouped(&out, group)?, eps, [weight, bias], shared, C)?;
-    write(&mut mean, &means)?;
-    write(&mut rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())?;
-    Ok((out, mean, rstd))
+        forward::<aten::native_group_norm>(&view, &dims, &mut grouped(out, group)?, eps, [weight, bias], shared, C)?;
+    write(mean, &means)?;
+    write(rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())
 }
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
 #[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
 fn group_norm_backward(
+    plan: &GroupNorm,
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_out: &Tensor,
     input: &Tensor,
     mean: &Tensor,
@@ -57,15 +57,12 @@ fn group_norm_backward(
     HxW: i64,
     group: i64,
     output_mask: &[bool],
-) -> Result<Three> {
-    let specs = aten::group_norm_gradients(grad_out, input, [mean, rstd], weight, [N, C, HxW, group], output_mask)?;
-    let [a, b, c] = specs.map(|spec| spec.on(input.device()));
-    let (of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
+) -> Result<()> {
     let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
     let (grads, inputs) = (grouped(grad_out, group)?, grouped(input, group)?);
     let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels, area) = (usized(group), usized(C / group), usized(HxW));
-    let planes: Vec<i64> = [N, group, C / group].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
+    let (groups, channels, area) = (usized(group), usized(plan.channels), usized(HxW));
+    let planes: Vec<i64> = [N, group, plan.channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
     let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
     let mut slopes = sums.fresh_like(DType::F64)?;
     computed!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
@@ -82,7 +79,7 @@ fn group_norm_backward(
             );
         };
         if output_mask[0] {
-            let mut out = grouped(&of_input, group)?;
+            let mut out = grouped(of_input, group)?;
             let taken = operands!(write out, sums, slopes; read grads, inputs)?;
             lines(&dims, &taken, |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
                 add_planes(group, both, [&mut *sums, &mut *slopes]);
@@ -116,12 +113,12 @@ fn group_norm_backward(
         totals
     };
     if output_mask[1] {
-        write(&mut of_weight, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
+        write(of_weight, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
     }
     if output_mask[2] {
-        write(&mut of_bias, &by_channel(&|plane| sums[plane]))?;
+        write(of_bias, &by_channel(&|plane| sums[plane]))?;
     }
-    Ok((of_input, of_weight, of_bias))
+    Ok(())
 }
 
 /// The sum of numbers times their weights.

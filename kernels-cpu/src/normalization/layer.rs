@@ -1,67 +1,60 @@
 //! Lines are the last dimensions, and every element of one has parameters of its own.
 
+use aten::LayerNorm;
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, operands};
 
-use super::{Three, float, forward, parameter, reciprocal_deviation, rounded, totals};
+use super::{float, forward, parameter, reciprocal_deviation, rounded, totals};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, kept_sizes, lines};
 
-/// The dimensions that are normalised over, and how many elements they have.
-fn inner(input: &Tensor, normalized_shape: &[i64]) -> (Vec<bool>, i64) {
-    let outer = input.sizes().len() - normalized_shape.len();
-    let dims = (0..input.sizes().len()).map(|dim| dim >= outer).collect();
-    (dims, aten::element_count(normalized_shape))
+/// Which dimensions are normalised over.
+fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
+    (0..input.sizes().len()).map(|dim| dim >= plan.outer).collect()
 }
 
 #[op_impl(aten::native_layer_norm, CPU)]
 fn layer_norm(
+    plan: &LayerNorm,
+    [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
-    normalized_shape: &[i64],
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     eps: f64,
-) -> Result<Three> {
-    let [out, mean, rstd] = aten::layer_norm_specs(input, normalized_shape, weight, bias)?;
-    let (dims, count) = inner(input, normalized_shape);
-    let (mut out, mut mean, mut rstd) = (out.on(input.device())?, mean.on(input.device())?, rstd.on(input.device())?);
+) -> Result<()> {
+    let (dims, count) = (inner(plan, input), plan.columns);
     let all = 0..usized(count);
     let [means, vars] =
-        forward::<aten::native_layer_norm>(input, &dims, &mut out, eps, [weight, bias], |_| all.clone(), count)?;
-    write(&mut mean, &means)?;
-    write(&mut rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())?;
-    Ok((out, mean, rstd))
+        forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)?;
+    write(mean, &means)?;
+    write(rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn layer_norm_backward(
+    plan: &LayerNorm,
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_out: &Tensor,
     input: &Tensor,
-    normalized_shape: &[i64],
     mean: &Tensor,
     rstd: &Tensor,
     weight: Option<&Tensor>,
-    _bias: Option<&Tensor>,
     output_mask: &[bool],
-) -> Result<Three> {
-    let specs = aten::layer_norm_gradients(grad_out, input, normalized_shape, [mean, rstd], weight, output_mask)?;
-    let [a, b, c] = specs.map(|spec| spec.on(input.device()));
-    let (mut of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
-    let (dims, count) = inner(input, normalized_shape);
+) -> Result<()> {
+    let dims = inner(plan, input);
     let across: Vec<bool> = dims.iter().map(|dim| !dim).collect();
     let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
     let both = [grad_out, input];
     computed!(aten::native_layer_norm_backward, input.dtype(), T: [f32, f64] => {
         if output_mask[0] {
-            let weight = parameter::<T>(weight, count, 1.0)?;
-            input_backward(both, &mut of_input, &dims, [&mean, &rstd], &weight)?;
+            let weight = parameter::<T>(weight, plan.columns, 1.0)?;
+            input_backward(both, of_input, &dims, [&mean, &rstd], &weight)?;
         }
         let (mean, rstd) = (rounded::<T>(&mean), rounded::<T>(&rstd));
-        parameters_backward(both, [&mut of_weight, &mut of_bias], &across, [&mean, &rstd])
-    })?;
-    Ok((of_input, of_weight, of_bias))
+        parameters_backward(both, [of_weight, of_bias], &across, [&mean, &rstd])
+    })
 }
 
 /// The gradient of the input, a line at a time.

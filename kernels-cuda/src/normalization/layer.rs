@@ -1,41 +1,40 @@
 //! Lines are the last dimensions, and every element of one has parameters of its own.
 
+use aten::LayerNorm;
 use dispatch_runtime::{Result, Tensor, op_impl};
 
-use super::{Taken, Three, forward};
+use super::{Taken, forward};
 
 #[op_impl(aten::native_layer_norm, CUDA)]
 fn layer_norm(
+    plan: &LayerNorm,
+    out: [&mut Tensor; 3],
     input: &Tensor,
-    normalized_shape: &[i64],
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     eps: f64,
-) -> Result<Three> {
-    let specs = aten::layer_norm_specs(input, normalized_shape, weight, bias)?;
-    forward(input, [weight, bias], eps, specs, [1, normalized_shape.iter().product(), 1])
+) -> Result<()> {
+    forward(out, input, [weight, bias], eps, [1, plan.columns, 1])
 }
 
 #[op_impl(aten::native_layer_norm_backward, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn layer_norm_backward(
+    plan: &LayerNorm,
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_out: &Tensor,
     input: &Tensor,
-    normalized_shape: &[i64],
     mean: &Tensor,
     rstd: &Tensor,
     weight: Option<&Tensor>,
-    _bias: Option<&Tensor>,
     output_mask: &[bool],
-) -> Result<Three> {
-    let specs = aten::layer_norm_gradients(grad_out, input, normalized_shape, [mean, rstd], weight, output_mask)?;
-    let taken = Taken::of(grad_out, input, [mean, rstd])?;
-    let length = normalized_shape.iter().product();
-    let [of_input, of_weight, of_bias] = specs.map(|spec| spec.on(input.device()));
-    let (of_input, of_weight, of_bias) = (of_input?, of_weight?, of_bias?);
-    let of_input = if output_mask[0] { taken.input_gradient(weight, of_input, [1, length, 1])? } else { of_input };
-    if (output_mask[1] || output_mask[2]) && length > 0 {
-        taken.columns(mean.geometry().count(), length, false)?.total([&of_weight, &of_bias], None)?;
+) -> Result<()> {
+    let (taken, length) = (Taken::of(grad_out, input, [mean, rstd])?, plan.columns);
+    if output_mask[0] {
+        taken.input_gradient(weight, of_input, [1, length, 1])?;
     }
-    Ok((of_input, of_weight, of_bias))
+    if (output_mask[1] || output_mask[2]) && length > 0 {
+        taken.columns(mean.geometry().count(), length, false)?.total([of_weight, of_bias], None)?;
+    }
+    Ok(())
 }
