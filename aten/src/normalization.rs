@@ -17,13 +17,6 @@ pub use instance::*;
 pub use layer::*;
 pub use root::*;
 
-type Three = (Tensor, Tensor, Tensor);
-
-fn on_meta(specs: [Spec; 3]) -> Result<Three> {
-    let [a, b, c] = specs;
-    Ok((a.on(Device::META)?, b.on(Device::META)?, c.on(Device::META)?))
-}
-
 fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
     if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), "floating")) }
 }
@@ -51,7 +44,7 @@ fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(),
 /// # Errors
 ///
 /// Where the gradient does not have the sizes of the input, or the mask says nothing of one.
-pub fn gradient_specs(
+fn gradient_specs(
     grad_out: &Tensor,
     input: &Tensor,
     parameters: &[i64],

@@ -17,8 +17,6 @@ use crate::math::vectorised;
 use crate::numbers::{elements, times, usized};
 use crate::reduce::{computed, kept_sizes, lines};
 
-type Three = (Tensor, Tensor, Tensor);
-
 /// How many elements are added side by side, and how many to each before the sum goes on in double precision.
 const LANES: usize = 64;
 const DEPTH: usize = 64;

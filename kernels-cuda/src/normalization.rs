@@ -19,8 +19,6 @@ use crate::reduce::class;
 use crate::softmax::PAIRS;
 use crate::walk::Divisor;
 
-type Three = (Tensor, Tensor, Tensor);
-
 kernel! {
     // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as
     // channels.

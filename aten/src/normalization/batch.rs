@@ -3,13 +3,13 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{Three, check_floating, check_sizes, gradient_specs, on_meta};
+use super::{check_floating, check_sizes, gradient_specs};
 use crate::images_like;
 
 /// Normalises each channel, by its own statistics or by those of before. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out = "out"(out, save_mean, save_invstd)
+    plan, out = "out"(out, save_mean, save_invstd)
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn native_batch_norm(
@@ -25,7 +25,8 @@ pub fn native_batch_norm(
 
 /// The same, in a schema that says that the running statistics are written.
 #[op_def(
-    "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"
+    "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    plan
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 pub fn _native_batch_norm_legit(
@@ -42,7 +43,7 @@ pub fn _native_batch_norm_legit(
 /// The same without running statistics.
 #[op_def(
     "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out = "no_stats_out"(out, save_mean, save_invstd)
+    plan, out = "no_stats_out"(out, save_mean, save_invstd)
 )]
 pub fn _native_batch_norm_legit_no_stats(
     input: &Tensor,
@@ -55,7 +56,8 @@ pub fn _native_batch_norm_legit_no_stats(
 
 /// Normalises each channel by its own statistics, which go into the running ones. The last result is room for a backend's notes.
 #[op_def(
-    "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)"
+    "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+    plan
 )]
 pub fn _batch_norm_with_update(
     input: &Tensor,
@@ -106,6 +108,7 @@ pub fn batch_norm(
 /// The gradients of `native_batch_norm`; one that is not wanted has no elements.
 #[op_def(
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
@@ -122,66 +125,54 @@ pub fn native_batch_norm_backward(
     output_mask: &[bool],
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
-#[op_meta(native_batch_norm)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn batch_norm_meta(
+#[op_plan(native_batch_norm)]
+fn batch_norm_plan(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     running_mean: Option<&Tensor>,
     running_var: Option<&Tensor>,
     training: bool,
-    _momentum: f64,
-    _eps: f64,
-) -> Result<Three> {
-    on_meta(batch_norm_specs(input, [weight, bias, running_mean, running_var], training)?)
+) -> Result<Plan<(), 3>, BadArgument> {
+    planned(input, [weight, bias, running_mean, running_var], training)
 }
 
-#[op_meta(_native_batch_norm_legit)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn batch_norm_legit_meta(
+#[op_plan(_native_batch_norm_legit)]
+fn batch_norm_legit_plan(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-    running_mean: &mut Tensor,
-    running_var: &mut Tensor,
+    running_mean: &Tensor,
+    running_var: &Tensor,
     training: bool,
-    _momentum: f64,
-    _eps: f64,
-) -> Result<Three> {
-    on_meta(batch_norm_specs(input, [weight, bias, Some(running_mean), Some(running_var)], training)?)
+) -> Result<Plan<(), 3>, BadArgument> {
+    planned(input, [weight, bias, Some(running_mean), Some(running_var)], training)
 }
 
-#[op_meta(_native_batch_norm_legit_no_stats)]
-fn batch_norm_no_stats_meta(
+#[op_plan(_native_batch_norm_legit_no_stats)]
+fn batch_norm_no_stats_plan(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-    _training: bool,
-    _momentum: f64,
-    _eps: f64,
-) -> Result<Three> {
-    on_meta(batch_norm_specs(input, [weight, bias, None, None], true)?)
+) -> Result<Plan<(), 3>, BadArgument> {
+    planned(input, [weight, bias, None, None], true)
 }
 
-#[op_meta(_batch_norm_with_update)]
-fn batch_norm_with_update_meta(
+#[op_plan(_batch_norm_with_update)]
+fn batch_norm_with_update_plan(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-    running_mean: &mut Tensor,
-    running_var: &mut Tensor,
-    _momentum: f64,
-    _eps: f64,
-) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
-    let (out, mean, rstd) =
-        on_meta(batch_norm_specs(input, [weight, bias, Some(running_mean), Some(running_var)], true)?)?;
-    Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(Device::META)?))
+    running_mean: &Tensor,
+    running_var: &Tensor,
+) -> Result<Plan<(), 4>, BadArgument> {
+    let [out, mean, rstd] = planned(input, [weight, bias, Some(running_mean), Some(running_var)], true)?.outputs;
+    Ok(Plan::new((), [out, mean, rstd, Spec::contiguous(DType::U8, &[0])]))
 }
 
-#[op_meta(native_batch_norm_backward)]
+#[op_plan(native_batch_norm_backward)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn batch_norm_backward_meta(
+fn batch_norm_backward_plan(
     grad_out: &Tensor,
     input: &Tensor,
     weight: Option<&Tensor>,
@@ -190,20 +181,25 @@ fn batch_norm_backward_meta(
     save_mean: Option<&Tensor>,
     save_invstd: Option<&Tensor>,
     train: bool,
-    _eps: f64,
     output_mask: &[bool],
-) -> Result<Three> {
-    let stats = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
-    on_meta(batch_norm_gradients(grad_out, input, weight, stats, train, output_mask)?)
+) -> Result<Plan<(), 3>, BadArgument> {
+    planned(input, [weight, None, None, None], true)?;
+    let channels = input.sizes()[1];
+    let statistics = if train {
+        [("save_mean", save_mean), ("save_invstd", save_invstd)]
+    } else {
+        [("running_mean", running_mean), ("running_var", running_var)]
+    };
+    for (name, tensor) in statistics {
+        let Some(tensor) = tensor else { return Err(BadArgument::value(name, "nothing", "given")) };
+        check_sizes(name, Some(tensor), &[channels])?;
+    }
+    Ok(Plan::new((), gradient_specs(grad_out, input, &[channels], weight, output_mask)?))
 }
 
-/// What a normalisation of channels looks like, and its statistics, of which there are none of old ones. The tensors are weight, bias,
-/// and running mean and variance.
-///
-/// # Errors
-///
-/// Where the sizes do not fit together, or a dtype has no fraction.
-pub fn batch_norm_specs(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<[Spec; 3], BadArgument> {
+/// The plan of a normalisation of channels. The tensors are weight, bias, and running mean and variance. Without training there are no
+/// new statistics.
+fn planned(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<Plan<(), 3>, BadArgument> {
     check_floating(input)?;
     let Some(&channels) = input.sizes().get(1) else {
         return Err(BadArgument::rank("input", input.sizes().len(), "at least 2"));
@@ -216,28 +212,5 @@ pub fn batch_norm_specs(input: &Tensor, all: [Option<&Tensor>; 4], training: boo
     }
     let dtype = all[0].or(all[2]).map_or_else(|| input.dtype(), Tensor::dtype);
     let stats = Spec::contiguous(dtype, &[if training { channels } else { 0 }]);
-    Ok([images_like(input, input.sizes()), stats.clone(), stats])
-}
-
-/// What the gradients of a normalisation of channels look like. The statistics are those that it was done with.
-///
-/// # Errors
-///
-/// As [`batch_norm_specs`] and [`gradient_specs`], and where statistics are missing.
-pub fn batch_norm_gradients(
-    grad_out: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    statistics: [Option<&Tensor>; 2],
-    train: bool,
-    output_mask: &[bool],
-) -> Result<[Spec; 3], BadArgument> {
-    batch_norm_specs(input, [weight, None, None, None], true)?;
-    let channels = input.sizes()[1];
-    let names = if train { ["save_mean", "save_invstd"] } else { ["running_mean", "running_var"] };
-    for (name, tensor) in names.into_iter().zip(statistics) {
-        let Some(tensor) = tensor else { return Err(BadArgument::value(name, "nothing", "given")) };
-        check_sizes(name, Some(tensor), &[channels])?;
-    }
-    gradient_specs(grad_out, input, &[channels], weight, output_mask)
+    Ok(Plan::new((), [images_like(input, input.sizes()), stats.clone(), stats]))
 }

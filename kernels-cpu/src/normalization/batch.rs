@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use super::planes::{NEAR, Part, at_once, centered, sums};
-use super::{Shared, Three, float, moments, normalize, parameter, reciprocal_deviation, rounded};
+use super::{Shared, float, moments, normalize, parameter, reciprocal_deviation, rounded};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
@@ -82,20 +82,18 @@ fn apply<O: Operation>(
 
 /// Normalises channels by their own statistics, towards which running ones move.
 fn training<O: Operation>(
+    [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
     parameters: [Option<&Tensor>; 2],
     running: [Option<&Tensor>; 2],
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    let specs = aten::batch_norm_specs(input, [parameters[0], parameters[1], running[0], running[1]], true)?;
-    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
-    let (mut out, mut mean, mut rstd) = (out?, mean?, rstd?);
+) -> Result<()> {
     let [means, vars] = channel_moments::<O>(input)?;
     let rstds: Vec<f64> = vars.iter().map(|&var| reciprocal_deviation(var, eps)).collect();
-    apply::<O>(input, &mut out, parameters, [&means, &rstds])?;
-    write(&mut mean, &means)?;
-    write(&mut rstd, &rstds)?;
+    apply::<O>(input, out, parameters, [&means, &rstds])?;
+    write(mean, &means)?;
+    write(rstd, &rstds)?;
     let count = float(usized(input.geometry().count())) / float(usized(input.sizes()[1]).max(1));
     for (running, (fresh, correction)) in running.into_iter().zip([(means, 1.0), (vars, count / (count - 1.0))]) {
         if let Some(running) = running {
@@ -105,22 +103,7 @@ fn training<O: Operation>(
             write(&mut running.clone(), &moved.collect::<Vec<_>>())?;
         }
     }
-    Ok((out, mean, rstd))
-}
-
-/// Normalises channels by statistics of before.
-fn inference<O: Operation>(
-    input: &Tensor,
-    parameters: [Option<&Tensor>; 2],
-    running: [Option<&Tensor>; 2],
-    eps: f64,
-) -> Result<Three> {
-    let specs = aten::batch_norm_specs(input, [parameters[0], parameters[1], running[0], running[1]], false)?;
-    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
-    let (mut out, mean, rstd) = (out?, mean?, rstd?);
-    let [means, rstds] = known(running, eps, false)?;
-    apply::<O>(input, &mut out, parameters, [&means, &rstds])?;
-    Ok((out, mean, rstd))
+    Ok(())
 }
 
 /// Means, and reciprocals of standard deviations, of what was saved in training or ran along with it.
@@ -138,26 +121,30 @@ fn known(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec
 #[op_impl(aten::native_batch_norm, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm(
+    _plan: &(),
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     running_mean: Option<&Tensor>,
     running_var: Option<&Tensor>,
-    train: bool,
+    training: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    let running = [running_mean, running_var];
-    if train {
-        training::<aten::native_batch_norm>(input, [weight, bias], running, momentum, eps)
-    } else {
-        inference::<aten::native_batch_norm>(input, [weight, bias], running, eps)
+) -> Result<()> {
+    let (parameters, running) = ([weight, bias], [running_mean, running_var]);
+    if training {
+        return self::training::<aten::native_batch_norm>(out, input, parameters, running, momentum, eps);
     }
+    let ([means, rstds], [out, _, _]) = (known(running, eps, false)?, out);
+    apply::<aten::native_batch_norm>(input, out, parameters, [&means, &rstds])
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_legit(
+    plan: &(),
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
@@ -166,24 +153,28 @@ fn batch_norm_legit(
     training: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
+) -> Result<()> {
+    batch_norm(plan, out, input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
 }
 
 #[op_impl(aten::_native_batch_norm_legit_no_stats, CPU)]
 fn batch_norm_no_stats(
+    plan: &(),
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-    _training: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    batch_norm(input, weight, bias, None, None, true, momentum, eps)
+) -> Result<()> {
+    batch_norm(plan, out, input, weight, bias, None, None, true, momentum, eps)
 }
 
 #[op_impl(aten::_batch_norm_with_update, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_with_update(
+    plan: &(),
+    [out, mean, rstd, _]: [&mut Tensor; 4],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
@@ -191,15 +182,16 @@ fn batch_norm_with_update(
     running_var: &mut Tensor,
     momentum: f64,
     eps: f64,
-) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
-    let (out, mean, rstd) =
-        batch_norm(input, weight, bias, Some(running_mean), Some(running_var), true, momentum, eps)?;
-    Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(input.device())?))
+) -> Result<()> {
+    let running = (Some(&*running_mean), Some(&*running_var));
+    batch_norm(plan, [out, mean, rstd], input, weight, bias, running.0, running.1, true, momentum, eps)
 }
 
 #[op_impl(aten::native_batch_norm_backward, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward(
+    _plan: &(),
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_out: &Tensor,
     input: &Tensor,
     weight: Option<&Tensor>,
@@ -210,11 +202,8 @@ fn batch_norm_backward(
     train: bool,
     eps: f64,
     output_mask: &[bool],
-) -> Result<Three> {
+) -> Result<()> {
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
-    let specs = aten::batch_norm_gradients(grad_out, input, weight, statistics, train, output_mask)?;
-    let [a, b, c] = specs.map(|spec| spec.on(input.device()));
-    let (mut of_input, mut of_weight, mut of_bias) = (a?, b?, c?);
     let [mean, rstd] = known(statistics, eps, train)?;
     computed!(aten::native_batch_norm_backward, input.dtype(), T: [f32, f64] => {
         let mean = rounded::<T>(&mean);
@@ -226,24 +215,23 @@ fn batch_norm_backward(
             Part { weight: T::near(1.0), mean: mean[channel], sum: T::near(sum / count), slope, scale: scales[channel] }
         };
         let sums = if output_mask[0] && train {
-            centered_by_channel([grad_out, input], &mut of_input, &mean, part)?
+            centered_by_channel([grad_out, input], of_input, &mean, part)?
         } else if output_mask[1] || output_mask[2] {
             channel_sums([grad_out, input], &mean)?
         } else {
             Vec::new()
         };
         if output_mask[0] && !train {
-            scaled(grad_out, &mut of_input, &scales)?;
+            scaled(grad_out, of_input, &scales)?;
         }
         if output_mask[1] {
-            write(&mut of_weight, &sums.iter().zip(&rstd).map(|([_, slope], rstd)| slope * rstd).collect::<Vec<_>>())?;
+            write(of_weight, &sums.iter().zip(&rstd).map(|([_, slope], rstd)| slope * rstd).collect::<Vec<_>>())?;
         }
         if output_mask[2] {
-            write(&mut of_bias, &sums.iter().map(|[sum, _]| *sum).collect::<Vec<_>>())?;
+            write(of_bias, &sums.iter().map(|[sum, _]| *sum).collect::<Vec<_>>())?;
         }
         Ok(())
-    })?;
-    Ok((of_input, of_weight, of_bias))
+    })
 }
 
 /// The sums of every channel's gradients, and of its gradients times the distances from its mean.
@@ -316,7 +304,7 @@ mod tests {
         for train in [true, false] {
             let gradients = |[grad, input]: [&Tensor; 2]| {
                 let (weight, (mean, spread), wanted) = (Some(&weight), statistics, [true; 3]);
-                batch_norm_backward(grad, input, weight, mean, spread, mean, spread, train, 1e-5, &wanted)
+                aten::native_batch_norm_backward(grad, input, weight, mean, spread, mean, spread, train, 1e-5, &wanted)
             };
             let (grad, input) = (numbers(7)?, numbers(5)?);
             let (of_input, of_weight, of_bias) = gradients([&grad, &input])?;

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, MemoryFormat, Operation, Result, Spec, Tensor, op_impl};
 
-use super::{NORMALIZATION, Taken, Three, Vector};
+use super::{NORMALIZATION, Taken, Vector};
 use crate::copying::write;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -48,8 +48,8 @@ fn channels(input: &Tensor) -> Result<Tensor> {
 }
 
 /// What becomes of all elements of an input, or of a gradient, or of both, which lie as the first of them does.
-fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, mut out: Tensor) -> Result<Tensor> {
-    let Some(first) = input.or(gradient) else { return Ok(out) };
+fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, out: &mut Tensor) -> Result<()> {
+    let Some(first) = input.or(gradient) else { return Ok(()) };
     let beside = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
@@ -64,9 +64,9 @@ fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, mu
     let arguments = (from, slope, to, launch.place(becomes)?, planes);
     launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, arguments)?;
     if out.strides() != first.strides() {
-        write(&mut out, &beside)?;
+        write(out, &beside)?;
     }
-    Ok(out)
+    Ok(())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
@@ -76,16 +76,14 @@ fn elements_each(input: &Tensor) -> f64 {
 
 /// Normalises channels by their own statistics, towards which running ones move, or by running ones.
 fn normalized<O: Operation>(
+    [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
     [weight, bias]: [Option<&Tensor>; 2],
     running: [Option<&Tensor>; 2],
     train: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    let specs = aten::batch_norm_specs(input, [weight, bias, running[0], running[1]], train)?;
-    let [out, mean, rstd] = specs.map(|spec| spec.on(input.device()));
-    let (out, mean, rstd) = (out?, mean?, rstd?);
+) -> Result<()> {
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let vector = |tensor| Vector::of(launch, tensor);
@@ -100,14 +98,13 @@ fn normalized<O: Operation>(
     let moving = if train { [vector(running[0])?, vector(running[1])?] } else { [Vector::NONE; 2] };
     let count = elements_each(input);
     let batch = Batch { eps, momentum, correction: count / (count - 1.0), channels: size(input.sizes()[1]) };
-    let saved = (vector(Some(&mean))?, vector(Some(&rstd))?);
+    let saved = (vector(Some(mean))?, vector(Some(rstd))?);
     let (weight, bias, room) = (vector(weight)?, vector(bias)?, launch.place(&becomes)?);
     let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], room, batch);
     let grid = Grid::cover(input.sizes()[1]);
     launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], grid, arguments)?;
     drop(written);
-    let out = apply(Some(&like(input, input.geometry().format())?), None, &becomes, out)?;
-    Ok((out, mean, rstd))
+    apply(Some(&like(input, input.geometry().format())?), None, &becomes, out)
 }
 
 /// The variances of channels, without correction, and their means.
@@ -122,21 +119,26 @@ fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
 #[op_impl(aten::native_batch_norm, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm(
+    _plan: &(),
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     running_mean: Option<&Tensor>,
     running_var: Option<&Tensor>,
-    train: bool,
+    training: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    normalized::<aten::native_batch_norm>(input, [weight, bias], [running_mean, running_var], train, momentum, eps)
+) -> Result<()> {
+    let (parameters, running) = ([weight, bias], [running_mean, running_var]);
+    normalized::<aten::native_batch_norm>(out, input, parameters, running, training, momentum, eps)
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_legit(
+    plan: &(),
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
@@ -145,24 +147,28 @@ fn batch_norm_legit(
     training: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
+) -> Result<()> {
+    batch_norm(plan, out, input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
 }
 
 #[op_impl(aten::_native_batch_norm_legit_no_stats, CUDA)]
 fn batch_norm_no_stats(
+    plan: &(),
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-    _training: bool,
     momentum: f64,
     eps: f64,
-) -> Result<Three> {
-    batch_norm(input, weight, bias, None, None, true, momentum, eps)
+) -> Result<()> {
+    batch_norm(plan, out, input, weight, bias, None, None, true, momentum, eps)
 }
 
 #[op_impl(aten::_batch_norm_with_update, CUDA)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_with_update(
+    plan: &(),
+    [out, mean, rstd, _]: [&mut Tensor; 4],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
@@ -170,15 +176,16 @@ fn batch_norm_with_update(
     running_var: &mut Tensor,
     momentum: f64,
     eps: f64,
-) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
-    let (out, mean, rstd) =
-        batch_norm(input, weight, bias, Some(running_mean), Some(running_var), true, momentum, eps)?;
-    Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(input.device())?))
+) -> Result<()> {
+    let running = (Some(&*running_mean), Some(&*running_var));
+    batch_norm(plan, [out, mean, rstd], input, weight, bias, running.0, running.1, true, momentum, eps)
 }
 
 #[op_impl(aten::native_batch_norm_backward, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward(
+    _plan: &(),
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_out: &Tensor,
     input: &Tensor,
     weight: Option<&Tensor>,
@@ -189,12 +196,9 @@ fn batch_norm_backward(
     train: bool,
     eps: f64,
     output_mask: &[bool],
-) -> Result<Three> {
+) -> Result<()> {
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
-    let specs = aten::batch_norm_gradients(grad_out, input, weight, statistics, train, output_mask)?;
-    let [of_input, of_weight, of_bias] = specs.map(|spec| spec.on(input.device()));
-    let (of_input, of_weight, of_bias) = (of_input?, of_weight?, of_bias?);
-    let [Some(mean), Some(spread)] = statistics else { return Ok((of_input, of_weight, of_bias)) };
+    let [Some(mean), Some(spread)] = statistics else { return Ok(()) };
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let by = Vector::of(launch, weight)?;
@@ -222,13 +226,12 @@ fn batch_norm_backward(
                 _ => taken.columns(images * area, channels, true)?,
             };
             let become_of = train.then_some((&becomes, &taken, weight, elements_each(&taken.input)));
-            slopes.total([&of_weight, &of_bias], become_of)?;
+            slopes.total([of_weight, of_bias], become_of)?;
         }
     }
-    let of_input = match (output_mask[0], train) {
-        (false, _) => of_input,
-        (true, true) => apply(Some(&taken.input), Some(&taken.grad), &becomes, of_input)?,
-        (true, false) => apply(None, Some(&taken.grad), &becomes, of_input)?,
-    };
-    Ok((of_input, of_weight, of_bias))
+    match (output_mask[0], train) {
+        (false, _) => Ok(()),
+        (true, true) => apply(Some(&taken.input), Some(&taken.grad), &becomes, of_input),
+        (true, false) => apply(None, Some(&taken.grad), &becomes, of_input),
+    }
 }
