@@ -24,6 +24,7 @@ Every operator of `aten`, and what runs for it. Made by `UPDATE=1 cargo test -p 
 |---|---|
 | kernel | a kernel of this backend or layer |
 | shape | the operator's shape word |
+| plan | the operator's plan |
 | form | the functional operator, and a copy into the written tensor |
 | any | one kernel for all backends |
 | composite | other operators, each with what is said of it |
@@ -90,6 +91,7 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
                 }
             }
             Some(registered) if registered == Meta && is("meta") => meta(operator),
+            Some(registered) if registered == Meta && is("meta_planned") => "plan",
             Some(_) => "kernel",
             None => "fallback",
         }

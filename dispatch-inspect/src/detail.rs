@@ -7,10 +7,11 @@ use crate::sheet::derivative;
 use crate::{Derivative, Served};
 
 /// The words that there are beside those of [`Served`], and what they mean.
-pub(crate) const FINER: [(&str, &str); 5] = [
+pub(crate) const FINER: [(&str, &str); 6] = [
     ("formula", "a derivative, of its own or of the operator that it is a form of"),
     ("none", "no gradients, and somebody said so"),
     ("shape", "the operator's shape word"),
+    ("plan", "the operator's plan"),
     ("form", "the operator that it is a form of, and a copy into the written tensor"),
     ("data", "refused, as the sizes are in the elements"),
 ];
@@ -22,6 +23,7 @@ pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static st
     match served {
         Served::Any if is("form") => "form",
         Served::Kernel if cell.registered_for == Some(Meta) && is("meta") => meta(operator),
+        Served::Kernel if cell.registered_for == Some(Meta) && is("meta_planned") => "plan",
         Served::Kernel | Served::Fallback if Autograd.covers(cell.key) => match derivative(operator) {
             Derivative::Kernel(_) | Derivative::Rule(_) => "formula",
             Derivative::None => "none",
