@@ -90,7 +90,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
 
 fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream {
     let hand_over::Checked { schema, contract, flags, signature } = checked;
-    let (runtime, operator, function) = (crate_path::runtime(), &flags.operator, &signature.ident);
+    let (operator, function) = (&flags.operator, &signature.ident);
     if !contract.planned {
         let message = format!(
             "the definition of operator `{}` does not say that it has a plan; add `plan` to its `#[op_def(..)]`",
@@ -114,11 +114,6 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
     check_types(checked, &parameters, &taken_at, &types, errors);
     let list = returned(schema).any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
     let count = if contract.data_dependent { 0 } else { returned(schema).count() };
-    let (plan, bound) = if list {
-        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::PlansList<#operator>))
-    } else {
-        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::Plans<#operator, #count>))
-    };
     let ReturnType::Type(_, ty) = &signature.output else {
         let operator = &schema.name;
         errors.at(
@@ -140,6 +135,23 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
         errors.at(written, format!("operator `{operator}` has {has}: write `{want}`"));
         return TokenStream::new();
     }
+    expand_plan(checked, (list, count), ty, &taken_at, (&types, &names))
+}
+
+/// The plan as functions of the operator's type. `list` says that the results are a list; else they are `count` tensors.
+fn expand_plan(
+    checked: &hand_over::Checked<Flags>,
+    (list, count): (bool, usize),
+    ty: &syn::Type,
+    taken_at: &[usize],
+    (types, names): (&[RustType], &[Ident]),
+) -> TokenStream {
+    let (runtime, operator, function) = (crate_path::runtime(), &checked.flags.operator, &checked.signature.ident);
+    let (plan, bound) = if list {
+        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::PlansList<#operator>))
+    } else {
+        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::Plans<#operator, #count>))
+    };
     let named_lifetime = lifetimes(ty.to_token_stream());
     let span = here(ty.span());
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
