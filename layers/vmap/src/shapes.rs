@@ -10,11 +10,6 @@ use dispatch_runtime::{
 ///
 /// Those of the call of a slice.
 pub(crate) fn check(operator: &Operator, arguments: &[Value]) -> Result<()> {
-    let meta = KeySet::from(keys::Meta);
-    let is_said = operator.shape().is_some() || operator.functional().is_some() || operator.destination(meta).is_some();
-    if !is_said {
-        return Ok(());
-    }
     let Some(shapes) = arguments.iter().map(shape_of).collect::<Option<Vec<_>>>() else { return Ok(()) };
     let mut stack = Stack::new();
     for shape in shapes {
@@ -24,7 +19,7 @@ pub(crate) fn check(operator: &Operator, arguments: &[Value]) -> Result<()> {
     let layers = [keys::Autograd, keys::ADInplaceOrView, keys::Autocast];
     let layers = layers.into_iter().fold(KeySet::EMPTY, |all, key| all | KeySet::layers_of(key));
     let _alone = guard::force(KeySet::EMPTY, layers);
-    match operator.redispatch_boxed(meta, &mut stack) {
+    match operator.redispatch_boxed(KeySet::from(keys::Meta), &mut stack) {
         Err(error) if is_about_shapes(&error) => Err(error),
         _ => Ok(()),
     }
