@@ -1,7 +1,7 @@
 //! Division, remainders and powers.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
+use dispatch_runtime::{BadArgument, OperandError, Problem, Promotion, Spec};
 
 use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
 
@@ -230,7 +230,7 @@ fn combined(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promot
         }
     }
     let dtype = promotion.of(&[this, other]);
-    let named = |error: BadArgument| BadArgument::new(if error.argument == "0" { "self" } else { name }, error.problem);
+    let named = |error: OperandError| if error.operand == 0 { error.of("self") } else { error.of(name) };
     Ok(Spec::pointwise(&[this, other], dtype).map_err(named)?)
 }
 

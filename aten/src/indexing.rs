@@ -295,7 +295,7 @@ pub fn put_spec(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Spec, 
             format!("{} elements, as `index` has", index.geometry().count()),
         ));
     }
-    Spec::pointwise(&[this], this.dtype())
+    Ok(Spec::pointwise(&[this], this.dtype())?)
 }
 
 /// The tensor with one number at these positions of a dimension.
@@ -436,7 +436,7 @@ pub fn masked_scatter_spec(this: &Tensor, mask: &Tensor, source: &Tensor) -> Res
         return Err(BadArgument::dtype("source", source.dtype(), format!("{}, as `self` is", this.dtype())));
     }
     if this.sizes() == mask.sizes() {
-        return Spec::pointwise(&[this], this.dtype());
+        return Ok(Spec::pointwise(&[this], this.dtype())?);
     }
     let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
     Ok(Spec::contiguous(this.dtype(), &both))

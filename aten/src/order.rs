@@ -96,7 +96,7 @@ fn sort_meta_of(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
 /// Where the dimension is not there.
 pub fn sort_spec(this: &Tensor, dim: i64) -> Result<Spec, BadArgument> {
     wrap_dim("dim", dim, this.sizes().len())?;
-    Spec::pointwise(&[this], this.dtype())
+    Ok(Spec::pointwise(&[this], this.dtype())?)
 }
 
 #[op_meta(topk)]

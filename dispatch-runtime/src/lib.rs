@@ -55,6 +55,7 @@ mod dump;
 mod edition;
 mod error;
 mod explain;
+mod form;
 mod fuser;
 mod generator;
 pub mod guard;
@@ -126,7 +127,9 @@ pub use number::{Arithmetic, Floating, Number};
 pub use operation::Operation;
 pub use operator::Operator;
 pub use philox::philox;
-pub use plan::{HasInPlace, HasOut, Plan, PlanList, Planned};
+pub use plan::{
+    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
+};
 pub use promote::result_dtype;
 pub use record::{FallbackRecord, KernelRecord, Record};
 pub use registrar::{Registrar, fallback, fallback_fallthrough};
@@ -137,9 +140,9 @@ pub use resolve::Provenance;
 pub use rule::RuleRecord;
 pub use rust_operator::Term;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
-pub use shape::{Shape, reduced_dims, reduced_sizes};
+pub use shape::Shape;
 pub use span::{OnSpan, on_span, span};
-pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
+pub use spec::{OperandError, Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
 pub use tensor::{
     AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
@@ -327,18 +330,19 @@ pub mod __private {
     pub use crate::collect::RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::collect::Submitted;
+    pub use crate::form::{form, meta};
     pub use crate::operator::{Definition, Typed, too_few_arguments};
     pub use crate::plan::{
-        Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart, meta_planned,
-        place,
+        Listed, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart,
+        fresh_pointwise, meta_planned, place, pointwise, product, reduction,
     };
     pub use crate::record::Record;
     pub use crate::redispatch::Redispatch;
     pub use crate::rust_operator::{Claim, RustOperator};
-    pub use crate::shape::{form, meta};
+    pub use crate::shape::outline;
     pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature, argument};
     pub use crate::table::{Head, TableRef};
-    pub use dispatch_macros::{__call, __kernel, __plan};
+    pub use dispatch_macros::{__call, __kernel, __plan, __row};
     #[cfg(feature = "inventory")]
     pub use inventory;
     #[cfg(feature = "linkme")]

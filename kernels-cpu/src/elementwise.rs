@@ -16,7 +16,7 @@ mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+    DType, Element, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
 pub(crate) use lanes::Lanes;
@@ -40,7 +40,7 @@ pub(crate) fn part<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<Tensor> {
-    Rule { dtype, operator: O::operator, form: O::operator }.fresh(inputs, loops)
+    Rule { dtype, names: names::<O>(), form: O::operator }.fresh(inputs, loops)
 }
 
 /// Computes into a tensor of the caller's.
@@ -66,8 +66,9 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
 #[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
-    operator: fn() -> &'static Operator,
-    /// The form of it that was called.
+    /// The names of the operands.
+    names: &'static [&'static str],
+    /// The form that was called.
     form: fn() -> &'static Operator,
 }
 
@@ -80,7 +81,7 @@ impl Rule {
                 _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
             }
         };
-        Self { dtype, operator: O::operator, form: O::operator }
+        Self { dtype, names: names::<O>(), form: O::operator }
     }
 
     fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
@@ -88,8 +89,7 @@ impl Rule {
         let dtype = self.dtype.gives(computed);
         let mut out =
             if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
-        let operands =
-            Operands::take(&["out"], [&mut out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        let operands = Operands::take(&["out"], [&mut out], self.names, inputs)?;
         // SAFETY: if the inputs are alike, so is the result, which was made like the first.
         unsafe { self.run(&operands, computed, alike, loops) }?;
         drop(operands);
@@ -124,8 +124,7 @@ impl Rule {
         alike: bool,
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let operands =
-            Operands::take(&["out"], [out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        let operands = Operands::take(&["out"], [out], self.names, inputs)?;
         // SAFETY: as the caller says.
         unsafe { self.run(&operands, computed, alike, loops) }
     }
@@ -143,9 +142,7 @@ impl Rule {
         if !(alike && self.dtype.gives(computed) == this.dtype()) {
             self.spec(&all, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
         }
-        let operands =
-            Operands::in_place("self", this, const { &numbers() }, |this| inputs.map(|input| input.unwrap_or(this)));
-        let operands = operands.map_err(|error| self.named(error))?;
+        let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: all of them were looked at.
         unsafe { self.run(&operands, computed, alike, loops) }
     }
@@ -165,7 +162,10 @@ impl Rule {
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
-        Spec::pointwise(inputs, dtype).map_err(|error| self.named(error.into()))
+        Spec::pointwise(inputs, dtype).map_err(|error| {
+            let name = self.names.get(error.operand).copied().unwrap_or_default();
+            error.of(name).into()
+        })
     }
 
     /// # Safety
@@ -194,12 +194,6 @@ impl Rule {
             }
         }
     }
-
-    /// Calls an operand, which the engine knows by its number, by its name.
-    #[cold]
-    fn named(self, error: Error) -> Error {
-        (self.operator)().name_operand(error)
-    }
 }
 
 /// What numbers of few bits are computed in, where an operator has a loop for it: more of them go together.
@@ -214,16 +208,12 @@ fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     }
 }
 
-/// What errors call operands before they know better.
-const fn numbers<const N: usize>() -> [&'static str; N] {
-    const NUMBERS: [&str; 6] = ["0", "1", "2", "3", "4", "5"];
-    let mut names = [""; N];
-    let mut i = 0;
-    while i < N {
-        names[i] = NUMBERS[i];
-        i += 1;
+/// The names of an operator's operands, for errors.
+const fn names<O: Operation>() -> &'static [&'static str] {
+    match O::SHAPE {
+        Some(Shape::Pointwise { names, .. }) => names,
+        _ => &["self", "self", "self"],
     }
-    names
 }
 
 /// Whether the elements of a tensor lie side by side, in the sizes of another.

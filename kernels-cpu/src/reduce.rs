@@ -50,17 +50,28 @@ pub(crate) trait Fold: Sync {
 pub(crate) fn folded(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, fold: &impl Fold) -> Result<Tensor> {
     let sizes = kept_sizes(this.sizes(), gone, keepdim);
     let mut out = Spec::contiguous(dtype, &sizes).on(this.device())?;
+    fold_into(&mut out, this, gone, fold)?;
+    Ok(out)
+}
+
+/// Folds the dimensions that are `gone` into a tensor whose elements lie side by side.
+pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
     walk::walk(from, gone, to, fold);
-    drop(operands);
-    Ok(out)
+    Ok(())
 }
 
 /// Sizes without the dimensions that are `gone`, or with 1 in their place.
 pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool], keepdim: bool) -> dispatch_runtime::Dims {
     let sizes = sizes.iter().zip(gone);
     sizes.filter_map(|(&size, &gone)| if gone { keepdim.then_some(1) } else { Some(size) }).collect()
+}
+
+/// Results as [`lines`] wants them: with the dimensions that are `gone`, of size 1. Their elements lie side by side.
+pub(crate) fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
+    let sizes = kept_sizes(this.sizes(), gone, true);
+    Ok(out.restride(dispatch_runtime::Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
 }
 
 /// A dimension as the engines want it: marked among all.

@@ -81,7 +81,7 @@ pub(crate) fn part<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     numbers: &[Scalar],
 ) -> Result<Tensor> {
-    Rule { dtype, operator: O::operator(), form: O::operator() }.fresh(loops, inputs, numbers)
+    Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(loops, inputs, numbers)
 }
 
 /// Computes into a tensor of the caller's.
@@ -112,14 +112,15 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
 #[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
-    operator: &'static Operator,
-    /// The form of it that was called.
+    /// The names of the operands.
+    names: &'static [&'static str],
+    /// The form that was called.
     form: &'static Operator,
 }
 
 impl Rule {
     fn of<O: Operation>() -> Self {
-        Self { dtype: const { promotion::<O>() }, operator: O::operator(), form: O::operator() }
+        Self { dtype: const { promotion::<O>() }, names: names::<O>(), form: O::operator() }
     }
 
     fn fresh<const N: usize>(self, loops: &'static Loops, inputs: [&Tensor; N], numbers: &[Scalar]) -> Result<Tensor> {
@@ -156,12 +157,15 @@ impl Rule {
         computed: DType,
         numbers: &[Scalar],
     ) -> Result<()> {
-        let _writing = check_written(self.operator, name, out, &inputs)?;
+        let _writing = check_written(self.names, name, out, &inputs)?;
         self.run(loops, out, inputs, computed, numbers)
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
-        Spec::pointwise(inputs, dtype).map_err(|error| self.operator.name_operand(error.into()))
+        Spec::pointwise(inputs, dtype).map_err(|error| {
+            let name = self.names.get(error.operand).copied().unwrap_or_default();
+            error.of(name).into()
+        })
     }
 
     fn run<const N: usize>(
@@ -184,8 +188,7 @@ impl Rule {
             }
         }
         let launch = Launch::on(out)?;
-        let operands =
-            Operands::of(launch, &inputs, loops, class, computed).map_err(|error| self.operator.name_operand(error))?;
+        let operands = Operands::of(launch, self.names, &inputs, loops, class, computed)?;
         let mut given = Numbers([0; NUMBERS]);
         for (slot, number) in given.0.iter_mut().zip(numbers) {
             *slot = encoded(*number, class);
@@ -229,7 +232,14 @@ impl Rule {
 }
 
 impl<const N: usize> Operands<N> {
-    fn of(launch: Launch, inputs: &[&Tensor; N], loops: &Loops, class: DType, computed: DType) -> Result<Self> {
+    fn of(
+        launch: Launch,
+        names: &'static [&'static str],
+        inputs: &[&Tensor; N],
+        loops: &Loops,
+        class: DType,
+        computed: DType,
+    ) -> Result<Self> {
         let common = computed as u8;
         let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N], common };
         for (k, input) in inputs.iter().enumerate() {
@@ -240,7 +250,7 @@ impl<const N: usize> Operands<N> {
                 operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
                 operands.singles |= 1 << k;
             } else {
-                operands.at[k] = placed(launch, k, input)?;
+                operands.at[k] = placed(launch, names.get(k).copied().unwrap_or_default(), input)?;
                 operands.singles |= u32::from(input.geometry().count() == 1) << k;
             }
         }
@@ -274,25 +284,28 @@ impl<const N: usize> Operands<N> {
     }
 }
 
-/// Where an operand is, which errors call by its number.
-fn placed(launch: Launch, k: usize, input: &Tensor) -> Result<Place> {
+/// Where an operand is.
+fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
     launch.place(input).map_err(|error| match error {
-        CudaError::Elsewhere { found, expected } => {
-            BadArgument::new(k.to_string(), Problem::Device { found, expected }).into()
-        }
+        CudaError::Elsewhere { found, expected } => BadArgument::new(name, Problem::Device { found, expected }).into(),
         other => other.into(),
     })
 }
 
 /// Writes the elements of `from`, converted, into `to`, which has some.
 pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
-    let operator = aten::copy_::operator();
-    Rule { dtype: Promotion::First, operator, form: operator }.run(copy, to, [from], from.dtype(), &[])
+    Rule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
+        copy,
+        to,
+        [from],
+        from.dtype(),
+        &[],
+    )
 }
 
 /// Whether a tensor may be written by a call that reads others; if so, the write begins.
 pub(crate) fn check_written(
-    operator: &Operator,
+    names: &[&'static str],
     name: &'static str,
     out: &Tensor,
     inputs: &[&Tensor],
@@ -302,8 +315,8 @@ pub(crate) fn check_written(
     }
     for (k, input) in inputs.iter().enumerate() {
         if !input.is_apart_from_or_same_as(out) {
-            let error = BadArgument::new(k.to_string(), Problem::Overlap { with: name.into() });
-            return Err(operator.name_operand(error.into()));
+            let operand = names.get(k).copied().unwrap_or_default();
+            return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
         }
     }
     Ok(Launch::on(out)?.writing(out)?)
@@ -383,5 +396,13 @@ pub(crate) const fn promotion<O: Operation>() -> Promotion {
     match O::SHAPE {
         Some(Shape::Pointwise { dtype, .. }) => dtype,
         _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
+    }
+}
+
+/// The names of an operator's operands, for errors.
+pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
+    match O::SHAPE {
+        Some(Shape::Pointwise { names, .. }) => names,
+        _ => &["self", "self", "self"],
     }
 }

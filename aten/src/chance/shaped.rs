@@ -56,7 +56,7 @@ fn binomial_meta(count: &Tensor, prob: &Tensor, _generator: Option<&Generator>) 
 /// What [`poisson`] and [`_standard_gamma`] make.
 pub fn shaped_spec(this: &Tensor) -> Result<Spec, BadArgument> {
     check_fraction(this, false)?;
-    Spec::pointwise(&[this], this.dtype())
+    Ok(Spec::pointwise(&[this], this.dtype())?)
 }
 
 /// What [`binomial`] makes.
@@ -67,6 +67,6 @@ pub fn binomial_spec(count: &Tensor, prob: &Tensor) -> Result<Spec, BadArgument>
             return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));
         }
     }
-    let named = |bad: BadArgument| BadArgument::new(if bad.argument == "0" { "count" } else { "prob" }, bad.problem);
-    Spec::pointwise(&[count, prob], Promotion::Common.of(&[count, prob])).map_err(named)
+    Spec::pointwise(&[count, prob], Promotion::Common.of(&[count, prob]))
+        .map_err(|error| if error.operand == 0 { error.of("count") } else { error.of("prob") })
 }
