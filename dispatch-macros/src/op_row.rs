@@ -82,7 +82,12 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         argument
     };
     let tensors: Vec<Ident> = pointwise.operands.iter().map(|&at| argument(at)).collect();
-    let numbers = (0..schema.arguments.len()).filter(|at| !pointwise.operands.contains(at)).filter_map(|at| {
+    let is_number = |at: &usize| {
+        let ty = RustType::of_argument(&schema.arguments[*at]);
+        !pointwise.operands.contains(at) && ty.is_some_and(|ty| !ty.text().contains("Tensor"))
+    };
+    let numbers = (0..schema.arguments.len()).filter(is_number).map(argument);
+    let all = (0..schema.arguments.len()).filter_map(|at| {
         let (argument, ty) = (argument(at), RustType::of_argument(&schema.arguments[at])?.tokens(&runtime));
         Some(quote!(#argument: #ty))
     });
@@ -91,5 +96,5 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         "c128" => quote!(#runtime::Complex64),
         _ => quote!(#dtype),
     });
-    quote!(#callback! { #name (#(#tensors),*; #(#numbers),*) [#(#dtypes),*] #rest })
+    quote!(#callback! { #name { #(#all),* } (#(#tensors),*; #(#numbers),*) [#(#dtypes),*] #rest })
 }

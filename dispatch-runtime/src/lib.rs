@@ -170,6 +170,26 @@ pub use verify::{Finding, verify};
 #[doc(inline)]
 pub use dispatch_macros::op_def;
 
+/// Calls a macro with what the definition of an elementwise operator says, so that a backend writes nothing but what becomes of elements:
+/// `op_row! { operator => macro, more }` calls `macro! { name { arguments } (tensors; others) [dtypes] more }`.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::op_row;
+///
+/// #[op_def("plus(Tensor self, Tensor other, Scalar alpha) -> Tensor", shape = pointwise, dtypes(floating))]
+/// fn plus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
+///
+/// macro_rules! name_of {
+///     ($name:ident $all:tt (this, other; alpha) [f32, f64] $more:literal) => { concat!(stringify!($name), $more) };
+/// }
+/// # fn main() {
+/// assert_eq!(op_row! { plus => name_of, "!" }, "plus!");
+/// # }
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_row;
+
 /// ```
 /// use dispatch_runtime::prelude::*;
 ///

@@ -40,7 +40,7 @@ pub(crate) fn part<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<Tensor> {
-    Rule { dtype, names: names::<O>(), form: O::operator }.fresh(inputs, loops)
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
 }
 
 /// Computes into a tensor of the caller's.
@@ -68,6 +68,8 @@ struct Rule {
     dtype: Promotion,
     /// The names of the operands.
     names: &'static [&'static str],
+    /// The dtypes that the definition says, if it does.
+    dtypes: &'static [DType],
     /// The form that was called.
     form: fn() -> &'static Operator,
 }
@@ -75,13 +77,13 @@ struct Rule {
 impl Rule {
     #[inline(always)]
     fn of<O: Operation>() -> Self {
-        let dtype = const {
+        let (dtype, dtypes) = const {
             match O::SHAPE {
-                Some(Shape::Pointwise { dtype, .. }) => dtype,
+                Some(Shape::Pointwise { dtype, dtypes, .. }) => (dtype, dtypes),
                 _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
             }
         };
-        Self { dtype, names: names::<O>(), form: O::operator }
+        Self { dtype, names: names::<O>(), dtypes, form: O::operator }
     }
 
     fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
@@ -189,6 +191,7 @@ impl Rule {
         match run(crate::convert::computed_in(computed)) {
             Ok(()) => Ok(()),
             Err(supported) => {
+                let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
                 let operator = (self.form)().name();
                 Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: computed, supported }.into())
             }
@@ -246,122 +249,94 @@ macro_rules! loops {
 }
 pub(crate) use loops;
 
-/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it has a loop for, its
-/// arguments - tensors, then numbers - and what it does with elements, or which of the `cheap` functions does that. `if check` calls a
-/// function with the arguments beforehand, and `keeps 1` says which operand [keeps](Lanes::keeps) what halves do not hold.
+/// Kernels of elementwise operators, a line each: the operator, options, and what it does with elements, or which of the `cheap`
+/// functions does that. `by` makes the loop of the operator's arguments instead. The definition says the rest.
+///
+/// `[few]` adds a loop for numbers of few bits, `[keeps 1]` says which operand [keeps](Lanes::keeps) what halves do not hold, and
+/// `[if check(this)]` looks at elements beforehand.
 macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(keeps $kept:literal)? $(if $check:path)? => $(cheap $cheap:ident)? $(|$elements:pat_param| $body:expr)?;)*) => {
-        $($crate::elementwise::elementwise! {
-            @one $name $in_place $out $types $arguments $arguments [$($kept)?] [$($check)?] [$(cheap $cheap)? $(|$elements| $body)?]
-        })*
-    };
-    (@one
-        $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) [$($kept:literal)?] $check:tt $body:tt
+    ($($name:ident $([$($option:tt)+])* =>
+        $(cheap $cheap:ident)? $(by $loops:block)? $(|$elements:pat_param| $body:expr)?;)*
     ) => {
-        const _: () = {
-            use ::dispatch_runtime::{DType, Element, Result};
-
-            const INPUTS: usize = [stringify!($first) $(, stringify!($rest))*].len();
-
-            #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-            fn loops(
-                $($($number: $number_ty),+)?
-            ) -> Result<impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]>> {
-                Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, INPUTS>| {
-                    $(lanes.keeps($kept);)?
-                    $(if dtype == <$ty as Element>::DTYPE {
-                        $crate::elementwise::elementwise! { @run lanes $ty $arguments $body }
-                        return Ok(());
-                    })+
-                    Err(&[$(<$ty as Element>::DTYPE),+][..])
-                })
-            }
-
-            $crate::elementwise::forms! { @one $name $in_place $out $arguments $check loops }
-        };
-    };
-    (@run $lanes:ident $ty:ident $arguments:tt [|$elements:pat_param| $body:expr]) => {
-        $crate::elementwise::elementwise! { @numbers $ty $arguments }
-        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
-    };
-    (@run $lanes:ident $ty:ident ($($tensor:ident),+ $(; $($number:ident: $number_ty:ty),+)?) [cheap $cheap:ident]) => {
-        let numbers: &[::dispatch_runtime::Scalar] = &[$($($number.into()),+)?];
-        $($(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)+)?
-        $lanes.run_cheap::<$ty, _>(
-            $crate::elementwise::Cheap::$cheap,
-            numbers,
-            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $($(, $number)+)?]),
-        );
-    };
-    (@numbers $ty:ident ($($tensor:ident),+)) => {};
-    (@numbers $ty:ident ($($tensor:ident),+; $($number:ident: $number_ty:ty),+)) => {
-        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)+
+        $(::dispatch_runtime::op_row! {
+            aten::$name => $crate::elementwise::line,
+            [$([$($option)+])*] [$(cheap $cheap)? $(by $loops)? $(|$elements| $body)?]
+        })*
     };
 }
 pub(crate) use elementwise;
 
-/// The same for operators whose loop is made by a function of their numbers.
-macro_rules! forms {
-    ($($name:ident $in_place:tt $out:tt $arguments:tt $(if $check:path)? => $loops:path;)*) => {
-        $(const _: () = { $crate::elementwise::forms! { @one $name $in_place $out $arguments [$($check)?] $loops } };)*
+/// The kernel of one line, and the rule by which it goes with others in one pass.
+macro_rules! line {
+    ($name:ident $all:tt $operands:tt $types:tt [$($options:tt)*] $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [] [] $body }
     };
-    (@one $name:ident $in_place:tt $out:tt $arguments:tt $check:tt $loops:path) => {
-        $crate::elementwise::forms! { @fresh $name $arguments $check $loops }
-        $crate::elementwise::forms! { @in_place $name $in_place $arguments $check $loops }
-        $crate::elementwise::forms! { @out $name $out $arguments $check $loops }
+    (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($ty:ty),+] $kept:tt $check:tt $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
     };
-    (@check [] $($argument:ident),*) => {};
-    (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
-    (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        $crate::elementwise::fusible! {
-            #[op_impl(aten::$name, CPU)]
+    (@options [[keeps $kept:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt [] $check:tt $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
+    };
+    (@options [[if $check:expr] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt $kept:tt [] $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
+    };
+    (@options []
+        $name:ident { $($argument:ident: $argument_ty:ty),+ } ($($tensor:ident),+; $($number:ident),*)
+        $types:tt $kept:tt [$($check:expr)?] $body:tt
+    ) => {
+        const _: () = {
+            const INPUTS: usize = [$(stringify!($tensor)),+].len();
+
+            #[allow(unused_variables, clippy::unnecessary_wraps, clippy::used_underscore_binding, reason = "not all look at arguments")]
+            #[::dispatch_runtime::op_impl(aten::$name, CPU, engine = $crate::elementwise)]
             fn $name(
-                $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-            ) -> Result<Tensor> {
-                $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-                $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
+                $($argument: $argument_ty),+
+            ) -> ::dispatch_runtime::Result<
+                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::Lanes<'_, INPUTS>)
+                    -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
+            > {
+                $($check;)?
+                $crate::elementwise::line! { @loops $types $kept ($($tensor),+; $($number),*) $body }
             }
 
-            |$first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?| {
-                // Of zeros, so that a check which looks at elements refuses what it might refuse.
-                let check = || -> ::dispatch_runtime::Result<()> {
-                    $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-                    Ok(())
-                };
-                check().ok()?;
-                $crate::elementwise::Bound::of::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?).ok()?)
+            $crate::elementwise::fusible! {
+                @rule $name
+                ($crate::elementwise::Kernel::Here(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
+                let loops = $name;
+                |$($argument: $argument_ty),+| {
+                    // Of zeros, so that a check which looks at elements refuses what it might refuse.
+                    <aten::$name>::__check($($argument),+).ok()?;
+                    $crate::elementwise::Bound::of::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
+                }
             }
-        }
+        };
     };
-    (@in_place $name:ident - $arguments:tt $check:tt $loops:path) => {};
-    (@in_place $name:ident $in_place:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        #[allow(non_snake_case, reason = "it is called as its operator is")]
-        #[::dispatch_runtime::op_impl(aten::$in_place, CPU)]
-        fn $in_place(
-            $first: &mut ::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-        ) -> ::dispatch_runtime::Result<()> {
-            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>(
-                $first,
-                [None $(, Some($rest))*],
-                &$loops($($($number),+)?)?,
-            )
-        }
+    (@loops $types:tt [] $operands:tt [by $loops:block]) => { $loops };
+    (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
+        Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(lanes.keeps($kept);)?
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                $crate::elementwise::line! { @run lanes $ty, $operands $body }
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        })
     };
-    (@out $name:ident - $arguments:tt $check:tt $loops:path) => {};
-    (@out $name:ident $out:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        #[::dispatch_runtime::op_impl(aten::$out, CPU)]
-        fn $out(
-            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?,
-            out: &mut ::dispatch_runtime::Tensor
-        ) -> ::dispatch_runtime::Result<()> {
-            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::into::<aten::$name, _>(out, [$first $(, $rest)*], &$loops($($($number),+)?)?)
-        }
+    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [|$elements:pat_param| $body:expr]) => {
+        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+    };
+    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
+        let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
+        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $lanes.run_cheap::<$ty, _>(
+            $crate::elementwise::Cheap::$cheap,
+            numbers,
+            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $(, $number)*]),
+        );
     };
 }
-pub(crate) use forms;
+pub(crate) use line;
 
 #[cfg(test)]
 mod tests;

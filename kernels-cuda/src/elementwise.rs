@@ -65,13 +65,15 @@ struct Numbers([u64; NUMBERS]);
 
 impl Parameter for Numbers {}
 
-/// Computes a fresh tensor.
-pub(crate) fn fresh<O: Operation, const N: usize>(
+/// Loops with the numbers of a call.
+pub(crate) struct Bound {
     loops: &'static Loops,
-    inputs: [&Tensor; N],
-    numbers: &[Scalar],
-) -> Result<Tensor> {
-    Rule::of::<O>().fresh(loops, inputs, numbers)
+    numbers: [Scalar; NUMBERS],
+}
+
+/// Computes a fresh tensor.
+pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &Bound) -> Result<Tensor> {
+    Rule::of::<O>().fresh(bound, inputs)
 }
 
 /// Computes a fresh tensor by the promotion of another operator.
@@ -81,32 +83,26 @@ pub(crate) fn part<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     numbers: &[Scalar],
 ) -> Result<Tensor> {
-    Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(loops, inputs, numbers)
+    Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(&loops.with(numbers), inputs)
 }
 
 /// Computes into a tensor of the caller's.
-pub(crate) fn into<O: Operation, const N: usize>(
-    loops: &'static Loops,
-    out: &mut Tensor,
-    inputs: [&Tensor; N],
-    numbers: &[Scalar],
-) -> Result<()> {
-    Rule::of::<O>().into(loops, out, inputs, numbers)
+pub(crate) fn into<O: Operation, const N: usize>(out: &mut Tensor, inputs: [&Tensor; N], bound: &Bound) -> Result<()> {
+    Rule::of::<O>().into(bound, out, inputs)
 }
 
 /// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
 pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
-    loops: &'static Loops,
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
-    numbers: &[Scalar],
+    bound: &Bound,
 ) -> Result<()> {
     let rule = Rule { form: F::operator(), ..Rule::of::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.computes_in(&inputs);
     rule.spec(&inputs, rule.dtype.gives(computed))?.fit("self", this)?;
-    rule.written(loops, "self", this, inputs, computed, numbers)
+    rule.written(bound, "self", this, inputs, computed)
 }
 
 #[derive(Clone, Copy)]
@@ -123,42 +119,35 @@ impl Rule {
         Self { dtype: const { promotion::<O>() }, names: names::<O>(), form: O::operator() }
     }
 
-    fn fresh<const N: usize>(self, loops: &'static Loops, inputs: [&Tensor; N], numbers: &[Scalar]) -> Result<Tensor> {
+    fn fresh<const N: usize>(self, bound: &Bound, inputs: [&Tensor; N]) -> Result<Tensor> {
         let computed = self.dtype.computes_in(&inputs);
         let dtype = self.dtype.gives(computed);
         let on = inputs.iter().find(|input| !is_single(input)).unwrap_or(&inputs[0]);
         let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
-        self.run(loops, &mut out, inputs, computed, numbers)?;
+        self.run(bound, &mut out, inputs, computed)?;
         Ok(out)
     }
 
-    fn into<const N: usize>(
-        self,
-        loops: &'static Loops,
-        out: &mut Tensor,
-        inputs: [&Tensor; N],
-        numbers: &[Scalar],
-    ) -> Result<()> {
+    fn into<const N: usize>(self, bound: &Bound, out: &mut Tensor, inputs: [&Tensor; N]) -> Result<()> {
         let computed = self.dtype.computes_in(&inputs);
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
         let mut fitted = out.clone();
         self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
-        self.written(loops, "out", &mut fitted, inputs, computed, numbers)?;
+        self.written(bound, "out", &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())
     }
 
     fn written<const N: usize>(
         self,
-        loops: &'static Loops,
+        bound: &Bound,
         name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
-        numbers: &[Scalar],
     ) -> Result<()> {
         let _writing = check_written(self.names, name, out, &inputs)?;
-        self.run(loops, out, inputs, computed, numbers)
+        self.run(bound, out, inputs, computed)
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
@@ -170,11 +159,10 @@ impl Rule {
 
     fn run<const N: usize>(
         self,
-        loops: &'static Loops,
+        Bound { loops, numbers }: &Bound,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
-        numbers: &[Scalar],
     ) -> Result<()> {
         let Some(class) = loops.class(computed) else { return Err(self.unsupported(loops, computed)) };
         if out.geometry().count() == 0 {
@@ -295,11 +283,10 @@ fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
 /// Writes the elements of `from`, converted, into `to`, which has some.
 pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
     Rule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
-        copy,
+        &copy.with(&[]),
         to,
         [from],
         from.dtype(),
-        &[],
     )
 }
 
@@ -323,6 +310,13 @@ pub(crate) fn check_written(
 }
 
 impl Loops {
+    /// The loops, and the numbers that go into them, of which there are at most four.
+    pub(crate) fn with(&'static self, numbers: &[Scalar]) -> Bound {
+        let mut given = [Scalar::Int(0); NUMBERS];
+        given.iter_mut().zip(numbers).for_each(|(given, number)| *given = *number);
+        Bound { loops: self, numbers: given }
+    }
+
     /// Which type of those that there are loops for a dtype is computed in.
     pub(crate) fn class(&self, computed: DType) -> Option<DType> {
         let class = match computed {
@@ -405,4 +399,31 @@ pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
         Some(Shape::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }
+}
+
+/// The number of dtypes that are not complex, which have no loops here.
+pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
+    let (mut count, mut i) = (0, 0);
+    while i < dtypes.len() {
+        count += is_real(dtypes[i]) as usize;
+        i += 1;
+    }
+    count
+}
+
+/// The dtypes that are not complex.
+pub(crate) const fn real<const N: usize>(dtypes: &[DType]) -> [DType; N] {
+    let (mut real, mut count, mut i) = ([DType::F32; N], 0, 0);
+    while i < dtypes.len() {
+        if is_real(dtypes[i]) {
+            real[count] = dtypes[i];
+            count += 1;
+        }
+        i += 1;
+    }
+    real
+}
+
+const fn is_real(dtype: DType) -> bool {
+    !matches!(dtype, DType::C64 | DType::C128)
 }

@@ -58,7 +58,7 @@ fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Te
 /// `grad_output * mask * scale`
 #[op_def(
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
-    shape = pointwise,
+    shape = pointwise, dtypes(floating, complex),
     dtype = float,
     out = "out"
 )]

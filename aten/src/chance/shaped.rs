@@ -21,7 +21,7 @@ pub fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) ->
 pub fn _standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
 /// How a number of a gamma distribution follows its shape
-#[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _standard_gamma_grad(this: &Tensor, output: &Tensor) -> Result<Tensor>;
 
 /// Shares of one, in the last dimension, of Dirichlet distributions
@@ -29,7 +29,7 @@ pub fn _standard_gamma_grad(this: &Tensor, output: &Tensor) -> Result<Tensor>;
 pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
 /// How a share of a Dirichlet distribution follows its weight, where the weights have this total
-#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _dirichlet_grad(x: &Tensor, alpha: &Tensor, total: &Tensor) -> Result<Tensor>;
 
 #[op_impl(_sample_dirichlet, CompositeExplicitAutograd)]

@@ -44,8 +44,8 @@ fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor
 }
 
 elementwise! {
-    _standard_gamma_grad - _standard_gamma_grad_out [f32 f64] (this, output) => |[shape, x]| by_two(shape, x, gamma_follows);
-    _dirichlet_grad - _dirichlet_grad_out [f32 f64] (x, alpha, total) => |[x, alpha, total]| by_three(x, alpha, total, beta_follows);
+    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma_follows);
+    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta_follows);
 }
 
 /// The numbers that shape each element.

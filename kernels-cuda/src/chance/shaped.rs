@@ -56,6 +56,6 @@ fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    _standard_gamma_grad - _standard_gamma_grad_out [F32 F64] (this, output) => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
-    _dirichlet_grad - _dirichlet_grad_out [F32 F64] (x, alpha, total) => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
+    _standard_gamma_grad => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
+    _dirichlet_grad => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
 });

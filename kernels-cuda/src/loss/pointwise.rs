@@ -52,7 +52,7 @@ fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
 #[op_impl(aten::mse_loss_backward, CUDA)]
 fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = 2.0 * Reduction::of(reduction)?.scale(this);
-    fresh::<aten::mse_loss_backward, _>(&SQUARE_SLOPE, [grad_output, this, target], &[scale.into()])
+    fresh::<aten::mse_loss_backward, _>([grad_output, this, target], &SQUARE_SLOPE.with(&[scale.into()]))
 }
 
 #[op_impl(aten::smooth_l1_loss, CUDA)]
@@ -70,7 +70,7 @@ fn smooth_l1_loss_backward(
     beta: f64,
 ) -> Result<Tensor> {
     let numbers = [Reduction::of(reduction)?.scale(this).into(), beta.into()];
-    fresh::<aten::smooth_l1_loss_backward, _>(&SMOOTH_SLOPE, [grad_output, this, target], &numbers)
+    fresh::<aten::smooth_l1_loss_backward, _>([grad_output, this, target], &SMOOTH_SLOPE.with(&numbers))
 }
 
 #[op_impl(aten::huber_loss, CUDA)]
@@ -89,13 +89,13 @@ fn huber_loss_backward(
     delta: f64,
 ) -> Result<Tensor> {
     let numbers = [Reduction::of(reduction)?.scale(this).into(), delta.into()];
-    fresh::<aten::huber_loss_backward, _>(&HUBER_SLOPE, [grad_output, this, target], &numbers)
+    fresh::<aten::huber_loss_backward, _>([grad_output, this, target], &HUBER_SLOPE.with(&numbers))
 }
 
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::of(reduction)?.scale(this);
-    fresh::<aten::soft_margin_loss_backward, _>(&MARGIN_SLOPE, [grad_output, this, target], &[scale.into()])
+    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_SLOPE.with(&[scale.into()]))
 }
 
 /// Weights in a dtype; one, where there are none.
