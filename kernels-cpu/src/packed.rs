@@ -58,28 +58,32 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary. If there are
-/// none, it is not called: it may loop over other sizes, and they may be of any number.
-pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
+/// A fresh tensor with what `make` writes, as [`fill`] has it.
+pub(crate) fn filled<T: Compute>(spec: &Spec, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
     let mut out = spec.clone().on(Device::CPU)?;
+    fill(&mut out, make)?;
+    Ok(out)
+}
+
+/// Has `make` write the elements of a tensor, the last dimension fastest. It writes every element: before, they are arbitrary. If there
+/// are none, it is not called: it may loop over other sizes, and they may be of any number.
+pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
-        return Ok(out);
+        return Ok(());
     }
     if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
-        fill(&mut out.write::<T>()?)?;
-        return Ok(out);
+        return make(&mut out.write::<T>()?);
     }
-    let sizes = spec.geometry.sizes();
-    let mut elements = times(T::ZERO, count(sizes))?;
-    fill(&mut elements)?;
-    let operands = Operands::take(&["out"], [&mut out], &[], [])?;
+    let mut elements = times(T::ZERO, count(out.sizes()))?;
+    make(&mut elements)?;
+    let operands = Operands::take(&["out"], [out], &[], [])?;
     let [to] = operands.written();
+    let sizes = to.geometry().sizes();
     let dense = Geometry::contiguous(sizes);
     let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
     // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
     unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() }) };
-    drop(operands);
-    Ok(out)
+    Ok(())
 }
 
 /// A fresh tensor with the elements of another, repeated to the sizes of `spec`.

@@ -50,11 +50,16 @@ pub(crate) trait Fold: Sync {
 pub(crate) fn folded(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, fold: &impl Fold) -> Result<Tensor> {
     let sizes = kept_sizes(this.sizes(), gone, keepdim);
     let mut out = Spec::contiguous(dtype, &sizes).on(this.device())?;
+    fold_into(&mut out, this, gone, fold)?;
+    Ok(out)
+}
+
+/// Folds the dimensions that are `gone` into a tensor whose elements lie side by side.
+pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
     walk::walk(from, gone, to, fold);
-    drop(operands);
-    Ok(out)
+    Ok(())
 }
 
 /// Sizes without the dimensions that are `gone`, or with 1 in their place.

@@ -84,6 +84,17 @@ pub(crate) fn part<O: Operation, const N: usize>(
     Rule { dtype, operator: O::operator(), form: O::operator() }.fresh(loops, inputs, numbers)
 }
 
+/// Computes into the result of such an operator.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
+    loops: &'static Loops,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<()> {
+    Rule { dtype, operator: O::operator(), form: O::operator() }.into(loops, out, inputs, numbers)
+}
+
 /// Computes into a tensor of the caller's.
 pub(crate) fn into<O: Operation, const N: usize>(
     loops: &'static Loops,

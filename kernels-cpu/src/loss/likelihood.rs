@@ -2,22 +2,16 @@
 #![expect(unsafe_code, reason = "lines of one result, each written by one thread")]
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{Arithmetic, BadArgument, Operation, Problem, Result, Spec, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, BadArgument, Operation, Problem, Result, Tensor, op_impl};
 
 use crate::compute::Fraction;
 use crate::numbers::{elements, usized, write};
+use crate::packed::fill;
 use crate::pool::{self, Lines};
 use crate::reduce::computed;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
-
-/// A fresh tensor of these numbers.
-fn of_numbers(values: &[f64], spec: Spec, like: &Tensor) -> Result<Tensor> {
-    let mut out = spec.on(like.device())?;
-    write(&mut out, values)?;
-    Ok(out)
-}
 
 /// The true classes, as positions to pick from, with their weights; what is ignored has none.
 fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
@@ -42,12 +36,13 @@ fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result
 }
 
 fn forward(
+    likelihood: &Likelihood,
+    [output, total_weight]: [&mut Tensor; 2],
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     ignored: i64,
-    likelihood: &Likelihood,
-) -> Result<(Tensor, Tensor)> {
+) -> Result<()> {
     let picks = picks(likelihood, target, weight, ignored)?;
     let dim = i64::from(likelihood.dim == 1);
     let picked = if likelihood.classes == 0 {
@@ -62,17 +57,17 @@ fn forward(
         Reduction::Sum => (vec![losses.sum()], total),
         Reduction::Mean => (vec![losses.sum::<f64>() / total], total),
     };
-    let output = of_numbers(&losses, Spec::contiguous(this.dtype(), &likelihood.sizes), this)?;
-    Ok((output, of_numbers(&[total], Spec::contiguous(this.dtype(), &[]), this)?))
+    write(output, &losses)?;
+    write(total_weight, &[total])
 }
 
 fn backward<O: Operation>(
+    likelihood: &Likelihood,
+    out: &mut Tensor,
     [grad_output, this, target, total_weight]: [&Tensor; 4],
     weight: Option<&Tensor>,
     ignored: i64,
-    likelihood: &Likelihood,
-) -> Result<Tensor> {
-    likelihood.check_gradient(grad_output, total_weight)?;
+) -> Result<()> {
     let picks = picks(likelihood, target, weight, ignored)?;
     let grads = elements::<f64>(grad_output)?;
     let scale = match likelihood.reduction {
@@ -84,7 +79,7 @@ fn backward<O: Operation>(
     let apart = aten::element_count(&this.sizes()[likelihood.dim + 1..]);
     let (apart, area) = (usized(apart), usized(apart * likelihood.classes));
     computed!(O, this.dtype(), T: [f32, f64] => {
-        crate::packed::filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             let items = Lines::new(out, area);
             pool::over(0..items.len(), GRAIN.div_ceil(area.max(1)), |pieces| {
                 for number in pieces {
@@ -106,50 +101,56 @@ fn backward<O: Operation>(
 
 #[op_impl(aten::nll_loss_forward, CPU)]
 fn nll_loss_forward(
+    plan: &Likelihood,
+    out: [&mut Tensor; 2],
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
     ignore_index: i64,
-) -> Result<(Tensor, Tensor)> {
-    forward(this, target, weight, ignore_index, &Likelihood::new(this, target, weight, reduction, 1)?)
+) -> Result<()> {
+    forward(plan, out, this, target, weight, ignore_index)
 }
 
 #[op_impl(aten::nll_loss2d_forward, CPU)]
 fn nll_loss2d_forward(
+    plan: &Likelihood,
+    out: [&mut Tensor; 2],
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
     ignore_index: i64,
-) -> Result<(Tensor, Tensor)> {
-    forward(this, target, weight, ignore_index, &Likelihood::new(this, target, weight, reduction, 2)?)
+) -> Result<()> {
+    forward(plan, out, this, target, weight, ignore_index)
 }
 
 #[op_impl(aten::nll_loss_backward, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn nll_loss_backward(
+    plan: &Likelihood,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
     ignore_index: i64,
     total_weight: &Tensor,
-) -> Result<Tensor> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
-    backward::<aten::nll_loss_backward>([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
+) -> Result<()> {
+    let tensors = [grad_output, this, target, total_weight];
+    backward::<aten::nll_loss_backward>(plan, out, tensors, weight, ignore_index)
 }
 
 #[op_impl(aten::nll_loss2d_backward, CPU)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn nll_loss2d_backward(
+    plan: &Likelihood,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
     ignore_index: i64,
     total_weight: &Tensor,
-) -> Result<Tensor> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
-    backward::<aten::nll_loss2d_backward>([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
+) -> Result<()> {
+    let tensors = [grad_output, this, target, total_weight];
+    backward::<aten::nll_loss2d_backward>(plan, out, tensors, weight, ignore_index)
 }

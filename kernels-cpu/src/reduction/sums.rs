@@ -7,7 +7,7 @@ use dispatch_runtime::{
 };
 
 use crate::compute::Compute;
-use crate::reduce::{Fold, MOST_IN_A_LANE, computed, folded};
+use crate::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into, folded};
 
 /// What sums of this type are kept in.
 pub(crate) trait Wide: Compute {
@@ -225,6 +225,13 @@ pub(crate) fn summed(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, 
         folded(this, gone, keepdim, dtype, &Sum::<T> { count, of: PhantomData }))
 }
 
+/// Sums all elements into a single one, divided by a number.
+pub(crate) fn sum_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
+    let all = vec![true; this.sizes().len()];
+    computed!(aten::sum, this.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+        fold_into(out, this, &all, &Sum::<T> { count, of: PhantomData }))
+}
+
 fn multiplied(this: &Tensor, gone: &[bool], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let dtype = aten::sum_dtype(this, dtype);
     computed!(aten::prod, dtype, T: [f32, f64, i64, Complex32, Complex64] =>
@@ -265,7 +272,7 @@ fn mean_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DTy
 
 /// How many elements become one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-pub(crate) fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
+fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
     this.sizes().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
 }
 

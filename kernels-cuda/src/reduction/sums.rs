@@ -3,6 +3,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, reduced_dims};
 
+use crate::launch::Launch;
 use crate::reduce::{Fold, fold, folded, kept_sizes};
 
 fold!(unsafe {
@@ -31,6 +32,12 @@ fn one<O: Operation>(
     let out = spec.on(this.device())?;
     folded::<O>(fold, this, &gone, dtype, [given, 0.0], &[&out])?;
     Ok(out)
+}
+
+/// Sums all elements into a single one, divided by a number.
+pub(crate) fn sum_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
+    let _writing = Launch::on(out)?.writing(out)?;
+    folded::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], this.dtype(), [count, 0.0], &[out])
 }
 
 #[op_impl(aten::sum, CUDA)]
