@@ -75,7 +75,6 @@ pub fn _ctc_loss_backward(
 ) -> Result<Tensor>;
 
 #[op_plan(_ctc_loss_backward)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _ctc_loss_backward_plan(
     grad: &Tensor,
     log_probs: &Tensor,

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 
 /// Refuses memory that no backend here has.
-fn plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
+pub(crate) fn check_plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
         return Err(BadArgument::value("layout", layout, Layout::Strided.to_string()));
     }
@@ -60,7 +60,7 @@ pub fn empty_spec(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+    check_plain(layout, pin_memory)?;
     let dtype = dtype.unwrap_or(DType::F32);
     let Some(format) = memory_format else { return Ok(Spec::contiguous(dtype, size)) };
     whole("size", size)?;
@@ -104,7 +104,7 @@ pub fn empty_strided_spec(
     layout: Option<Layout>,
     pin_memory: Option<bool>,
 ) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+    check_plain(layout, pin_memory)?;
     whole("size", size)?;
     whole("stride", stride)?;
     let expected = || BadArgument::sizes("stride", stride, format!("one stride for each of the {} sizes", size.len()));
@@ -146,7 +146,7 @@ pub fn full_spec(
     layout: Option<Layout>,
     pin_memory: Option<bool>,
 ) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+    check_plain(layout, pin_memory)?;
     whole("size", size)?;
     let natural = match fill_value {
         Scalar::Bool(_) => DType::Bool,
@@ -239,7 +239,7 @@ fn like(
     pin_memory: Option<bool>,
     format: Option<MemoryFormat>,
 ) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+    check_plain(layout, pin_memory)?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
     match format {
         None | Some(MemoryFormat::Preserve) => {

@@ -138,7 +138,6 @@ fn _ctc_loss(
 }
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _ctc_loss_backward(
     plan: &Labelling,
     out: &mut Tensor,

@@ -112,7 +112,6 @@ fn _ctc_loss(
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _ctc_loss_backward(
     plan: &Labelling,
     out: &mut Tensor,

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "lines of one result, each written by one thread")]
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{Arithmetic, BadArgument, Operation, Problem, Result, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
 use crate::compute::Fraction;
 use crate::numbers::{elements, usized, write};
@@ -35,24 +35,26 @@ fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result
     Ok(Tensor::from_vec(picks.iter().map(|pick| pick.0).collect::<Vec<_>>(), &sizes)?)
 }
 
+#[op_impl(aten::nll_loss_forward, CPU)]
+#[op_impl(aten::nll_loss2d_forward, CPU)]
 fn forward(
-    likelihood: &Likelihood,
+    plan: &Likelihood,
     [output, total_weight]: [&mut Tensor; 2],
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    ignored: i64,
+    ignore_index: i64,
 ) -> Result<()> {
-    let picks = picks(likelihood, target, weight, ignored)?;
-    let dim = i64::from(likelihood.dim == 1);
-    let picked = if likelihood.classes == 0 {
+    let picks = picks(plan, target, weight, ignore_index)?;
+    let dim = i64::from(plan.dim == 1);
+    let picked = if plan.classes == 0 {
         vec![0.0; picks.len()]
     } else {
-        elements::<f64>(&aten::gather(this, dim, &index(likelihood, this, &picks)?, false)?)?
+        elements::<f64>(&aten::gather(this, dim, &index(plan, this, &picks)?, false)?)?
     };
     let losses = picked.into_iter().zip(&picks).map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
     let total: f64 = picks.iter().map(|pick| pick.1).sum();
-    let (losses, total) = match likelihood.reduction {
+    let (losses, total) = match plan.reduction {
         Reduction::None => (losses.collect(), 0.0),
         Reduction::Sum => (vec![losses.sum()], total),
         Reduction::Mean => (vec![losses.sum::<f64>() / total], total),
@@ -61,24 +63,29 @@ fn forward(
     write(total_weight, &[total])
 }
 
-fn backward<O: Operation>(
-    likelihood: &Likelihood,
+#[op_impl(aten::nll_loss_backward, CPU)]
+#[op_impl(aten::nll_loss2d_backward, CPU)]
+fn backward(
+    plan: &Likelihood,
     out: &mut Tensor,
-    [grad_output, this, target, total_weight]: [&Tensor; 4],
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
     weight: Option<&Tensor>,
-    ignored: i64,
+    ignore_index: i64,
+    total_weight: &Tensor,
 ) -> Result<()> {
-    let picks = picks(likelihood, target, weight, ignored)?;
+    let picks = picks(plan, target, weight, ignore_index)?;
     let grads = elements::<f64>(grad_output)?;
-    let scale = match likelihood.reduction {
+    let scale = match plan.reduction {
         Reduction::Mean => elements::<f64>(total_weight)?.first().map_or(1.0, |total| total.recip()),
         _ => 1.0,
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
     // Classes are as many elements apart as places share them.
-    let apart = aten::element_count(&this.sizes()[likelihood.dim + 1..]);
-    let (apart, area) = (usized(apart), usized(apart * likelihood.classes));
-    computed!(O, this.dtype(), T: [f32, f64] => {
+    let apart = aten::element_count(&this.sizes()[plan.dim + 1..]);
+    let (apart, area) = (usized(apart), usized(apart * plan.classes));
+    computed!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
         fill(out, |out: &mut [T]| {
             let items = Lines::new(out, area);
             pool::over(0..items.len(), GRAIN.div_ceil(area.max(1)), |pieces| {
@@ -97,60 +104,4 @@ fn backward<O: Operation>(
             Ok(())
         })
     })
-}
-
-#[op_impl(aten::nll_loss_forward, CPU)]
-fn nll_loss_forward(
-    plan: &Likelihood,
-    out: [&mut Tensor; 2],
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    ignore_index: i64,
-) -> Result<()> {
-    forward(plan, out, this, target, weight, ignore_index)
-}
-
-#[op_impl(aten::nll_loss2d_forward, CPU)]
-fn nll_loss2d_forward(
-    plan: &Likelihood,
-    out: [&mut Tensor; 2],
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    ignore_index: i64,
-) -> Result<()> {
-    forward(plan, out, this, target, weight, ignore_index)
-}
-
-#[op_impl(aten::nll_loss_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn nll_loss_backward(
-    plan: &Likelihood,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    ignore_index: i64,
-    total_weight: &Tensor,
-) -> Result<()> {
-    let tensors = [grad_output, this, target, total_weight];
-    backward::<aten::nll_loss_backward>(plan, out, tensors, weight, ignore_index)
-}
-
-#[op_impl(aten::nll_loss2d_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn nll_loss2d_backward(
-    plan: &Likelihood,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    ignore_index: i64,
-    total_weight: &Tensor,
-) -> Result<()> {
-    let tensors = [grad_output, this, target, total_weight];
-    backward::<aten::nll_loss2d_backward>(plan, out, tensors, weight, ignore_index)
 }

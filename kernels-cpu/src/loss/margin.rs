@@ -115,7 +115,6 @@ fn multi_margin_loss(
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn multi_margin_loss_backward(
     plan: &Margins,
     out: &mut Tensor,
