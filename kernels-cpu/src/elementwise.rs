@@ -43,6 +43,16 @@ pub(crate) fn part<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
 }
 
+/// Computes into the result of such an operator.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    out: &mut Tensor,
+    dtype: Promotion,
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<()> {
+    Rule { dtype, operator: O::operator, form: O::operator }.into(out, inputs, loops)
+}
+
 /// Computes into a tensor of the caller's.
 #[inline]
 pub(crate) fn into<O: Operation, const N: usize>(

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout, Problem, Spec};
+use dispatch_runtime::{BadArgument, Problem, Spec};
 
 use crate::copying::{copied, packed, write};
 use crate::elementwise::DTYPES;
@@ -117,39 +117,19 @@ struct Triangle {
 impl Parameter for Triangle {}
 
 #[op_impl(aten::tril_indices, CUDA)]
-fn tril_indices(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::triangle_spec(row, col, offset, true, Some(dtype.unwrap_or(DType::I64)))?;
+fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
     let first = offset.saturating_neg().clamp(0, row);
-    triangle(spec, device, row - first, Triangle { first, cols: col, offset, lower: true })
+    triangle(out, row - first, Triangle { first, cols: col, offset, lower: true })
 }
 
 #[op_impl(aten::triu_indices, CUDA)]
-fn triu_indices(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::triangle_spec(row, col, offset, false, Some(dtype.unwrap_or(DType::I64)))?;
+fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
     let rows = col.saturating_sub(offset).clamp(0, row);
-    triangle(spec, device, rows, Triangle { first: 0, cols: col, offset, lower: false })
+    triangle(out, rows, Triangle { first: 0, cols: col, offset, lower: false })
 }
 
-fn triangle(spec: Spec, device: Option<Device>, rows: i64, triangle: Triangle) -> Result<Tensor> {
-    let out = spec.on(crate::factory::on(device))?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count() / 2);
-    let arguments = (count, rows, triangle, launch.place(&out)?);
-    launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+fn triangle(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count() / 2);
+    let arguments = (count, rows, triangle, launch.place(out)?);
+    Ok(launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?)
 }

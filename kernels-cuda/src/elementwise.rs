@@ -86,6 +86,17 @@ pub(crate) fn part<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(&loops.with(numbers), inputs)
 }
 
+/// Computes into the result of such an operator.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
+    loops: &'static Loops,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<()> {
+    Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), out, inputs)
+}
+
 /// Computes into a tensor of the caller's.
 pub(crate) fn into<O: Operation, const N: usize>(out: &mut Tensor, inputs: [&Tensor; N], bound: &Bound) -> Result<()> {
     Rule::of::<O>().into(bound, out, inputs)
