@@ -43,6 +43,16 @@ pub(crate) fn part<O: Operation, const N: usize>(
     Rule { dtype, operator: O::operator, form: O::operator }.fresh(inputs, loops)
 }
 
+/// Computes into a result, or a part of it, for an operator without a promotion of its own; the inputs are its first tensors.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<()> {
+    Rule { dtype, operator: O::operator, form: O::operator }.into(out, inputs, loops)
+}
+
 /// Computes into a tensor of the caller's.
 #[inline]
 pub(crate) fn into<O: Operation, const N: usize>(

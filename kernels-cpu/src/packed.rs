@@ -58,28 +58,32 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary. If there are
-/// none, it is not called: it may loop over other sizes, and they may be of any number.
-pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
+/// A fresh tensor with what `write` writes, as [`fill`] does.
+pub(crate) fn filled<T: Compute>(spec: &Spec, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
     let mut out = spec.clone().on(Device::CPU)?;
+    fill(&mut out, write)?;
+    Ok(out)
+}
+
+/// Has `write` write every element of a tensor, the last dimension fastest. Before, they are arbitrary. If there are none, it is not
+/// called: it may loop over other sizes, and they may be of any number.
+pub(crate) fn fill<T: Compute>(out: &mut Tensor, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
-        return Ok(out);
+        return Ok(());
     }
     if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
-        fill(&mut out.write::<T>()?)?;
-        return Ok(out);
+        return write(&mut out.write::<T>()?);
     }
-    let sizes = spec.geometry.sizes();
-    let mut elements = times(T::ZERO, count(sizes))?;
-    fill(&mut elements)?;
-    let operands = Operands::take(&["out"], [&mut out], &[], [])?;
+    let sizes = Dims::from_slice(out.sizes());
+    let mut elements = times(T::ZERO, count(&sizes))?;
+    write(&mut elements)?;
+    let operands = Operands::take(&["out"], [out], &[], [])?;
     let [to] = operands.written();
-    let dense = Geometry::contiguous(sizes);
+    let dense = Geometry::contiguous(&sizes);
     let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
     // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
-    unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() }) };
-    drop(operands);
-    Ok(out)
+    unsafe { copy(&sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() }) };
+    Ok(())
 }
 
 /// A fresh tensor with the elements of another, repeated to the sizes of `spec`.
@@ -103,7 +107,8 @@ pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
     Ok(out)
 }
 
-fn count(sizes: &[i64]) -> usize {
+/// The number of elements of a tensor of these sizes.
+pub(crate) fn count(sizes: &[i64]) -> usize {
     usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
 

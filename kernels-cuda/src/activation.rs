@@ -1,7 +1,7 @@
 //! Activation functions.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Gelu;
+use aten::{Gelu, Halves};
 use dispatch_runtime::{BadArgument, MemoryFormat, Result, Scalar, Tensor, op_impl};
 
 use crate::elementwise::{Loops, fresh, in_place, into};
@@ -64,18 +64,17 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 #[op_impl(aten::glu, CUDA)]
-fn glu(this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    fresh::<aten::mul, _>(&GATED, [&gated, &gate], &[])
+fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
+    into::<aten::mul, _>(&GATED, out, [&plan.gated, &plan.gate], &[])
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
-fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    aten::check_glu_gradient(grad_output, &gated)?;
-    let of_gated = fresh::<aten::mul, _>(&GATED, [grad_output, &gate], &[])?;
-    let of_gate = fresh::<aten::addcmul, _>(&GATE_SLOPE, [grad_output, &gated, &gate], &[])?;
-    aten::cat(&[of_gated, of_gate], dim)
+fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
+    let Halves { gated, gate } = plan;
+    let mut halves = aten::chunk(out, 2, dim)?.into_iter();
+    let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
+    into::<aten::mul, _>(&GATED, &mut of_gated, [grad_output, gate], &[])?;
+    into::<aten::addcmul, _>(&GATE_SLOPE, &mut of_gate, [grad_output, gated, gate], &[])
 }
 
 loops!(unsafe {
