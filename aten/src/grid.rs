@@ -117,7 +117,7 @@ pub enum Beside {
 }
 
 /// How an image is looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Sampling {
     /// What is between elements.
     pub between: Between,

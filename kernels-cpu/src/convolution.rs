@@ -36,7 +36,6 @@ const AHEAD: usize = 8;
 const GRAIN: usize = 1 << 18;
 
 #[op_impl(aten::convolution, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution(
     plan: &Window,
     out: &mut Tensor,

@@ -60,7 +60,6 @@ const CORRELATE: Way = Way {
 };
 
 #[op_impl(aten::convolution, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution(
     plan: &Window,
     out: &mut Tensor,
