@@ -109,7 +109,7 @@ macro_rules! pools {
             divisor_override: Option<i64>,
         ) -> Result<()> {
             check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMBERS)?;
-            average($rank, this, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
+            pooled("average", $rank, this, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$avg_backward, CUDA)]
@@ -121,19 +121,19 @@ macro_rules! pools {
             divisor_override: Option<i64>,
         ) -> Result<()> {
             check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
-            to_all($rank, grad_output, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
+            pooled("to_all", $rank, grad_output, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$adaptive, CUDA)]
         fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
             check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING)?;
-            average($rank, this, out, Parts::adaptive($rank))
+            pooled("average", $rank, this, out, Parts::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_backward, CUDA)]
         fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
             check_dtype(aten::$adaptive_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
-            to_all($rank, grad_output, out, Parts::adaptive($rank))
+            pooled("to_all", $rank, grad_output, out, Parts::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_max, CUDA)]
@@ -228,14 +228,6 @@ fn to_largest(
         launch.run(&POOLING, "to_elsewhere", &[out.dtype()], Grid::cover(count), arguments)?;
     }
     Ok(())
-}
-
-fn average(rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
-    pooled("average", rank, this, out, parts)
-}
-
-fn to_all(rank: usize, grad_output: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
-    pooled("to_all", rank, grad_output, out, parts)
 }
 
 fn pooled(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
