@@ -43,14 +43,14 @@ pub(crate) fn part<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
 }
 
-/// Computes into the result of such an operator.
+/// Computes into a result, or a part of it, for an operator without a promotion of its own; the inputs are its first tensors.
 pub(crate) fn part_into<O: Operation, const N: usize>(
-    out: &mut Tensor,
     dtype: Promotion,
+    out: &mut Tensor,
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule { dtype, operator: O::operator, form: O::operator }.into(out, inputs, loops)
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.into(out, inputs, loops)
 }
 
 /// Computes into a tensor of the caller's.

@@ -112,7 +112,8 @@ pub(crate) fn repeat(tensor: &Tensor, out: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-fn count(sizes: &[i64]) -> usize {
+/// The number of elements of a tensor of these sizes.
+pub(crate) fn count(sizes: &[i64]) -> usize {
     usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
 

@@ -1,10 +1,10 @@
 //! Activation functions.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Gelu;
+use aten::{Gelu, Halves};
 use dispatch_runtime::{BadArgument, MemoryFormat, Result, Tensor, op_impl};
 
-use crate::elementwise::{Bound, Loops, fresh};
+use crate::elementwise::{Bound, Loops, fresh, into};
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -51,18 +51,17 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 #[op_impl(aten::glu, CUDA)]
-fn glu(this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    fresh::<aten::mul, _>([&gated, &gate], &GATED.with(&[]))
+fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
+    into::<aten::mul, _>(out, [&plan.gated, &plan.gate], &GATED.with(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
-fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    aten::check_glu_gradient(grad_output, &gated)?;
-    let of_gated = fresh::<aten::mul, _>([grad_output, &gate], &GATED.with(&[]))?;
-    let of_gate = fresh::<aten::addcmul, _>([grad_output, &gated, &gate], &GATE_SLOPE.with(&[]))?;
-    aten::cat(&[of_gated, of_gate], dim)
+fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
+    let Halves { gated, gate } = plan;
+    let mut halves = aten::chunk(out, 2, dim)?.into_iter();
+    let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
+    into::<aten::mul, _>(&mut of_gated, [grad_output, gate], &GATED.with(&[]))?;
+    into::<aten::addcmul, _>(&mut of_gate, [grad_output, gated, gate], &GATE_SLOPE.with(&[]))
 }
 
 loops!(unsafe {

@@ -19,7 +19,7 @@ fn loss<O: Operation, const N: usize>(
     loops: impl Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>,
 ) -> Result<()> {
     if reduction == Reduction::None {
-        return part_into::<O, _>(out, Promotion::Common, inputs, &loops);
+        return part_into::<O, _>(Promotion::Common, out, inputs, &loops);
     }
     reduced(out, &part::<O, _>(Promotion::Common, inputs, &loops)?, reduction)
 }
@@ -203,7 +203,7 @@ fn binary_cross_entropy_backward(
     let (scale, grad, weight) = (*plan, weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
     let loops = loops!([f32 f64] |[grad, x, y, weight]| scaled(entropy_slope(x, y) * weight, scale) * grad);
     let inputs = [&grad, this, target, &weight];
-    part_into::<aten::binary_cross_entropy_backward, _>(out, Promotion::Common, inputs, &loops)
+    part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, out, inputs, &loops)
 }
 
 #[inline(always)]
