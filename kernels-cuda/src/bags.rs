@@ -96,7 +96,6 @@ fn bagged(
 macro_rules! bags {
     ($($name:ident)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
         fn $name(
             plan: &Bagging,
             out: [&mut Tensor; 4],
