@@ -102,38 +102,6 @@ pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count
     number.check_fits(argument, if is_half && count == 1 { DType::F64 } else { dtype })
 }
 
-/// Refuses a `value` for [`index_fill`](crate::index_fill_int_scalar) of `this`.
-///
-/// ```
-/// use dispatch_runtime::Tensor;
-/// assert!(aten::check_index_fill(&Tensor::from_slice(&[1_u8]), 300.into()).is_err());
-/// ```
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if it does not fit, or is complex and `this` is not.
-pub fn check_index_fill(this: &Tensor, value: Scalar) -> Result<(), BadArgument> {
-    if crate::is_complex_number(value) && !this.dtype().is_complex() {
-        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())));
-    }
-    value.check_fits("value", this.dtype())
-}
-
-/// Refuses a `value` that is scattered over `this`.
-///
-/// ```
-/// use dispatch_runtime::Tensor;
-/// let (this, index) = (Tensor::from_slice(&[1_u8]), Tensor::from_slice(&[0_i64]));
-/// assert!(aten::check_scattered(&this, &index, 300.into()).is_err());
-/// ```
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if it does not fit, and there is an index.
-pub fn check_scattered(this: &Tensor, index: &Tensor, value: Scalar) -> Result<(), BadArgument> {
-    if index.geometry().count() == 0 { Ok(()) } else { value.check_fits("value", this.dtype()) }
-}
-
 /// Refuses a width of [`softshrink`](crate::softshrink) that is negative, or that elements do not hold.
 ///
 /// ```

@@ -145,16 +145,6 @@ fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 
     selected_plan(this, dim, keepdim)
 }
 
-pub(crate) fn selected_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let [values, places] = selected_plan(this, dim, keepdim)?.outputs;
-    Ok((values.on(Device::META)?, places.on(Device::META)?))
-}
-
-pub fn extreme_spec(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Spec, BadArgument> {
-    let [spec] = extreme_plan(this, dim, keepdim)?.outputs;
-    Ok(spec)
-}
-
 /// One element of each line, and its place.
 pub(crate) fn selected_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;

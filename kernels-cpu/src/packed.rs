@@ -6,7 +6,10 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{DType, Device, Dims, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::{
+    BadArgument, DType, Device, Dims, Geometry, Operands, Problem, Read, Result, Spec, Tensor, broadcast,
+    broadcast_strides,
+};
 
 use crate::compute::Compute;
 use crate::convert::conversion;
@@ -43,7 +46,7 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 ///
 /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
-    aten::check_broadcasts("self", tensor, sizes)?;
+    check_stretches(tensor, sizes)?;
     let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
@@ -92,7 +95,7 @@ pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> 
 ///
 /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
 pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
-    aten::check_broadcasts("self", tensor, spec.geometry.sizes())?;
+    check_stretches(tensor, spec.geometry.sizes())?;
     let mut out = spec.on(Device::CPU)?;
     repeat(tensor, &mut out)?;
     Ok(out)
@@ -110,6 +113,13 @@ pub(crate) fn repeat(tensor: &Tensor, out: &mut Tensor) -> Result<()> {
         copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() });
     }
     Ok(())
+}
+
+fn check_stretches(tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    match broadcast([sizes, tensor.sizes()]) {
+        Ok(both) if both[..] == *sizes => Ok(()),
+        _ => Err(BadArgument::new("self", Problem::Broadcast { sizes: tensor.sizes().to_vec(), with: sizes.to_vec() })),
+    }
 }
 
 /// The number of elements of a tensor of these sizes.

@@ -43,8 +43,7 @@ fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
 }
 
 #[op_impl(aten::bincount, CUDA)]
-fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
-    aten::check_bincount(this, weights, minlength)?;
+fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let numbers = packed(this, DType::I64)?;
     let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
@@ -71,18 +70,16 @@ fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<T
 }
 
 #[op_impl(aten::histc, CUDA)]
-fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
-    let mut out = aten::histc_spec(this, bins, min, max)?.on(this.device())?;
+fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let computed = computed_in(this.dtype());
     let (values, count) = (packed(this, computed)?, this.geometry().count());
     let range = uploaded(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
-    let (range, launch) = (packed(&range, computed)?, Launch::on(&out)?);
+    let (range, launch) = (packed(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
     let arguments = (count, launch.place(&values)?, bins, launch.place(&range)?, launch.place(&counts)?);
     launch.run(&COUNTING, "parts", &[computed], grid, arguments)?;
-    write(&mut out, &counts)?;
-    Ok(out)
+    write(out, &counts)
 }
 
 /// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.

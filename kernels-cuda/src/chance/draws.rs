@@ -87,7 +87,7 @@ fn once(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result
         let arguments = (to, stream, launch.place(weights)?, Rows::of(weights, launch));
         Ok(launch.run(&DRAWS, "once", &[], grid, arguments)?)
     })?;
-    let (first, positions) = Ranks::along(&times, -1, false)?.first(samples)?;
+    let (first, positions) = Ranks::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
     let launch = Launch::on(&first)?;
     let rows = Rows::of(weights, launch);
     launch.run(&DRAWS, "weighed", &[], Grid::cover(rows.count), (launch.place(&first)?, samples, rows))?;
