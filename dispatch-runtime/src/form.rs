@@ -1,9 +1,10 @@
 //! The forms of an operator: in place, and into a tensor that the caller brings.
 
 use crate::device::Device;
-use crate::error::{BadArgument, ErrorKind, Problem, Result};
+use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key_set::KeySet;
 use crate::operator::Operator;
+use crate::plan::check_on_meta;
 use crate::rust_operator::assign;
 use crate::spec::Spec;
 use crate::stack::Stack;
@@ -50,6 +51,9 @@ impl Spec {
 pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let depends = |operator: &Operator| operator.outline().is_none() && operator.is_data_dependent();
     if depends(operator.functional().unwrap_or(operator)) {
+        let count = operator.argument_count();
+        let arguments = stack.top(count).ok_or_else(|| crate::operator::too_few_arguments(operator, stack.len()))?;
+        check_on_meta(operator, arguments).map_err(|error| Error::from(error).in_operator(operator.name()))?;
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
     form(operator, keys, stack)

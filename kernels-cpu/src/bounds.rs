@@ -28,9 +28,9 @@ fn clamp(
     max: Option<&Tensor>,
 ) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(out, [this, min, max], CLAMP),
-        (Some(min), None) => into::<aten::clamp_min_tensor, _>(out, [this, min], LOW),
-        (None, max) => into::<aten::clamp_max_tensor, _>(out, [this, max.unwrap_or(this)], HIGH),
+        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], CLAMP),
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], LOW),
+        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], HIGH),
     }
 }
 

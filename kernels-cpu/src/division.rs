@@ -53,8 +53,8 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'s
 #[op_impl(aten::div_tensor_mode, CPU, in_place, strided, converts)]
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
-        None => into::<aten::div, _>(out, [this, other], TRUE),
-        Some(rounding) => into::<aten::floor_divide, _>(out, [this, other], rounded(this, other, rounding)?),
+        None => into::<aten::div, _>(("out", out), [this, other], TRUE),
+        Some(rounding) => into::<aten::floor_divide, _>(("out", out), [this, other], rounded(this, other, rounding)?),
     }
 }
 

@@ -50,17 +50,17 @@ pub(crate) fn part_into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.into(out, inputs, loops)
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.into("out", out, inputs, loops)
 }
 
 /// Computes into a tensor of the caller's.
 #[inline]
 pub(crate) fn into<O: Operation, const N: usize>(
-    out: &mut Tensor,
+    (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule::of::<O>().into(out, inputs, loops)
+    Rule::of::<O>().into(name, out, inputs, loops)
 }
 
 /// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
@@ -108,19 +108,25 @@ impl Rule {
         Ok(out)
     }
 
-    fn into<const N: usize>(self, out: &mut Tensor, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<()> {
+    fn into<const N: usize>(
+        self,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
         let (computed, alike) = self.look_at(&inputs);
         let alike = alike && is_like(out, inputs[0]);
         if alike && self.dtype.gives(computed) == out.dtype() {
             // SAFETY: all of them were looked at.
-            return unsafe { self.written(out, inputs, computed, alike, loops) };
+            return unsafe { self.written(name, out, inputs, computed, alike, loops) };
         }
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
+        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
         let alike = alike && is_like(&fitted, inputs[0]);
         // SAFETY: all of them were looked at.
-        unsafe { self.written(&mut fitted, inputs, computed, alike, loops) }?;
+        unsafe { self.written(name, &mut fitted, inputs, computed, alike, loops) }?;
         *out = fitted;
         Ok(())
     }
@@ -130,13 +136,14 @@ impl Rule {
     /// As [`Lanes::new`], of the result and the inputs.
     unsafe fn written<const N: usize>(
         self,
+        name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
         alike: bool,
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let operands = Operands::take(&["out"], [out], self.names, inputs)?;
+        let operands = Operands::take(&[name], [out], self.names, inputs)?;
         // SAFETY: as the caller says.
         unsafe { self.run(&operands, computed, alike, loops) }
     }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Element, Spec, operands};
+use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
 use crate::moves::{GRAIN, Start};
@@ -42,13 +42,6 @@ fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
         unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };
     });
     Ok(())
-}
-
-/// A tensor of these sizes and elements, converted.
-pub(crate) fn of<T: Element>(elements: &[T], spec: Spec) -> Result<Tensor> {
-    let mut out = spec.on(Device::CPU)?;
-    fill_in_order(&mut out, elements)?;
-    Ok(out)
 }
 
 /// Fills a tensor whose elements lie side by side with these, converted.

@@ -89,18 +89,6 @@ pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> 
     Ok(())
 }
 
-/// A fresh tensor with the elements of another, repeated to the sizes of `spec`.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
-pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
-    check_stretches(tensor, spec.geometry.sizes())?;
-    let mut out = spec.on(Device::CPU)?;
-    repeat(tensor, &mut out)?;
-    Ok(out)
-}
-
 /// Writes the elements of a tensor, repeated to the sizes of `out`, to which it broadcasts.
 pub(crate) fn repeat(tensor: &Tensor, out: &mut Tensor) -> Result<()> {
     let operands = Operands::take(&["out"], [out], &["self"], [tensor])?;

@@ -79,15 +79,6 @@ pub(crate) fn marked(rank: usize, dim: usize) -> Vec<bool> {
     (0..rank).map(|i| i == dim).collect()
 }
 
-/// The same elements without dimensions of size 1 that were kept for a while.
-pub(crate) fn dropped(tensor: Tensor, gone: &[bool], keepdim: bool) -> Result<Tensor> {
-    if keepdim {
-        return Ok(tensor);
-    }
-    let sizes = kept_sizes(tensor.sizes(), gone, false);
-    Ok(tensor.restride(dispatch_runtime::Geometry::contiguous(&sizes))?)
-}
-
 /// The refusal of a dtype.
 #[cold]
 pub(crate) fn unsupported<O: Operation>(

@@ -52,7 +52,7 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
 
 #[op_impl(aten::glu, CUDA)]
 fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
-    into::<aten::mul, _>(out, [&plan.gated, &plan.gate], &GATED.with(&[]))
+    into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.with(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
@@ -60,8 +60,8 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
     let Halves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
-    into::<aten::mul, _>(&mut of_gated, [grad_output, gate], &GATED.with(&[]))?;
-    into::<aten::addcmul, _>(&mut of_gate, [grad_output, gated, gate], &GATE_SLOPE.with(&[]))
+    into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.with(&[]))?;
+    into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_SLOPE.with(&[]))
 }
 
 loops!(unsafe {

@@ -25,8 +25,8 @@ loops!(unsafe {
 #[op_impl(aten::clamp_tensor, CUDA, in_place, strided, converts)]
 fn clamp(_plan: &Pointwise, out: &mut Tensor, this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(out, [this, min, max], &CLAMP.with(&[])),
-        (Some(min), None) => into::<aten::clamp_min_tensor, _>(out, [this, min], &LOW.with(&[])),
-        (None, max) => into::<aten::clamp_max_tensor, _>(out, [this, max.unwrap_or(this)], &HIGH.with(&[])),
+        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.with(&[])),
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.with(&[])),
+        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], &HIGH.with(&[])),
     }
 }

@@ -58,8 +58,10 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops 
 #[op_impl(aten::div_tensor_mode, CUDA, in_place, strided, converts)]
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
-        None => into::<aten::div, _>(out, [this, other], &TRUE.with(&[])),
-        Some(rounding) => into::<aten::floor_divide, _>(out, [this, other], &rounded(this, other, rounding).with(&[])),
+        None => into::<aten::div, _>(("out", out), [this, other], &TRUE.with(&[])),
+        Some(rounding) => {
+            into::<aten::floor_divide, _>(("out", out), [this, other], &rounded(this, other, rounding).with(&[]))
+        }
     }
 }
 

@@ -94,12 +94,16 @@ pub(crate) fn part_into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     numbers: &[Scalar],
 ) -> Result<()> {
-    Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), out, inputs)
+    Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), "out", out, inputs)
 }
 
 /// Computes into a tensor of the caller's.
-pub(crate) fn into<O: Operation, const N: usize>(out: &mut Tensor, inputs: [&Tensor; N], bound: &Bound) -> Result<()> {
-    Rule::of::<O>().into(bound, out, inputs)
+pub(crate) fn into<O: Operation, const N: usize>(
+    (name, out): (&'static str, &mut Tensor),
+    inputs: [&Tensor; N],
+    bound: &Bound,
+) -> Result<()> {
+    Rule::of::<O>().into(bound, name, out, inputs)
 }
 
 /// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
@@ -139,12 +143,18 @@ impl Rule {
         Ok(out)
     }
 
-    fn into<const N: usize>(self, bound: &Bound, out: &mut Tensor, inputs: [&Tensor; N]) -> Result<()> {
+    fn into<const N: usize>(
+        self,
+        bound: &Bound,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+    ) -> Result<()> {
         let computed = self.dtype.computes_in(&inputs);
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
-        self.written(bound, "out", &mut fitted, inputs, computed)?;
+        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
+        self.written(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())
     }

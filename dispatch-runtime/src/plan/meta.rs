@@ -49,7 +49,7 @@ fn no_outline(operator: &Operator) -> Error {
     ErrorKind::NoShape { operator: operator.name() }.into()
 }
 
-fn check_on_meta(operator: &Operator, arguments: &[Value]) -> Result<(), BadArgument> {
+pub(crate) fn check_on_meta(operator: &Operator, arguments: &[Value]) -> Result<(), BadArgument> {
     for (position, argument) in arguments.iter().enumerate() {
         for tensor in argument.tensors() {
             on_meta(tensor).map_err(|problem| BadArgument::new(operator.argument_name(position), problem))?;

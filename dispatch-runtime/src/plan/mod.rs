@@ -21,7 +21,7 @@ use crate::value::Value;
 
 pub use checks::{Plans, PlansList, TakesOut, TakesPlan};
 pub use meta::meta_planned;
-pub(crate) use meta::on_meta;
+pub(crate) use meta::{check_on_meta, on_meta};
 pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
 pub use product::product;
 pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};

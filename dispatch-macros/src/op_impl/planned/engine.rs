@@ -57,10 +57,10 @@ impl Kernel<'_> {
         self.run(&operator, &quote!(fresh::<#operator, _>), &quote!([#(#operands),*]))
     }
 
-    pub(super) fn run_into(&self, out: &Ident, form: &TokenStream) -> TokenStream {
+    pub(super) fn run_into(&self, name: &str, out: &Ident, form: &TokenStream) -> TokenStream {
         let operator = &self.checked.flags.operator;
         let operands = self.operands();
-        self.run(form, &quote!(into::<#operator, _>), &quote!(#out, [#(#operands),*]))
+        self.run(form, &quote!(into::<#operator, _>), &quote!((#name, #out), [#(#operands),*]))
     }
 
     pub(super) fn run_in_place(&self, form: &TokenStream) -> TokenStream {

@@ -175,8 +175,9 @@ impl Kernel<'_> {
         let functional = &self.checked.flags.operator;
         let (looked_at, reads, writes) = (self.looked_at(), self.reads(0), self.writes());
         let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| idents(name, count));
+        let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
         if self.runs_in_engine() {
-            let run = self.run_into(&outs[0], operator);
+            let run = self.run_into(names[0], &outs[0], operator);
             return quote! {
                 fn __out(
                     #(#arguments: #types,)*
@@ -188,7 +189,6 @@ impl Kernel<'_> {
                 }
             };
         }
-        let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
         let call =
             self.serve_with(&if count == 1 { quote!(__target0.tensor()) } else { quote!([#(#targets.tensor()),*]) });
         let apart = (count > 1).then(|| {
