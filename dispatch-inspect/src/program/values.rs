@@ -8,8 +8,8 @@ use opdispatch::prelude::*;
 use opdispatch::schema::{Argument, Schema, TypeKind};
 use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
-/// What a tensor is where nobody says anything.
-const PLAIN: &str = "cpu,f32[2,3]";
+/// The tensor of no words.
+const PLAIN: &str = "f32[2,3]";
 
 /// Every argument of an operator: those with words in their order or as `name=word`; others by their defaults, or for a tensor as the one
 /// before it.
