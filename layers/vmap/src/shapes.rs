@@ -1,6 +1,6 @@
 //! What one slice alone could not be called with, and a batch of slices could: a rule would not notice.
 
-use dispatch_runtime::{BadArgument, Error, KeySet, Operator, Problem, Result, Value, keys};
+use dispatch_runtime::{BadArgument, Error, Operator, Problem, Result, Value};
 
 /// Makes the plan of the call of one slice, and passes on its refusal of shapes and dtypes. What has no plan, and no kernel for Meta, is
 /// not forbidden.
@@ -9,10 +9,6 @@ use dispatch_runtime::{BadArgument, Error, KeySet, Operator, Problem, Result, Va
 ///
 /// Those of the call of a slice.
 pub(crate) fn check(operator: &Operator, arguments: &[Value]) -> Result<()> {
-    let meta = KeySet::from(keys::Meta);
-    if operator.functional().is_none() && operator.destination(meta).is_none() {
-        return Ok(());
-    }
     match operator.plan(&arguments.iter().cloned().collect()) {
         Err(error) if is_about_shapes(&error) => Err(error),
         _ => Ok(()),
