@@ -43,7 +43,7 @@ impl Planned {
 /// The command `plan OP [ARG..]`.
 pub(crate) fn run(words: &[String], out: &mut dyn Write) -> std::result::Result<Found, Failure> {
     let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
-    if let Some(option) = options.iter().find(|option| *option != "--json") {
+    if let Some(option) = options.iter().find(|option| option.as_str() != "--json") {
         return Err(Failure::Usage(format!("`plan` knows no option `{option}`; it knows --json")));
     }
     let Some((name, words)) = words.split_first() else {
