@@ -220,7 +220,7 @@ fn like(
                 let same = Geometry::strided(own.sizes(), own.strides(), 0);
                 return Ok(Spec { dtype, geometry: same.unwrap_or_else(|| Geometry::contiguous(own.sizes())) });
             }
-            Ok(Spec::pointwise(&[this], dtype)?)
+            Ok(Spec::like(this, dtype))
         }
         Some(format) => Ok(in_format(this.sizes(), dtype, format)?),
     }

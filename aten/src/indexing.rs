@@ -223,7 +223,7 @@ fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) ->
         indexed = Indexed::of(this, indices)?;
         check_broadcasts("values", values, &indexed.sizes)?;
     }
-    Ok(Plan::new(indexed, [Spec::pointwise(&[this], this.dtype())?]))
+    Ok(Plan::new(indexed, [Spec::like(this, this.dtype())]))
 }
 
 /// [`index_put`], as it is called elsewhere.
@@ -284,7 +284,7 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
             format!("{} elements, as `index` has", index.geometry().count()),
         ));
     }
-    Ok(Plan::new((), [Spec::pointwise(&[this], this.dtype())?]))
+    Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }
 
 /// The tensor with one number at these positions of a dimension.
@@ -346,7 +346,7 @@ fn index_fill_int_tensor_any(
 fn filled(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     index_count(index)?;
-    Ok(Plan::new(at, [Spec::pointwise(&[this], this.dtype())?]))
+    Ok(Plan::new(at, [Spec::like(this, this.dtype())]))
 }
 
 /// The tensor with the positions of `source` at these positions of a dimension.
@@ -466,7 +466,7 @@ fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<
         return Err(BadArgument::dtype("source", source.dtype(), format!("{}, as `self` is", this.dtype())));
     }
     let is_whole = this.sizes() == mask.sizes();
-    let spec = if is_whole { Spec::pointwise(&[this], this.dtype())? } else { Spec::contiguous(this.dtype(), &both) };
+    let spec = if is_whole { Spec::like(this, this.dtype()) } else { Spec::contiguous(this.dtype(), &both) };
     Ok(Plan::new((), [spec]))
 }
 

@@ -146,7 +146,7 @@ fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument
             return Err(BadArgument::new("dims", Problem::RepeatedDim { dim }));
         }
     }
-    Ok(Plan::new(turned, [Spec::pointwise(&[this], this.dtype())?]))
+    Ok(Plan::new(turned, [Spec::like(this, this.dtype())]))
 }
 
 /// The columns in reverse.

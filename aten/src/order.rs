@@ -89,7 +89,7 @@ pub fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 #[op_plan(sort)]
 fn sort_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
-    Ok(placed(dim, Spec::pointwise(&[this], this.dtype())?))
+    Ok(placed(dim, Spec::like(this, this.dtype())))
 }
 
 #[op_plan(sort_stable)]

@@ -65,8 +65,7 @@ fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), "floating"));
     }
-    let like = |dtype| Spec::pointwise(&[this], dtype);
-    Ok(Plan::new((), [like(this.dtype())?, like(DType::I32)?]))
+    Ok(Plan::new((), [Spec::like(this, this.dtype()), Spec::like(this, DType::I32)]))
 }
 
 /// Makes sure that nothing boolean is negated.

@@ -52,6 +52,19 @@ impl Spec {
         Tensor::allocate(self.dtype, &self.geometry, device)
     }
 
+    /// The result of an elementwise operator of one tensor: it has the tensor's strides if these leave no gaps.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Geometry, Spec, Tensor};
+    /// let turned = Tensor::from_slice(&[1.0_f32; 6]).restride(Geometry::strided(&[2, 3], &[1, 2], 0).unwrap()).unwrap();
+    /// assert_eq!(Spec::like(&turned, DType::Bool).geometry.strides(), [1, 2]);
+    /// ```
+    #[must_use]
+    pub fn like(tensor: &Tensor, dtype: DType) -> Self {
+        let geometry = common_geometry(&[tensor]).unwrap_or_else(|| as_nested(&[tensor], tensor.sizes()));
+        Self { dtype, geometry }
+    }
+
     /// What an elementwise operator makes of these operands, laid out in memory as they are.
     ///
     /// ```

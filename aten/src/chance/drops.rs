@@ -14,7 +14,7 @@ pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Te
 #[op_plan(native_dropout)]
 fn native_dropout_plan(input: &Tensor, p: f64, train: Option<bool>) -> Result<Plan<(), 2>, BadArgument> {
     let mask = if train == Some(false) { DType::Bool } else { check_dropped(input, p)? };
-    Ok(Plan::new((), [Spec::pointwise(&[input], input.dtype())?, Spec::pointwise(&[input], mask)?]))
+    Ok(Plan::new((), [Spec::like(input, input.dtype()), Spec::like(input, mask)]))
 }
 
 /// Refuses what cannot be scaled. The dtype is that of the mask.
