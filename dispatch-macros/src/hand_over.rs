@@ -49,7 +49,7 @@ impl<Flags: Parse> Parse for Checked<Flags> {
     }
 }
 
-/// What a definition says about an operator besides its schema: `{ plan data_dependent in_place "schema" out "schema" }`.
+/// The properties of an operator beside its schema, as its macro passes them: `{ plan data_dependent in_place "schema" out "schema" }`.
 #[derive(Default)]
 pub(crate) struct Contract {
     pub(crate) planned: bool,

@@ -1,4 +1,4 @@
-//! What a definition says about its plan.
+//! The properties of a definition that concern its plan.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use super::Definition;
 use super::forms::is_out;
 
 impl Definition {
-    /// What the operator's macro hands on beside the schema.
+    /// The tokens that the macro of the operator passes beside the schema.
     pub(super) fn contract(&self) -> TokenStream {
         let plan = self.plan.then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));
